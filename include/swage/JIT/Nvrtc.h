@@ -1,0 +1,69 @@
+//===- Nvrtc.h - CUDA source to machine code ------------------------------===//
+//
+// NVRTC through dlopen.  Source and headers come from memory and the options are a closed list made
+// here, so that nothing of the machine but NVRTC itself decides the result; the cache key relies on
+// it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_JIT_NVRTC_H
+#define SWAGE_JIT_NVRTC_H
+
+#include "swage/Support/Error.h"
+#include "swage/Support/KernelBinary.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace swage {
+
+struct NvrtcVersion {
+  int major = 0;
+  int minor = 0;
+  int build = 0; ///< of the compiler: patched releases differ in nothing else
+
+  std::string str() const; ///< "13.0.88"
+};
+
+struct CompileRequest {
+  std::string source;
+  std::string name;  ///< file name in messages: "row_3f2a91c0.cu"
+  std::string entry; ///< extern "C" kernel whose resources are reported
+  std::vector<std::pair<std::string, std::string>> headers; ///< name as in #include, text
+  std::string arch;                                         ///< "sm_90a"
+  bool wantPtx = false;
+};
+
+class Nvrtc {
+public:
+  /// The library named by SWAGE_NVRTC, or the first of the usual places; opened on the first call.
+  /// The outcome is kept for the life of the process.
+  static Expected<std::shared_ptr<const Nvrtc>> get();
+  /// `path`: a file; a directory that holds it, directly or as a toolkit or Python's site-packages
+  /// lay it out; or empty for the usual places.
+  static Expected<std::shared_ptr<const Nvrtc>> load(const std::string &path);
+  ~Nvrtc();
+
+  const NvrtcVersion &version() const;
+  const std::string &path() const;
+  /// "sm_75", ...: without suffixes.
+  const std::vector<std::string> &supportedArchs() const;
+
+  /// The complete option list that compile will use; part of the cache key.
+  Expected<std::vector<std::string>> options(const CompileRequest &request) const;
+  /// Thread-safe: compiles really run in parallel.
+  Expected<KernelBinary> compile(const CompileRequest &request) const;
+
+private:
+  struct State;
+  explicit Nvrtc(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+/// The report of `ptxas -v` about `entry`; zeros when there is none in the log.
+KernelResources parsePtxasReport(const std::string &log, const std::string &entry);
+
+} // namespace swage
+
+#endif // SWAGE_JIT_NVRTC_H

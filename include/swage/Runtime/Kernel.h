@@ -1,0 +1,63 @@
+//===- Kernel.h - Machine code that is loaded -----------------------------===//
+//
+// A kernel is loaded once per process, in no context, and prepared once per device: preparing
+// forces the lazy loading of the driver, so that the first launch neither loads nor waits, also
+// under stream capture.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_RUNTIME_KERNEL_H
+#define SWAGE_RUNTIME_KERNEL_H
+
+#include "swage/Runtime/Device.h"
+#include "swage/Support/KernelBinary.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace swage {
+
+class Kernel {
+public:
+  /// Loads the cubin and finds the entry point `binary.name`.  The bytes are copied by the driver.
+  static Expected<std::shared_ptr<Kernel>> load(std::shared_ptr<const cuda::Driver> driver,
+                                                const KernelBinary &binary);
+  ~Kernel();
+  Kernel(const Kernel &) = delete;
+  Kernel &operator=(const Kernel &) = delete;
+
+  const std::string &name() const { return entryName; }
+  const std::string &arch() const { return targetArch; }
+  /// What the compiler reported.
+  const KernelResources &resources() const { return reported; }
+
+  /// The function to launch on `device`, loaded, with at least `dynamicSharedBytes` of dynamic
+  /// shared memory allowed.  Thread-safe; a repeated call costs a lookup.
+  Expected<cuda::FunctionHandle> prepare(const Device &device, unsigned dynamicSharedBytes);
+
+  /// Size in bytes of parameter `index`, 0 past the last one; an error where the driver
+  /// (before 12.4) cannot say.
+  Expected<size_t> parameterBytes(size_t index) const;
+
+private:
+  Kernel(std::shared_ptr<const cuda::Driver> driver, const KernelBinary &binary);
+
+  struct Prepared {
+    Device device; ///< keeps the context alive
+    cuda::FunctionHandle function;
+    unsigned dynamicSharedBytes;
+  };
+
+  std::shared_ptr<const cuda::Driver> driver;
+  std::string entryName;
+  std::string targetArch;
+  KernelResources reported;
+  cuda::LibraryHandle library = nullptr;
+  cuda::KernelHandle kernel = nullptr;
+  std::mutex mutex;
+  std::vector<Prepared> prepared;
+};
+
+} // namespace swage
+
+#endif // SWAGE_RUNTIME_KERNEL_H

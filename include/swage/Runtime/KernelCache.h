@@ -1,0 +1,98 @@
+//===- KernelCache.h - Compiled kernels, kept in memory and on disk -------===//
+//
+// One file per kernel, published by rename and checked on every read; whatever cannot be read is a
+// miss and is replaced.  No lock is needed for correctness: two processes that compile the same
+// kernel publish the same bytes.  A cache that cannot be used costs one warning and time, never a
+// failure.
+//
+// Entries are machine code that will run with the rights of this user, so only files that this user
+// owns, in a directory that nobody else can write, are read.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_RUNTIME_KERNELCACHE_H
+#define SWAGE_RUNTIME_KERNELCACHE_H
+
+#include "swage/Support/Error.h"
+#include "swage/Support/Hash.h"
+#include "swage/Support/KernelBinary.h"
+#include "swage/Support/Options.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace swage {
+
+/// Everything that decides the bytes of a compiled kernel.
+struct CacheKeyFields {
+  std::string_view source;
+  /// Name and text of each header that the source may include.
+  std::vector<std::pair<std::string_view, std::string_view>> headers;
+  std::vector<std::string> options; ///< in order
+  std::string arch;                 ///< with its suffix
+  int compilerMajor = 0;
+  int compilerMinor = 0;
+  int compilerBuild = 0;
+  std::vector<std::string> entryNames;
+};
+
+/// The fields in one canonical text (labelled and length-prefixed, the headers by their hash) and
+/// its hash.  The hash names the entry; a hit also requires equal text, so that a collision is a
+/// miss and never the wrong kernel.
+struct CacheKey {
+  std::string text;
+  Hash128 hash;
+
+  static CacheKey make(const CacheKeyFields &fields);
+};
+
+struct CacheStats {
+  uint64_t memoryHits = 0;
+  uint64_t diskHits = 0;
+  uint64_t misses = 0;
+  uint64_t rejected = 0;  ///< entries found that were damaged, foreign or of another schema
+  uint64_t published = 0; ///< entries written
+};
+
+class KernelCache {
+public:
+  using Compile = std::function<Expected<KernelBinary>()>;
+  using Warn = std::function<void(const std::string &)>;
+
+  /// Uses options.cacheDir and options.cacheMode.  `warn` receives at most one line about the
+  /// directory; by default it goes to stderr.
+  explicit KernelCache(const Options &options, Warn warn = {});
+  ~KernelCache();
+  KernelCache(const KernelCache &) = delete;
+  KernelCache &operator=(const KernelCache &) = delete;
+
+  /// The kernel from memory, from disk, or from `compile`, which runs outside of any lock and once
+  /// for all threads that ask for the same key meanwhile.  Failures are not kept.
+  Expected<std::shared_ptr<const KernelBinary>> getOrCompile(const CacheKey &key,
+                                                             const Compile &compile);
+  /// The kernel from memory or from disk, or null: would getOrCompile compile?
+  std::shared_ptr<const KernelBinary> lookup(const CacheKey &key);
+
+  CacheStats stats() const;
+  /// The directory in use; empty when kernels are kept in memory only.
+  std::string directory() const;
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+/// The file form of an entry.
+std::string serializeEntry(const CacheKey &key, const KernelBinary &binary);
+/// The entry, or why it cannot be used.  With a key, an entry of another key is refused.
+Expected<KernelBinary> parseEntry(std::string_view bytes, const CacheKey *key);
+/// "<hash>.kernel".
+std::string entryFileName(const Hash128 &hash);
+
+} // namespace swage
+
+#endif // SWAGE_RUNTIME_KERNELCACHE_H

@@ -1,0 +1,105 @@
+//===- Plan.h - A frozen sequence of launches -----------------------------===//
+//
+// A graph compiled for given shapes and one device, as plain launches over numbered buffers.
+// Everything that can fail or take time happens in create; launch checks the caller's pointers and
+// calls cuLaunchKernel, nothing else: it never compiles, loads, allocates, locks or reads the
+// environment, so it is safe from several threads and under stream capture.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_RUNTIME_PLAN_H
+#define SWAGE_RUNTIME_PLAN_H
+
+#include "swage/Runtime/Kernel.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace swage {
+
+enum class BufferKind { Input, Output, Workspace };
+
+/// A buffer that the caller passes to launch.
+struct BufferSpec {
+  std::string name;       ///< for messages: the IR's name of the value
+  uint64_t bytes = 0;     ///< the launch touches nothing beyond; 0: the pointer may be null
+  uint64_t alignment = 1; ///< that the kernels rely on: a power of two
+};
+
+/// One kernel parameter: the address of a place in a buffer, or bytes fixed at creation.
+struct LaunchArgument {
+  static LaunchArgument buffer(BufferKind kind, unsigned index, uint64_t byteOffset = 0) {
+    return {false, kind, index, byteOffset, {}};
+  }
+  static LaunchArgument input(unsigned index, uint64_t byteOffset = 0) {
+    return buffer(BufferKind::Input, index, byteOffset);
+  }
+  static LaunchArgument output(unsigned index, uint64_t byteOffset = 0) {
+    return buffer(BufferKind::Output, index, byteOffset);
+  }
+  static LaunchArgument workspace(uint64_t byteOffset) {
+    return buffer(BufferKind::Workspace, 0, byteOffset);
+  }
+  /// A parameter passed by value, laid out as the device code declares it.
+  static LaunchArgument value(std::string bytes) {
+    return {true, BufferKind::Input, 0, 0, std::move(bytes)};
+  }
+  template <class T> static LaunchArgument of(const T &value) {
+    return LaunchArgument::value(std::string(reinterpret_cast<const char *>(&value), sizeof(T)));
+  }
+
+  bool isValue = false;
+  BufferKind kind = BufferKind::Input;
+  unsigned index = 0;
+  uint64_t byteOffset = 0;
+  std::string bytes;
+};
+
+struct LaunchSpec {
+  std::shared_ptr<Kernel> kernel;
+  uint64_t grid[3] = {1, 1, 1}; ///< a zero: nothing to do, the launch is left out
+  unsigned threads = 1;         ///< per block, along x
+  unsigned dynamicSharedBytes = 0;
+  std::vector<LaunchArgument> arguments;
+};
+
+struct PlanSpec {
+  std::vector<BufferSpec> inputs;
+  std::vector<BufferSpec> outputs;
+  uint64_t workspaceBytes = 0;
+  uint64_t workspaceAlignment = 256;
+  /// (output, input) pairs that may share memory, because the IR says so.
+  std::vector<std::pair<unsigned, unsigned>> aliases;
+  std::vector<LaunchSpec> launches;
+};
+
+/// Shared and immutable; copies are cheap.
+class Plan {
+public:
+  /// Loads and prepares every kernel on `device` and checks the spec against the device and the
+  /// kernels.
+  static Expected<Plan> create(const Device &device, PlanSpec spec);
+
+  /// Puts the launches on `stream`, in order.  `inputs` and `outputs` hold one device pointer for
+  /// each buffer of the spec; `workspace` holds workspaceBytes() and may be null when that is 0. On
+  /// the null stream the device's context must be current (Device::makeCurrent).  The error names
+  /// the argument or the kernel.
+  Status launch(cuda::StreamHandle stream, const void *const *inputs, void *const *outputs,
+                void *workspace = nullptr) const;
+
+  const std::vector<BufferSpec> &inputs() const;
+  const std::vector<BufferSpec> &outputs() const;
+  uint64_t workspaceBytes() const;
+  /// Kernels in launch order, without those that had nothing to do.
+  std::vector<std::shared_ptr<const Kernel>> kernels() const;
+  const Device &device() const;
+
+private:
+  struct State;
+  explicit Plan(std::shared_ptr<const State> state) : state(std::move(state)) {}
+  std::shared_ptr<const State> state;
+};
+
+} // namespace swage
+
+#endif // SWAGE_RUNTIME_PLAN_H

@@ -1,0 +1,53 @@
+//===- Options.h - Every SWAGE_ environment variable ----------------------===//
+//
+// The environment is read once, through one table, into one struct.  Nothing else in Swage calls
+// getenv: what a run depends on is visible here, and a misspelt variable is reported instead of
+// ignored.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_SUPPORT_OPTIONS_H
+#define SWAGE_SUPPORT_OPTIONS_H
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swage {
+
+enum class CacheMode { ReadWrite, ReadOnly, Off };
+
+struct Options {
+  /// SWAGE_CACHE_DIR, else $XDG_CACHE_HOME/swage, else $HOME/.cache/swage; empty: kernels are
+  /// cached in memory only.
+  std::string cacheDir;
+  /// The directory that must belong to this user for a default cacheDir to be used ($HOME or
+  /// $XDG_CACHE_HOME); empty when SWAGE_CACHE_DIR names the cache explicitly.
+  std::string cacheBase;
+  /// SWAGE_CACHE.
+  CacheMode cacheMode = CacheMode::ReadWrite;
+  /// SWAGE_CUDA_DRIVER: a file; empty: libcuda.so.1.
+  std::string cudaDriver;
+  /// SWAGE_NVRTC: a file or a directory that holds it; empty: the usual places.
+  std::string nvrtc;
+  /// SWAGE_DUMP: a directory that receives generated sources, PTX and cubins; empty: no dumps.
+  std::string dumpDir;
+  /// What was wrong with the environment, one line each; whoever owns the terminal prints them.
+  std::vector<std::string> warnings;
+
+  /// The environment of this process, read on the first call.
+  static const Options &get();
+  /// Reads "NAME=value" strings; other names than SWAGE_*, HOME and XDG_CACHE_HOME are skipped.
+  static Options parse(const char *const *environment);
+};
+
+/// One row of the table, for --help texts and the documentation.
+struct OptionInfo {
+  std::string_view name;
+  std::string_view values;
+  std::string_view help;
+};
+const std::vector<OptionInfo> &environmentOptions();
+
+} // namespace swage
+
+#endif // SWAGE_SUPPORT_OPTIONS_H
