@@ -14,5 +14,6 @@ function(swage_target name)
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
-  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter)
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Werror -Wno-unused-parameter
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>) # false alarms on optional in generated code
 endfunction()

@@ -12,3 +12,11 @@ endif()
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
+
+# Debian installs LLVM under a versioned prefix that CMake does not search.
+find_program(SWAGE_LLVM_CONFIG NAMES llvm-config-22 llvm-config)
+if(SWAGE_LLVM_CONFIG AND NOT MLIR_DIR)
+  execute_process(COMMAND "${SWAGE_LLVM_CONFIG}" --prefix
+    OUTPUT_VARIABLE swage_llvm_prefix OUTPUT_STRIP_TRAILING_WHITESPACE)
+  list(APPEND CMAKE_PREFIX_PATH "${swage_llvm_prefix}")
+endif()

@@ -1,0 +1,63 @@
+//===- SizeExpr.h - Symbolic sizes and linear accesses ----------*- C++ -*-===//
+//
+// Extents and strides are affine expressions over a kernel's runtime sizes; products of sizes
+// occur, so they are polynomials rather than affine in the strict sense. Everything that compares
+// or divides them goes through here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_IR_SIZEEXPR_H
+#define SWAGE_DIALECT_SWAGE_IR_SIZEEXPR_H
+
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/AffineMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+
+namespace swage {
+
+/// The one form that equal polynomials share: monomials in a fixed order, symbols sorted within
+/// each, constant last. Divisions and remainders are kept as they are, as opaque factors.
+/// Arithmetic that leaves 64 bits gives null.
+mlir::AffineExpr normalizeSize(mlir::AffineExpr expr);
+
+/// `a * b` and `a + b`, normalised; null where the arithmetic leaves 64 bits.
+mlir::AffineExpr multiplySizes(mlir::AffineExpr a, mlir::AffineExpr b);
+mlir::AffineExpr addSizes(mlir::AffineExpr a, mlir::AffineExpr b);
+
+/// The quotient where `b` is a monomial that divides `a` for every value of the symbols; null
+/// otherwise.
+mlir::AffineExpr divideSizes(mlir::AffineExpr a, mlir::AffineExpr b);
+
+/// The constant that the expression is, if it is one.
+std::optional<int64_t> constantSize(mlir::AffineExpr expr);
+
+/// The value of an expression over symbols; nothing where the arithmetic leaves 64 bits or divides
+/// by zero.
+std::optional<int64_t> evaluateSize(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> symbols);
+
+/// Values of all results of a map over symbols only.
+std::optional<llvm::SmallVector<int64_t>> evaluateSizes(mlir::AffineMap map,
+                                                        llvm::ArrayRef<int64_t> symbols);
+
+/// `offset + sum(strides[i] * d_i)`: how an operand follows the iteration coordinates. In elements.
+struct LinearAccess {
+  llvm::SmallVector<mlir::AffineExpr> strides;
+  mlir::AffineExpr offset;
+
+  /// The access of a one-result map, or nothing where it is not linear in the coordinates.
+  static std::optional<LinearAccess> of(mlir::AffineMap map);
+
+  /// The map that this is the access of.
+  mlir::AffineMap map(unsigned symbols) const;
+
+  bool isBroadcast(unsigned dim) const { return constantSize(strides[dim]) == 0; }
+};
+
+/// Row-major strides of a shape given as size expressions.
+llvm::SmallVector<mlir::AffineExpr> rowMajorStrides(llvm::ArrayRef<mlir::AffineExpr> shape,
+                                                    mlir::MLIRContext *context);
+
+} // namespace swage
+
+#endif // SWAGE_DIALECT_SWAGE_IR_SIZEEXPR_H

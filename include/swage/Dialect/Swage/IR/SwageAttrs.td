@@ -1,0 +1,136 @@
+//===- SwageAttrs.td - Attributes of the swage dialect --------------------===//
+//
+// Reduction kinds, operand views and schedules. A schedule is plain data: printable, parseable, hashable, editable by
+// hand in a .mlir file; `swage-select-schedule` fills it in and the emitter only prints it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_IR_SWAGEATTRS_TD
+#define SWAGE_DIALECT_SWAGE_IR_SWAGEATTRS_TD
+
+include "swage/Dialect/Swage/IR/SwageDialect.td"
+
+def Swage_ReduceKind : I32EnumAttr<"ReduceKind", "how a reduction combines elements", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+    I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Mean", 3, "mean">]> {
+  let cppNamespace = "::swage";
+}
+
+def Swage_Collective : I32EnumAttr<"Collective", "what a kernel computes over its reduced dimensions", [
+    I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
+    I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Mean", 3, "mean">,
+    I32EnumAttrCase<"LayerNorm", 4, "layer_norm">, I32EnumAttrCase<"RmsNorm", 5, "rms_norm">,
+    I32EnumAttrCase<"Softmax", 6, "softmax">]> {
+  let cppNamespace = "::swage";
+}
+
+def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar function of its own", [
+    I32EnumAttrCase<"Body", 0, "body">, I32EnumAttrCase<"Prologue", 1, "prologue">,
+    I32EnumAttrCase<"Epilogue", 2, "epilogue">, I32EnumAttrCase<"Finish", 3, "finish">]> {
+  let cppNamespace = "::swage";
+}
+
+def Swage_Access : I32EnumAttr<"Access", "how an operand is read along the innermost dimension", [
+    I32EnumAttrCase<"Vector", 0, "vector">, I32EnumAttrCase<"Splat", 1, "splat">,
+    I32EnumAttrCase<"Gather", 2, "gather">, I32EnumAttrCase<"Transposed", 3, "transposed">]> {
+  let cppNamespace = "::swage";
+}
+
+def Swage_RowClass : I32EnumAttr<"RowClass", "who works on one row", [
+    I32EnumAttrCase<"Group", 0, "group">, I32EnumAttrCase<"Block", 1, "block">,
+    I32EnumAttrCase<"Looped", 2, "looped">, I32EnumAttrCase<"Column", 3, "column">]> {
+  let cppNamespace = "::swage";
+}
+
+def Swage_PermuteClass : I32EnumAttr<"PermuteClass", "how a permutation moves its elements", [
+    I32EnumAttrCase<"Runs", 0, "runs">, I32EnumAttrCase<"Tiles", 1, "tiles">]> {
+  let cppNamespace = "::swage";
+}
+
+def Swage_ViewAttr : Swage_Attr<"View", "view"> {
+  let summary = "One operand of a kernel: a tensor and the linear access that reads or writes it";
+  let description = [{
+    `tensor` is the position of the tensor among the launch's operands (for an input) or results (for an output); several
+    views may share one tensor. `shape` maps the kernel's runtime sizes to the tensor's extents; `access` maps iteration
+    coordinates and sizes to an element offset, linear in the coordinates; `align` is the alignment in bytes that the base
+    pointer is known to have.
+
+    ```mlir
+    #swage.view<tensor = 0, element = f16, shape = affine_map<()[s0] -> (s0, 768)>,
+                access = affine_map<(d0, d1)[s0] -> (d0 * 768 + d1)>, align = 16>
+    ```
+  }];
+  let parameters = (ins "int64_t":$tensor, "::mlir::Type":$element, "::mlir::AffineMap":$shape,
+                        "::mlir::AffineMap":$access, "int64_t":$align);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+def Swage_ViewArrayAttr : TypedArrayAttrBase<Swage_ViewAttr, "array of operand views">;
+
+//===----------------------------------------------------------------------===//
+// Schedules
+//===----------------------------------------------------------------------===//
+
+def Swage_PointwiseScheduleAttr : Swage_Attr<"PointwiseSchedule", "pointwise_schedule"> {
+  let summary = "Schedule of templates/swage/pointwise.cuh";
+  let description = [{
+    `threads` a block (a multiple of 32, at most 1024), each moving `unroll` vectors of `vector` elements of the innermost
+    dimension (a power of two). `tail`: the extent is no multiple of `vector` and the last elements go one by one; only for
+    a one-dimensional iteration space. `index`: 32 or 64 bits.
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$vector, "int64_t":$unroll, "bool":$tail, "int64_t":$index);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Swage_PermuteScheduleAttr : Swage_Attr<"PermuteSchedule", "permute_schedule"> {
+  let summary = "Schedule of a permutation: templates/swage/pointwise.cuh for runs, permute.cuh for tiles";
+  let description = [{
+    `runs`: the innermost dimension is the same on both sides and moves `movement` bytes at a time (1, 2, 4, 8, 16) with
+    `unroll` movements a thread. `tiles`: the iteration dimension `transposed` is innermost in the input; `tile_in` by
+    `tile_out` elements go through shared memory, `vector_in` and `vector_out` elements an access.
+  }];
+  let parameters = (ins EnumParameter<Swage_PermuteClass>:$kind, "int64_t":$threads, "int64_t":$movement,
+                        "int64_t":$unroll, "int64_t":$transposed, "int64_t":$tile_in, "int64_t":$tile_out,
+                        "int64_t":$vector_in, "int64_t":$vector_out, "int64_t":$index);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
+  let summary = "Schedule of templates/swage/row.cuh";
+  let description = [{
+    `group`: 1 to 32 threads a row and `rows_per_block` rows a block; `block`: one row a block of `threads_per_row` threads;
+    both keep the row in registers, `vectors_per_thread` vectors of `vector` elements. `looped`: a block walks a row of any
+    length twice. `column`: the reduced dimension is not innermost; a thread owns `vector` neighbouring positions.
+    `exact`: threads, vectors and elements cover the row without a remainder. `index`: 32 or 64 bits.
+  }];
+  let parameters = (ins EnumParameter<Swage_RowClass>:$kind, "int64_t":$threads_per_row, "int64_t":$rows_per_block,
+                        "int64_t":$vector, "int64_t":$vectors_per_thread, "bool":$exact, "int64_t":$index);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Swage_ReduceScheduleAttr : Swage_Attr<"ReduceSchedule", "reduce_schedule"> {
+  let summary = "Schedule of templates/swage/reduce.cuh";
+  let description = [{
+    The kept innermost dimension is spread over `lanes` threads of `vector` elements; `row_groups` groups of threads share
+    the reduced dimensions, each with `unroll` loads in flight, and are combined in shared memory. `index`: 32 or 64 bits.
+  }];
+  let parameters = (ins "int64_t":$lanes, "int64_t":$row_groups, "int64_t":$vector, "int64_t":$unroll, "int64_t":$index);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
+  let summary = "How a prepared kernel is launched: blocks as a function of the runtime sizes, threads, shared memory";
+  let description = [{
+    `blocks` maps the kernel's runtime sizes to the number of blocks. `shared` is in bytes. `dividers` lists the iteration
+    dimensions whose runtime extents the kernel divides by; their multipliers are computed on the host.
+  }];
+  let parameters = (ins "::mlir::AffineMap":$blocks, "int64_t":$threads, "int64_t":$shared,
+                        "::mlir::DenseI64ArrayAttr":$dividers);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+#endif

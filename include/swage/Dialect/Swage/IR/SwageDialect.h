@@ -1,0 +1,36 @@
+//===- SwageDialect.h - The swage dialect in C++ ----------------*- C++ -*-===//
+//
+// Everything that TableGen makes of SwageDialect.td, SwageAttrs.td and SwageOps.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_IR_SWAGEDIALECT_H
+#define SWAGE_DIALECT_SWAGE_IR_SWAGEDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "swage/Dialect/Swage/IR/SwageDialect.h.inc"
+
+#include "swage/Dialect/Swage/IR/SwageEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "swage/Dialect/Swage/IR/SwageAttrs.h.inc"
+
+namespace swage {
+class CollectiveOp;
+class PhaseOp;
+} // namespace swage
+
+#define GET_OP_CLASSES
+#include "swage/Dialect/Swage/IR/SwageOps.h.inc"
+
+#endif // SWAGE_DIALECT_SWAGE_IR_SWAGEDIALECT_H

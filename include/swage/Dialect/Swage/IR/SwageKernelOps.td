@@ -1,0 +1,116 @@
+//===- SwageKernelOps.td - Kernel-level ops -------------------------------===//
+//
+// What fusion leaves: kernels as symbols, with everything that emission prints in attributes, and launches on tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_IR_SWAGEKERNELOPS_TD
+#define SWAGE_DIALECT_SWAGE_IR_SWAGEKERNELOPS_TD
+
+include "swage/Dialect/Swage/IR/SwageAttrs.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
+  let summary = "One CUDA kernel: an iteration space, linear operand accesses, and a scalar body";
+  let description = [{
+    The body runs once for each point of the iteration space `extents` (a map from the `symbols` runtime sizes to extents). Its
+    arguments are the inputs' elements at that point, widened to the type that the body computes in; `swage.yield` gives the elements
+    of the outputs. A `swage.collective` in the body combines values over the dimensions `reduced`; an output that does not
+    vary along them is written once.
+
+    `swage-merge-dimensions` lowers the rank, `swage-select-schedule` adds `schedule`, `swage-prepare-for-emission` splits the body
+    into `swage.phase` ops and adds `geometry`; then the kernel can be printed as CUDA. `stored` lists the locations of the graph values
+    behind the outputs.
+
+    Constraints: (K1) every access is linear in the coordinates. (K2) the body has one argument for each input. (K3) the yield has one value for each
+    output. (K4) reduced dimensions are in range and increasing; there are some exactly if the body has a collective. (K5) the schedule fits
+    the kernel: thread counts, divisibility, shared memory.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
+                       Swage_ViewArrayAttr:$inputs, Swage_ViewArrayAttr:$outputs,
+                       OptionalAttr<AnyAttr>:$schedule, OptionalAttr<Swage_LaunchAttr>:$geometry,
+                       OptionalAttr<ArrayAttr>:$stored);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sym_name `symbols` $symbols `extents` $extents `reduced` $reduced
+    `inputs` $inputs `outputs` $outputs (`schedule` $schedule^)? (`geometry` $geometry^)?
+    attr-dict-with-keyword $body
+  }];
+  let extraClassDeclaration = [{
+    swage::ViewAttr getInput(unsigned i) { return mlir::cast<swage::ViewAttr>(getInputs()[i]); }
+    swage::ViewAttr getOutput(unsigned i) { return mlir::cast<swage::ViewAttr>(getOutputs()[i]); }
+    unsigned getRank() { return getExtents().getNumResults(); }
+    /// The one collective of the body, or null.
+    swage::CollectiveOp getCollective();
+    /// The phase of this kind, after `swage-prepare-for-emission`, or null.
+    swage::PhaseOp getPhase(swage::Phase kind);
+  }];
+  let hasVerifier = 1;
+}
+
+def Swage_YieldOp : Swage_Op<"yield", [Pure, Terminator]> {
+  let summary = "Ends a kernel body or a phase with the values it gives";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+def Swage_CollectiveOp : Swage_Op<"collective", [Pure]> {
+  let summary = "Combines one value of each point over the kernel's reduced dimensions";
+  let description = [{
+    Results, with v the value at a point and the row all points that differ in the reduced dimensions only:
+    `layer_norm`: ((v - mean) * rstd, mean, rstd); `rms_norm`: (v * rstd, rstd); `softmax`: (exp(v - max) / sum, max, sum);
+    `sum`, `max`, `min`, `mean`: (result). All but the first of the norms and softmax are the same for the whole row.
+
+    Example:
+    ```mlir
+    %n, %mean, %rstd = swage.collective layer_norm %v eps 1.0e-5 : f32 -> f32, f32, f32
+    ```
+  }];
+  let arguments = (ins Swage_Collective:$kind, AnyType:$value, OptionalAttr<F64Attr>:$epsilon);
+  let results = (outs Variadic<AnyType>:$values);
+  let assemblyFormat = "$kind $value (`eps` $epsilon^)? attr-dict `:` type($value) `->` type($values)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether result `i` varies along the reduced dimensions.
+    bool isPerElement(unsigned i) { return i == 0 && getKind() >= swage::Collective::LayerNorm; }
+  }];
+}
+
+def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
+  let summary = "One scalar function of a prepared kernel";
+  let description = [{
+    `loads` and `stores` are positions among the kernel's inputs and outputs. Arguments of the region: for `epilogue` first the collective's
+    per-element result, for `finish` first its row results, then the loads. The yield gives: for `prologue` first the collective's operand, then
+    the stores. `access` says how each load, then each store, goes along the innermost dimension.
+  }];
+  let arguments = (ins Swage_Phase:$kind, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores,
+                       DenseI64ArrayAttr:$access);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def Swage_LaunchOp : Swage_Op<"launch", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                        AttrSizedOperandSegments]> {
+  let summary = "Runs a kernel on tensors";
+  let description = [{
+    `sizes` are the kernel's runtime sizes, in the order of its symbols.
+
+    Constraints: (L1) the kernel exists. (L2) sizes, operands and results agree with its symbols and views in number, element type and static
+    extents.
+
+    Example:
+    ```mlir
+    %y = swage.launch @pointwise_add_1f0c9a2b [%n] (%a, %b) : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Index>:$sizes, Variadic<Swage_Tensor>:$tensors);
+  let results = (outs Variadic<Swage_Tensor>:$outputs);
+  let assemblyFormat = [{
+    $kernel (`[` $sizes^ `]`)? `(` $tensors `)` attr-dict `:` functional-type($tensors, results)
+  }];
+}
+
+#endif

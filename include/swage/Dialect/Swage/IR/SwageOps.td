@@ -1,0 +1,238 @@
+//===- SwageOps.td - Graph-level ops --------------------------------------===//
+//
+// Structured ops on tensors. Each states its semantics, labelled constraints that the verifier and the negative tests
+// cite, and an example that the reference interpreter runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_IR_SWAGEOPS_TD
+#define SWAGE_DIALECT_SWAGE_IR_SWAGEOPS_TD
+
+include "swage/Dialect/Swage/IR/SwageAttrs.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Normalisations
+//===----------------------------------------------------------------------===//
+
+def Swage_LayerNormOp : Swage_Op<"layer_norm", [Pure, AttrSizedOperandSegments]> {
+  let summary = "Normalises trailing dimensions to zero mean and unit variance";
+  let description = [{
+    With `row` a slice of `x` over the dimensions `axis..rank-1` and n its size:
+
+        mean = sum(row) / n     rstd = 1 / sqrt(sum((row - mean)^2) / n + eps)
+        result = (row - mean) * rstd * gamma + beta
+
+    `gamma` and `beta` may be left out. The statistics `mean` and `rstd` are optional results, given together, in f32 (f64 for
+    an f64 `x`).
+
+    Constraints: (C1) 0 <= axis < rank(x). (C2) gamma has the shape of the normalised dimensions. (C3) so has beta. (C4) result has
+    the shape of x. (C5) there are no statistics or two, of the shape of the dimensions before axis. (C6) the statistics are f32, or f64 for an
+    f64 x. (C7) eps >= 0.
+
+    Example:
+    ```mlir
+    %y = swage.layer_norm %x gamma %g beta %b axis 1 eps 1.0e-5
+        : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Swage_FloatTensor:$x, Optional<Swage_FloatTensor>:$gamma, Optional<Swage_FloatTensor>:$beta,
+                       I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
+  let assemblyFormat = [{
+    $x (`gamma` $gamma^)? (`beta` $beta^)? `axis` $axis `eps` $epsilon attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The mean result, or null.
+    mlir::Value getMean() { return getStats().empty() ? mlir::Value() : getStats()[0]; }
+    /// The reciprocal standard deviation result, or null.
+    mlir::Value getRstd() { return getStats().empty() ? mlir::Value() : getStats()[1]; }
+  }];
+  let hasVerifier = 1;
+}
+
+def Swage_RmsNormOp : Swage_Op<"rms_norm", [Pure]> {
+  let summary = "Divides trailing dimensions by their root mean square";
+  let description = [{
+    With `row` a slice of `x` over the dimensions `axis..rank-1` and n its size:
+
+        rstd = 1 / sqrt(sum(row^2) / n + eps)     result = row * rstd * gamma
+
+    `gamma` may be left out; `rstd` is an optional result in f32 (f64 for an f64 `x`).
+
+    Constraints: (C1) 0 <= axis < rank(x). (C2) gamma has the shape of the normalised dimensions. (C3) result has the shape of x.
+    (C4) there is at most one statistic, of the shape of the dimensions before axis. (C5) it is f32, or f64 for an f64 x. (C6) eps >= 0.
+
+    Example:
+    ```mlir
+    %y = swage.rms_norm %x gamma %g axis 1 eps 1.0e-6 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Swage_FloatTensor:$x, Optional<Swage_FloatTensor>:$gamma, I64Attr:$axis, F64Attr:$epsilon);
+  let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
+  let assemblyFormat = [{
+    $x (`gamma` $gamma^)? `axis` $axis `eps` $epsilon attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The reciprocal root mean square result, or null.
+    mlir::Value getRstd() { return getStats().empty() ? mlir::Value() : getStats()[0]; }
+  }];
+  let hasVerifier = 1;
+}
+
+def Swage_SoftmaxOp : Swage_Op<"softmax", [Pure]> {
+  let summary = "Exponentials along one axis, divided by their sum";
+  let description = [{
+        result = exp(s - max(s)) / sum(exp(s - max(s)))     with s = scale * x, along `axis`
+
+    `scale` is 1 where it is left out. A row that is all -inf, or holds +inf or NaN, gives NaN, as in PyTorch.
+
+    Constraints: (C1) 0 <= axis < rank(x). (C2) result has the shape of x.
+
+    Example:
+    ```mlir
+    %y = swage.softmax %x axis 1 scale 0.125 : tensor<4x8xf32> -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Swage_FloatTensor:$x, I64Attr:$axis, OptionalAttr<F64Attr>:$scale);
+  let results = (outs Swage_FloatTensor:$result);
+  let assemblyFormat = "$x `axis` $axis (`scale` $scale^)? attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Swage_ReduceOp : Swage_Op<"reduce", [Pure]> {
+  let summary = "Combines the elements along some dimensions";
+  let description = [{
+    `sum`, `max`, `min` or `mean` over `dims`; the other dimensions stay, in order. `max` and `min` propagate NaN. The sum of nothing is 0,
+    its mean NaN, its max -inf (the type's minimum for integers), its min +inf (the maximum).
+
+    Constraints: (C1) dims are in 0..rank-1 and strictly increasing. (C2) there is at least one. (C3) result has the shape of the remaining
+    dimensions. (C4) both element types are floats, or both are i32 and the kind is not mean.
+
+    Example:
+    ```mlir
+    %y = swage.reduce sum %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins Swage_ReduceKind:$kind, Swage_Tensor:$x, DenseI64ArrayAttr:$dims);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$kind $x `dims` $dims attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Index ops: they move or repeat elements and never change them
+//===----------------------------------------------------------------------===//
+
+def Swage_PermuteOp : Swage_Op<"permute", [Pure]> {
+  let summary = "Reorders dimensions";
+  let description = [{
+        result[i_perm[0], i_perm[1], ...] = x[i_0, i_1, ...]
+
+    so the result's dimension k is x's dimension `permutation[k]`.
+
+    Constraints: (C1) permutation is a permutation of 0..rank-1. (C2) the result's dimension k has the extent of x's dimension
+    permutation[k]. (C3) the element types agree.
+
+    Example:
+    ```mlir
+    %y = swage.permute %x [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+    ```
+  }];
+  let arguments = (ins Swage_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$x $permutation attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Swage_ReshapeOp : Swage_Op<"reshape", [Pure]> {
+  let summary = "Gives the elements, in row-major order, another shape";
+  let description = [{
+    `sizes` gives the result's dynamic extents, in order; it may be left out where at most one extent is dynamic.
+
+    Constraints: (C1) x and result have the same number of elements (checked at run time where extents are dynamic). (C2) the element
+    types agree. (C3) sizes has one value for each dynamic extent of the result, or none where there is at most one.
+
+    Example:
+    ```mlir
+    %y = swage.reshape %x : tensor<4x8xf32> -> tensor<4x2x4xf32>
+    ```
+  }];
+  let arguments = (ins Swage_Tensor:$x, Variadic<Index>:$sizes);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$x (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Swage_BroadcastOp : Swage_Op<"broadcast", [Pure]> {
+  let summary = "Repeats elements along new or size-1 dimensions";
+  let description = [{
+    x's dimension k becomes the result's dimension `dims[k]`; the other dimensions of the result repeat x, and so does a
+    dimension in which x has extent 1. `sizes` gives the result's dynamic extents, in order; it may be left out where each of them is
+    x's own.
+
+    Constraints: (C1) dims has one entry for each dimension of x. (C2) dims are in 0..rank(result)-1 and strictly increasing. (C3) x's extent
+    k is 1 or the result's extent dims[k]. (C4) the element types agree. (C5) sizes has one value for each dynamic extent of the result, or none
+    where each comes from x.
+
+    Example:
+    ```mlir
+    %y = swage.broadcast %x dims [1] : tensor<8xf32> -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Swage_Tensor:$x, DenseI64ArrayAttr:$dims, Variadic<Index>:$sizes);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$x `dims` $dims (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
+
+def Swage_SliceOp : Swage_Op<"slice", [Pure]> {
+  let summary = "Takes every step-th element of a range of one axis";
+  let description = [{
+        result[.., i, ..] = x[.., from + i * step, ..]     0 <= i < size, along `axis`
+
+    Constraints: (C1) 0 <= axis < rank(x). (C2) from >= 0, size >= 0, step >= 1 and from + (size - 1) * step is inside x's extent, which is
+    static. (C3) result has the shape of x with extent size at axis. (C4) the element types agree.
+
+    Example:
+    ```mlir
+    %y = swage.slice %x axis 1 from 4 size 4 : tensor<4x8xf32> -> tensor<4x4xf32>
+    ```
+  }];
+  let arguments = (ins Swage_Tensor:$x, I64Attr:$axis, I64Attr:$from, I64Attr:$size,
+                       DefaultValuedAttr<I64Attr, "1">:$step);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$x `axis` $axis `from` $from `size` $size (`step` $step^)? attr-dict `:` type($x) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Swage_ConcatOp : Swage_Op<"concat", [Pure]> {
+  let summary = "Joins equal-shaped tensors along one axis";
+  let description = [{
+    The operands stand one after another along `axis`. They have one type, so that one kernel can write them all.
+
+    Constraints: (C1) there is at least one operand. (C2) 0 <= axis < rank. (C3) the operands have one type, static at axis. (C4) result
+    has their shape with the extent at axis times their number. (C5) the element types agree.
+
+    Example:
+    ```mlir
+    %y = swage.concat %a, %b axis 1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<Swage_Tensor>:$parts, I64Attr:$axis);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$parts `axis` $axis attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+include "swage/Dialect/Swage/IR/SwageKernelOps.td"
+
+#endif

@@ -1,0 +1,118 @@
+//===- SwageAttrs.cpp - Verification of views and schedules ---------------===//
+//
+// What a schedule can get wrong on its own; whether it fits a kernel is the kernel's verifier's
+// business (K5).
+//
+//===----------------------------------------------------------------------===//
+
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace swage;
+
+using EmitError = function_ref<InFlightDiagnostic()>;
+
+static LogicalResult verifyIndex(EmitError emitError, int64_t index) {
+  if (index != 32 && index != 64)
+    return emitError() << "index is " << index << " bits, but must be 32 or 64";
+  return success();
+}
+
+static LogicalResult verifyThreads(EmitError emitError, int64_t threads) {
+  if (threads < 32 || threads > 1024 || threads % 32)
+    return emitError() << "a block has " << threads
+                       << " threads, but must have a multiple of 32 up to 1024";
+  return success();
+}
+
+static LogicalResult verifyPower(EmitError emitError, StringRef what, int64_t value,
+                                 int64_t limit) {
+  if (value < 1 || value > limit || !llvm::isPowerOf2_64(value))
+    return emitError() << what << " is " << value << ", but must be a power of two up to " << limit;
+  return success();
+}
+
+static LogicalResult verifyRange(EmitError emitError, StringRef what, int64_t value,
+                                 int64_t limit) {
+  if (value < 1 || value > limit)
+    return emitError() << what << " is " << value << ", but must be in 1.." << limit;
+  return success();
+}
+
+LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element, AffineMap shape,
+                               AffineMap access, int64_t align) {
+  if (tensor < 0)
+    return emitError() << "view of tensor " << tensor << ", which is negative";
+  if (access.getNumResults() != 1)
+    return emitError() << "access has " << access.getNumResults() << " results, but must have 1";
+  if (shape.getNumDims() != 0)
+    return emitError() << "shape depends on " << shape.getNumDims()
+                       << " coordinates, but may only depend on sizes";
+  if (shape.getNumSymbols() != access.getNumSymbols())
+    return emitError() << "shape has " << shape.getNumSymbols() << " sizes, but access has "
+                       << access.getNumSymbols();
+  return verifyPower(emitError, "align", align, 4096);
+}
+
+LogicalResult PointwiseScheduleAttr::verify(EmitError emitError, int64_t threads, int64_t vector,
+                                            int64_t unroll, bool tail, int64_t index) {
+  return success(succeeded(verifyThreads(emitError, threads)) &&
+                 succeeded(verifyPower(emitError, "vector", vector, 16)) &&
+                 succeeded(verifyRange(emitError, "unroll", unroll, 16)) &&
+                 succeeded(verifyIndex(emitError, index)));
+}
+
+LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind, int64_t threads,
+                                          int64_t movement, int64_t unroll, int64_t transposed,
+                                          int64_t tileIn, int64_t tileOut, int64_t vectorIn,
+                                          int64_t vectorOut, int64_t index) {
+  if (failed(verifyThreads(emitError, threads)) ||
+      failed(verifyPower(emitError, "movement", movement, 16)) ||
+      failed(verifyRange(emitError, "unroll", unroll, 16)) || failed(verifyIndex(emitError, index)))
+    return failure();
+  if (kind == PermuteClass::Runs)
+    return success();
+  if (transposed < 0)
+    return emitError() << "transposed is " << transposed << ", but tiles need a dimension";
+  if (failed(verifyPower(emitError, "tile_in", tileIn, 256)) ||
+      failed(verifyPower(emitError, "tile_out", tileOut, 256)) ||
+      failed(verifyPower(emitError, "vector_in", vectorIn, 16)) ||
+      failed(verifyPower(emitError, "vector_out", vectorOut, 16)))
+    return failure();
+  if (tileIn % vectorIn || tileOut % vectorOut)
+    return emitError() << "a tile of " << tileIn << " by " << tileOut
+                       << " is not divisible by vectors of " << vectorIn << " and " << vectorOut;
+  return success();
+}
+
+LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_t threadsPerRow,
+                                      int64_t rowsPerBlock, int64_t vector,
+                                      int64_t vectorsPerThread, bool exact, int64_t index) {
+  if (failed(verifyPower(emitError, "vector", vector, 16)) ||
+      failed(verifyRange(emitError, "vectors_per_thread", vectorsPerThread, 64)) ||
+      failed(verifyRange(emitError, "rows_per_block", rowsPerBlock, 1024)) ||
+      failed(verifyRange(emitError, "threads_per_row", threadsPerRow, 1024)) ||
+      failed(verifyIndex(emitError, index)) ||
+      failed(verifyThreads(emitError, threadsPerRow * rowsPerBlock)))
+    return failure();
+  if (kind == RowClass::Group && (threadsPerRow > 32 || !llvm::isPowerOf2_64(threadsPerRow)))
+    return emitError() << "a group has " << threadsPerRow
+                       << " threads a row, but must have a power of two up to 32";
+  if ((kind == RowClass::Block || kind == RowClass::Looped) && rowsPerBlock != 1)
+    return emitError() << stringifyRowClass(kind) << " has " << rowsPerBlock
+                       << " rows a block, but must have 1";
+  if (kind == RowClass::Column && threadsPerRow != 1)
+    return emitError() << "column has " << threadsPerRow << " threads a row, but must have 1";
+  return success();
+}
+
+LogicalResult ReduceScheduleAttr::verify(EmitError emitError, int64_t lanes, int64_t rowGroups,
+                                         int64_t vector, int64_t unroll, int64_t index) {
+  return success(succeeded(verifyPower(emitError, "lanes", lanes, 1024)) &&
+                 succeeded(verifyPower(emitError, "row_groups", rowGroups, 1024)) &&
+                 succeeded(verifyThreads(emitError, lanes * rowGroups)) &&
+                 succeeded(verifyPower(emitError, "vector", vector, 16)) &&
+                 succeeded(verifyRange(emitError, "unroll", unroll, 32)) &&
+                 succeeded(verifyIndex(emitError, index)));
+}

@@ -1,0 +1,284 @@
+//===- SwageKernelOps.cpp - Verifiers of the kernel-level ops -------------===//
+//
+// Labels in comments are those of SwageKernelOps.td. A schedule may be edited by hand, so K5 checks
+// everything that a template assumes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+
+using namespace mlir;
+using namespace swage;
+
+//===----------------------------------------------------------------------===//
+// KernelOp
+//===----------------------------------------------------------------------===//
+
+/// Shared memory that every supported GPU gives one block without opting in to more.
+static constexpr int64_t kSharedMemory = 48 * 1024;
+
+CollectiveOp KernelOp::getCollective() {
+  CollectiveOp found;
+  getBody().walk([&](CollectiveOp op) { found = op; });
+  return found;
+}
+
+PhaseOp KernelOp::getPhase(Phase kind) {
+  for (auto phase : getBody().getOps<PhaseOp>())
+    if (phase.getKind() == kind)
+      return phase;
+  return {};
+}
+
+static LogicalResult verifyView(KernelOp kernel, ViewAttr view, StringRef what) {
+  if (view.getAccess().getNumDims() != kernel.getRank() ||
+      view.getAccess().getNumSymbols() != kernel.getSymbols())
+    return kernel.emitOpError() << what << " has an access of " << view.getAccess().getNumDims()
+                                << " coordinates and " << view.getAccess().getNumSymbols()
+                                << " sizes, but the kernel has " << kernel.getRank() << " and "
+                                << kernel.getSymbols();
+  if (!LinearAccess::of(view.getAccess())) // K1
+    return kernel.emitOpError() << what << " has an access that is not linear in the coordinates";
+  return success();
+}
+
+/// The innermost extent where it is a constant.
+static std::optional<int64_t> innermostExtent(KernelOp kernel) {
+  if (kernel.getRank() == 0)
+    return 1;
+  return constantSize(kernel.getExtents().getResults().back());
+}
+
+/// Every operand along `dim` of an access that goes `vector` elements at a time must start at a
+/// multiple of it.
+static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim) {
+  auto check = [&](ViewAttr view, Twine what) -> LogicalResult {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    if (vector == 1 || constantSize(access.strides[dim]) != 1)
+      return success();
+    int64_t bytes = vector * std::max<int64_t>(1, view.getElement().getIntOrFloatBitWidth() / 8);
+    if (std::min<int64_t>(bytes, 16) > view.getAlign())
+      return kernel.emitOpError() << what << " is aligned to " << view.getAlign()
+                                  << " bytes, but a vector of " << vector << " needs "
+                                  << std::min<int64_t>(bytes, 16);
+    for (auto [i, stride] : llvm::enumerate(access.strides))
+      if (i != dim && !stride.isMultipleOf(vector))
+        return kernel.emitOpError() << what << " has a stride in dimension " << i
+                                    << " that is no multiple of the vector of " << vector;
+    if (!access.offset.isMultipleOf(vector))
+      return kernel.emitOpError() << what << " has an offset that is no multiple of the vector of "
+                                  << vector;
+    return success();
+  };
+  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
+    if (failed(check(view, "input " + Twine(i))))
+      return failure();
+  for (auto [i, view] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>()))
+    if (failed(check(view, "output " + Twine(i))))
+      return failure();
+  return success();
+}
+
+static LogicalResult verifySchedule(KernelOp kernel, PointwiseScheduleAttr schedule) {
+  if (schedule.getTail() && kernel.getRank() != 1)
+    return kernel.emitOpError() << "schedule has a tail, but the iteration space has rank "
+                                << kernel.getRank() << " and not 1";
+  std::optional<int64_t> inner = innermostExtent(kernel);
+  if (!schedule.getTail() && schedule.getVector() > 1 && (!inner || *inner % schedule.getVector()))
+    return kernel.emitOpError() << "schedule has vectors of " << schedule.getVector()
+                                << ", but the innermost extent is "
+                                << (inner ? std::to_string(*inner) : "dynamic")
+                                << " and there is no tail";
+  return kernel.getRank() ? verifyVector(kernel, schedule.getVector(), kernel.getRank() - 1)
+                          : success();
+}
+
+static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedule) {
+  int64_t bytes = 1;
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+    bytes = std::max<int64_t>(bytes, view.getElement().getIntOrFloatBitWidth() / 8);
+  if (schedule.getKind() == PermuteClass::Runs) {
+    if (schedule.getMovement() % bytes)
+      return kernel.emitOpError() << "schedule moves " << schedule.getMovement()
+                                  << " bytes, but an element has " << bytes;
+    std::optional<int64_t> inner = innermostExtent(kernel);
+    int64_t vector = schedule.getMovement() / bytes;
+    if (vector > 1 && (!inner || *inner % vector))
+      return kernel.emitOpError() << "schedule moves " << vector
+                                  << " elements, but the innermost extent is "
+                                  << (inner ? std::to_string(*inner) : "dynamic");
+    return kernel.getRank() ? verifyVector(kernel, vector, kernel.getRank() - 1) : success();
+  }
+  if (schedule.getTransposed() + 1 >= kernel.getRank())
+    return kernel.emitOpError() << "schedule transposes dimension " << schedule.getTransposed()
+                                << ", but must name one before the innermost of "
+                                << kernel.getRank();
+  int64_t shared = 0;
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+    if (constantSize(LinearAccess::of(view.getAccess())->strides[schedule.getTransposed()]) == 1)
+      shared += schedule.getTileIn() * schedule.getTileOut() *
+                std::max<int64_t>(1, view.getElement().getIntOrFloatBitWidth() / 8);
+  if (shared > kSharedMemory)
+    return kernel.emitOpError() << "schedule needs " << shared
+                                << " bytes of shared memory, but a block has " << kSharedMemory;
+  if (failed(verifyVector(kernel, schedule.getVectorOut(), kernel.getRank() - 1)))
+    return failure();
+  return verifyVector(kernel, schedule.getVectorIn(), schedule.getTransposed());
+}
+
+static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
+  if (!kernel.getCollective() && !kernel.getPhase(Phase::Prologue))
+    return kernel.emitOpError() << "has a row schedule, but no collective";
+  std::optional<int64_t> inner = innermostExtent(kernel);
+  if (schedule.getVector() > 1 && (!inner || *inner % schedule.getVector()))
+    return kernel.emitOpError() << "schedule has vectors of " << schedule.getVector()
+                                << ", but the innermost extent is "
+                                << (inner ? std::to_string(*inner) : "dynamic");
+  if (schedule.getKind() == RowClass::Group || schedule.getKind() == RowClass::Block) {
+    int64_t row = 1;
+    for (int64_t dim : kernel.getReduced()) {
+      std::optional<int64_t> extent = constantSize(kernel.getExtents().getResult(dim));
+      if (!extent)
+        return kernel.emitOpError()
+               << stringifyRowClass(schedule.getKind())
+               << " keeps a row in registers, but the extent of dimension " << dim << " is dynamic";
+      row *= *extent;
+    }
+    int64_t covered =
+        schedule.getThreadsPerRow() * schedule.getVector() * schedule.getVectorsPerThread();
+    if (covered < row || (schedule.getExact() && covered != row))
+      return kernel.emitOpError() << "schedule covers " << covered
+                                  << " elements a row, but the row has " << row;
+  }
+  return verifyVector(kernel, schedule.getVector(), kernel.getRank() - 1);
+}
+
+static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule) {
+  std::optional<int64_t> inner;
+  if (!kernel.getReduced().empty() && kernel.getReduced().front() > 0)
+    inner = constantSize(kernel.getExtents().getResult(kernel.getReduced().front() - 1));
+  if (schedule.getVector() > 1 && (!inner || *inner % schedule.getVector()))
+    return kernel.emitOpError() << "schedule has vectors of " << schedule.getVector()
+                                << ", but the innermost kept extent is "
+                                << (inner ? std::to_string(*inner) : "dynamic");
+  int64_t shared = schedule.getLanes() * schedule.getRowGroups() * schedule.getVector() * 8;
+  if (shared > kSharedMemory)
+    return kernel.emitOpError() << "schedule needs " << shared
+                                << " bytes of shared memory, but a block has " << kSharedMemory;
+  if (schedule.getVector() == 1)
+    return success();
+  return verifyVector(kernel, schedule.getVector(), kernel.getReduced().front() - 1);
+}
+
+LogicalResult KernelOp::verify() {
+  if (getExtents().getNumDims() != 0 || getExtents().getNumSymbols() != getSymbols())
+    return emitOpError() << "extents take " << getExtents().getNumDims() << " coordinates and "
+                         << getExtents().getNumSymbols() << " sizes, but must take 0 and "
+                         << getSymbols();
+  for (auto [i, view] : llvm::enumerate(getInputs().getAsRange<ViewAttr>()))
+    if (failed(verifyView(*this, view, ("input " + Twine(i)).str())))
+      return failure();
+  for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
+    if (failed(verifyView(*this, view, ("output " + Twine(i)).str())))
+      return failure();
+  int64_t previous = -1;
+  for (int64_t dim : getReduced()) {
+    if (dim <= previous || dim >= getRank()) // K4
+      return emitOpError() << "reduces dimension " << dim << " after " << previous
+                           << ", but dimensions must increase and stay below the rank "
+                           << getRank();
+    previous = dim;
+  }
+  Block &body = getBody().front();
+  if (body.getOps<PhaseOp>().empty()) {
+    if (body.getNumArguments() != getInputs().size()) // K2
+      return emitOpError() << "body has " << body.getNumArguments() << " arguments, but there are "
+                           << getInputs().size() << " inputs";
+    auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
+    if (!yield || yield.getValues().size() != getOutputs().size()) // K3
+      return emitOpError() << "body yields " << (yield ? yield.getValues().size() : 0)
+                           << " values, but there are " << getOutputs().size() << " outputs";
+    if (static_cast<bool>(getCollective()) == getReduced().empty()) // K4
+      return emitOpError() << "reduces " << getReduced().size() << " dimensions, but the body has "
+                           << (getCollective() ? "a" : "no") << " collective";
+  }
+  std::optional<Attribute> schedule = getSchedule(); // K5
+  if (!schedule)
+    return success();
+  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(*schedule))
+    return verifySchedule(*this, pointwise);
+  if (auto permute = dyn_cast<PermuteScheduleAttr>(*schedule))
+    return verifySchedule(*this, permute);
+  if (auto row = dyn_cast<RowScheduleAttr>(*schedule))
+    return verifySchedule(*this, row);
+  if (auto reduce = dyn_cast<ReduceScheduleAttr>(*schedule))
+    return verifySchedule(*this, reduce);
+  return emitOpError() << "has schedule " << *schedule << ", which is of no kernel family";
+}
+
+//===----------------------------------------------------------------------===//
+// CollectiveOp, PhaseOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult CollectiveOp::verify() {
+  size_t expected = getKind() == Collective::LayerNorm || getKind() == Collective::Softmax ? 3
+                    : getKind() == Collective::RmsNorm                                     ? 2
+                                                                                           : 1;
+  if (getValues().size() != expected)
+    return emitOpError() << "has " << getValues().size() << " results, but "
+                         << stringifyCollective(getKind()) << " gives " << expected;
+  bool norm = getKind() == Collective::LayerNorm || getKind() == Collective::RmsNorm;
+  if (norm != getEpsilon().has_value())
+    return emitOpError() << stringifyCollective(getKind()) << (norm ? " needs eps" : " has no eps");
+  return success();
+}
+
+LogicalResult PhaseOp::verify() {
+  if (getAccess().size() != getLoads().size() + getStores().size())
+    return emitOpError() << "has " << getAccess().size() << " accesses, but " << getLoads().size()
+                         << " loads and " << getStores().size() << " stores";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// LaunchOp
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyTensor(LaunchOp launch, KernelOp kernel, ViewAttr view, TypeRange types,
+                                  StringRef what) {
+  if (view.getTensor() >= static_cast<int64_t>(types.size()))
+    return launch.emitOpError() << "has " << types.size() << " " << what << "s, but a view of @"
+                                << kernel.getSymName() << " needs number " << view.getTensor();
+  auto type = cast<RankedTensorType>(types[view.getTensor()]);
+  if (type.getElementType() != view.getElement())
+    return launch.emitOpError() << what << " " << view.getTensor() << " has element type "
+                                << type.getElementType() << ", but the kernel has "
+                                << view.getElement();
+  if (type.getRank() != static_cast<int64_t>(view.getShape().getNumResults()))
+    return launch.emitOpError() << what << " " << view.getTensor() << " has rank " << type.getRank()
+                                << ", but the kernel has " << view.getShape().getNumResults();
+  for (auto [i, expr] : llvm::enumerate(view.getShape().getResults()))
+    if (std::optional<int64_t> extent = constantSize(expr))
+      if (!type.isDynamicDim(i) && type.getDimSize(i) != *extent)
+        return launch.emitOpError()
+               << what << " " << view.getTensor() << " has extent " << type.getDimSize(i)
+               << " in dimension " << i << ", but the kernel has " << *extent;
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernel) // L1
+    return emitOpError() << "launches @" << getKernel() << ", which is no kernel of this module";
+  if (getSizes().size() != static_cast<size_t>(kernel.getSymbols())) // L2
+    return emitOpError() << "has " << getSizes().size() << " sizes, but @" << getKernel()
+                         << " takes " << kernel.getSymbols();
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>()) // L2
+    if (failed(verifyTensor(*this, kernel, view, getTensors().getTypes(), "operand")))
+      return failure();
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>()) // L2
+    if (failed(verifyTensor(*this, kernel, view, getOutputs().getTypes(), "result")))
+      return failure();
+  return success();
+}

@@ -1,0 +1,293 @@
+//===- SwageOps.cpp - Verifiers of the graph-level ops --------------------===//
+//
+// One section per op, in the order of SwageOps.td. Labels in comments are those of the op's
+// description; what ODS already guarantees is not checked again.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/Builders.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+#define GET_OP_CLASSES
+#include "swage/Dialect/Swage/IR/SwageOps.cpp.inc"
+
+using namespace mlir;
+using namespace swage;
+
+namespace {
+
+ShapedType shaped(Value value) { return cast<ShapedType>(value.getType()); }
+
+/// Static extents must be equal; a dynamic one agrees with anything.
+bool agree(int64_t a, int64_t b) {
+  return ShapedType::isDynamic(a) || ShapedType::isDynamic(b) || a == b;
+}
+
+/// `what` must have the shape `expected`; dynamic extents agree with anything.
+LogicalResult verifyShape(Operation *op, StringRef what, ArrayRef<int64_t> shape,
+                          ArrayRef<int64_t> expected) {
+  if (shape.size() != expected.size())
+    return op->emitOpError() << what << " has rank " << shape.size() << ", but must have rank "
+                             << expected.size();
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (!agree(shape[i], expected[i]))
+      return op->emitOpError() << what << " has extent " << shape[i] << " in dimension " << i
+                               << ", but must have " << expected[i];
+  return success();
+}
+
+LogicalResult verifyElement(Operation *op, Value x, Value result) {
+  if (shaped(x).getElementType() != shaped(result).getElementType())
+    return op->emitOpError() << "result has element type " << shaped(result).getElementType()
+                             << ", but x has " << shaped(x).getElementType();
+  return success();
+}
+
+LogicalResult verifyAxis(Operation *op, int64_t axis, int64_t rank) {
+  if (axis < 0 || axis >= rank)
+    return op->emitOpError() << "axis is " << axis << ", but x has rank " << rank;
+  return success();
+}
+
+LogicalResult verifyStats(Operation *op, Value x, int64_t axis, ValueRange stats) {
+  bool wide = shaped(x).getElementType().isF64();
+  for (Value stat : stats) {
+    if (failed(verifyShape(op, "a statistic", shaped(stat).getShape(),
+                           shaped(x).getShape().take_front(axis))))
+      return failure();
+    if (shaped(stat).getElementType().isF64() != wide ||
+        shaped(stat).getElementType().getIntOrFloatBitWidth() < 32)
+      return op->emitOpError() << "a statistic has element type " << shaped(stat).getElementType()
+                               << ", but must have " << (wide ? "f64" : "f32");
+  }
+  return success();
+}
+
+LogicalResult verifyEpsilon(Operation *op, const APFloat &epsilon) {
+  if (epsilon.isNegative() || !epsilon.isFinite())
+    return op->emitOpError() << "eps is " << epsilon.convertToDouble()
+                             << ", but must be finite and not negative";
+  return success();
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// LayerNormOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult LayerNormOp::verify() {
+  ArrayRef<int64_t> shape = shaped(getX()).getShape();
+  if (failed(verifyAxis(*this, getAxis(), shape.size()))) // C1
+    return failure();
+  ArrayRef<int64_t> normalized = shape.drop_front(getAxis());
+  if (getGamma() &&
+      failed(verifyShape(*this, "gamma", shaped(getGamma()).getShape(), normalized))) // C2
+    return failure();
+  if (getBeta() &&
+      failed(verifyShape(*this, "beta", shaped(getBeta()).getShape(), normalized))) // C3
+    return failure();
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), shape))) // C4
+    return failure();
+  if (getStats().size() != 0 && getStats().size() != 2) // C5
+    return emitOpError() << "has " << getStats().size()
+                         << " statistics, but must have none or mean and rstd";
+  if (failed(verifyStats(*this, getX(), getAxis(), getStats()))) // C5, C6
+    return failure();
+  return verifyEpsilon(*this, getEpsilon()); // C7
+}
+
+//===----------------------------------------------------------------------===//
+// RmsNormOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult RmsNormOp::verify() {
+  ArrayRef<int64_t> shape = shaped(getX()).getShape();
+  if (failed(verifyAxis(*this, getAxis(), shape.size()))) // C1
+    return failure();
+  if (getGamma() && failed(verifyShape(*this, "gamma", shaped(getGamma()).getShape(),
+                                       shape.drop_front(getAxis())))) // C2
+    return failure();
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), shape))) // C3
+    return failure();
+  if (getStats().size() > 1) // C4
+    return emitOpError() << "has " << getStats().size()
+                         << " statistics, but must have none or rstd";
+  if (failed(verifyStats(*this, getX(), getAxis(), getStats()))) // C4, C5
+    return failure();
+  return verifyEpsilon(*this, getEpsilon()); // C6
+}
+
+//===----------------------------------------------------------------------===//
+// SoftmaxOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult SoftmaxOp::verify() {
+  ArrayRef<int64_t> shape = shaped(getX()).getShape();
+  if (failed(verifyAxis(*this, getAxis(), shape.size()))) // C1
+    return failure();
+  return verifyShape(*this, "result", shaped(getResult()).getShape(), shape); // C2
+}
+
+//===----------------------------------------------------------------------===//
+// ReduceOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReduceOp::verify() {
+  ArrayRef<int64_t> shape = shaped(getX()).getShape();
+  int64_t previous = -1;
+  for (int64_t dim : getDims()) {
+    if (dim <= previous || dim >= static_cast<int64_t>(shape.size())) // C1
+      return emitOpError() << "dims has " << dim << " after " << previous
+                           << ", but must increase and stay below the rank " << shape.size();
+    previous = dim;
+  }
+  if (getDims().empty()) // C2
+    return emitOpError() << "dims is empty, but must name at least one dimension";
+  SmallVector<int64_t> kept;
+  for (int64_t i = 0; i < static_cast<int64_t>(shape.size()); ++i)
+    if (!llvm::is_contained(getDims(), i))
+      kept.push_back(shape[i]);
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), kept))) // C3
+    return failure();
+  Type in = shaped(getX()).getElementType(), out = shaped(getResult()).getElementType();
+  bool floats = isa<FloatType>(in) && isa<FloatType>(out);
+  bool integers = in.isInteger(32) && out.isInteger(32) && getKind() != ReduceKind::Mean;
+  if (!floats && !integers) // C4
+    return emitOpError()
+           << "has element types " << in << " and " << out
+           << ", but must have two float types, or i32 twice and a kind other than mean";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// PermuteOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult PermuteOp::verify() {
+  ArrayRef<int64_t> shape = shaped(getX()).getShape();
+  ArrayRef<int64_t> permutation = getPermutation();
+  llvm::SmallBitVector seen(shape.size());
+  if (permutation.size() != shape.size()) // C1
+    return emitOpError() << "permutation has " << permutation.size() << " entries, but x has rank "
+                         << shape.size();
+  SmallVector<int64_t> permuted;
+  for (int64_t dim : permutation) {
+    if (dim < 0 || dim >= static_cast<int64_t>(shape.size()) || seen.test(dim)) // C1
+      return emitOpError() << "permutation has " << dim << ", which is out of 0.."
+                           << static_cast<int64_t>(shape.size()) - 1 << " or there twice";
+    seen.set(dim);
+    permuted.push_back(shape[dim]);
+  }
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), permuted))) // C2
+    return failure();
+  return verifyElement(*this, getX(), getResult()); // C3
+}
+
+//===----------------------------------------------------------------------===//
+// ReshapeOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  ShapedType in = shaped(getX()), out = shaped(getResult());
+  if (in.hasStaticShape() && out.hasStaticShape() &&
+      in.getNumElements() != out.getNumElements()) // C1
+    return emitOpError() << "result has " << out.getNumElements() << " elements, but x has "
+                         << in.getNumElements();
+  if (failed(verifyElement(*this, getX(), getResult()))) // C2
+    return failure();
+  int64_t dynamic = out.getNumDynamicDims();
+  if (getSizes().empty() ? dynamic > 1 : static_cast<int64_t>(getSizes().size()) != dynamic) // C3
+    return emitOpError() << "has " << getSizes().size() << " sizes, but the result has " << dynamic
+                         << " dynamic extents";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// BroadcastOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult BroadcastOp::verify() {
+  ShapedType in = shaped(getX()), out = shaped(getResult());
+  if (static_cast<int64_t>(getDims().size()) != in.getRank()) // C1
+    return emitOpError() << "dims has " << getDims().size() << " entries, but x has rank "
+                         << in.getRank();
+  int64_t previous = -1;
+  SmallVector<bool> fromX(out.getRank(), false);
+  for (auto [k, dim] : llvm::enumerate(getDims())) {
+    if (dim <= previous || dim >= out.getRank()) // C2
+      return emitOpError() << "dims has " << dim << " after " << previous
+                           << ", but must increase and stay below the result's rank "
+                           << out.getRank();
+    previous = dim;
+    int64_t extent = in.getDimSize(k);
+    if (extent != 1 && !agree(extent, out.getDimSize(dim))) // C3
+      return emitOpError() << "x has extent " << extent << " in dimension " << k
+                           << ", but must have 1 or the result's extent " << out.getDimSize(dim);
+    fromX[dim] = extent != 1;
+  }
+  if (failed(verifyElement(*this, getX(), getResult()))) // C4
+    return failure();
+  if (!getSizes().empty()) { // C5
+    if (getSizes().size() != static_cast<size_t>(out.getNumDynamicDims()))
+      return emitOpError() << "has " << getSizes().size() << " sizes, but the result has "
+                           << out.getNumDynamicDims() << " dynamic extents";
+    return success();
+  }
+  for (int64_t i = 0; i < out.getRank(); ++i)
+    if (out.isDynamicDim(i) && !fromX[i])
+      return emitOpError() << "result's dimension " << i
+                           << " is dynamic and not x's, so sizes must give it";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// SliceOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceOp::verify() {
+  ShapedType in = shaped(getX());
+  if (failed(verifyAxis(*this, getAxis(), in.getRank()))) // C1
+    return failure();
+  int64_t from = getFrom(), size = getSize(), step = getStep(), extent = in.getDimSize(getAxis());
+  if (ShapedType::isDynamic(extent)) // C2
+    return emitOpError() << "x is dynamic in dimension " << getAxis()
+                         << ", but must be static there";
+  if (from < 0 || size < 0 || step < 1 || from > extent ||
+      (size > 0 && (size - 1) > (extent - 1 - from) / step))
+    return emitOpError() << "takes " << size << " elements from " << from << " by step " << step
+                         << ", but x has extent " << extent;
+  SmallVector<int64_t> expected(in.getShape());
+  expected[getAxis()] = size;
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), expected))) // C3
+    return failure();
+  return verifyElement(*this, getX(), getResult()); // C4
+}
+
+//===----------------------------------------------------------------------===//
+// ConcatOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConcatOp::verify() {
+  if (getParts().empty()) // C1
+    return emitOpError() << "has 0 operands, but must have at least 1";
+  ShapedType in = shaped(getParts().front());
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= in.getRank()) // C2
+    return emitOpError() << "axis is " << axis << ", but the operands have rank "
+                         << in.getRank();
+  for (Value part : getParts())
+    if (part.getType() != in) // C3
+      return emitOpError() << "has operands of types " << in << " and " << part.getType()
+                           << ", but they must have one type";
+  int64_t extent = in.getDimSize(getAxis());
+  if (ShapedType::isDynamic(extent)) // C3
+    return emitOpError() << "operands are dynamic in dimension " << getAxis()
+                         << ", but must be static there";
+  SmallVector<int64_t> expected(in.getShape());
+  expected[getAxis()] = extent * static_cast<int64_t>(getParts().size());
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), expected))) // C4
+    return failure();
+  return verifyElement(*this, getParts().front(), getResult()); // C5
+}

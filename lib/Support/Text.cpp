@@ -1,0 +1,100 @@
+//===- Text.cpp - Small helpers for messages and files --------------------===//
+//
+// Edit distance, escaping, joining, whole files.
+//
+//===----------------------------------------------------------------------===//
+#include "swage/Support/Text.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+using namespace swage;
+
+/// Levenshtein distance.
+static size_t editDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+std::string swage::nearestMatch(std::string_view name,
+                                const std::vector<std::string_view> &candidates) {
+  // A third of the letters may differ; beyond that a suggestion only confuses.
+  size_t best = name.size() / 3 + 1;
+  std::string_view match;
+  for (std::string_view candidate : candidates) {
+    size_t distance = editDistance(name, candidate);
+    if (distance < best) {
+      best = distance;
+      match = candidate;
+    }
+  }
+  return std::string(match);
+}
+
+std::string swage::printable(std::string_view text) {
+  std::string result;
+  for (unsigned char c : text) {
+    if (c >= 0x20 && c < 0x7f) {
+      result += char(c);
+      continue;
+    }
+    char escaped[5];
+    std::snprintf(escaped, sizeof escaped, "\\x%02x", c);
+    result += escaped;
+  }
+  return result;
+}
+
+std::string swage::join(const std::vector<std::string> &parts, std::string_view separator) {
+  std::string result;
+  for (const std::string &part : parts) {
+    if (&part != &parts.front())
+      result += separator;
+    result += part;
+  }
+  return result;
+}
+
+static Error fileError(const char *verb, const std::string &path) {
+  return makeError(Stage::Input, std::string("cannot ") + verb + " '" + printable(path) +
+                                     "': " + std::strerror(errno));
+}
+
+Expected<std::string> swage::readFile(const std::string &path) {
+  std::FILE *file = std::fopen(path.c_str(), "rb");
+  if (!file)
+    return fileError("open", path);
+  std::string bytes;
+  char chunk[65536];
+  while (size_t count = std::fread(chunk, 1, sizeof chunk, file))
+    bytes.append(chunk, count);
+  bool failed = std::ferror(file);
+  Error error = failed ? fileError("read", path) : Error{};
+  std::fclose(file);
+  if (failed)
+    return error;
+  return bytes;
+}
+
+Status swage::writeFile(const std::string &path, std::string_view bytes) {
+  std::FILE *file = std::fopen(path.c_str(), "wb");
+  if (!file)
+    return fileError("create", path);
+  bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  if (std::fclose(file) != 0 || !written)
+    return fileError("write", path);
+  return {};
+}

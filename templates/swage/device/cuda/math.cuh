@@ -1,0 +1,176 @@
+// Transcendental and rounding functions for float and double.
+//
+// Built on the compiler's own math library, which NVRTC carries without headers.  Largest error in units in the last place
+// over the whole range of float (the numbers of NVIDIA's programming guide, where they apply):
+//   0    sqrt, fma, floor, ceil, trunc, round, roundEven, abs, copySign, remainder
+//   1    log, log2, log1p, expm1, cbrt
+//   2    exp, exp2, log10, tanh, erf, sin, cos, rsqrt, atan, asin (own reduction for sin and cos, see below)
+//   4    pow, tan, erfc, atan2, sinh, cosh, acos, and the inverse hyperbolic ones
+// Double is within 2, and denormals are kept everywhere: Swage never compiles with fast-math.
+#pragma once
+
+#include "swage/device/cuda/bits.cuh"
+
+namespace swage {
+
+template <class T> constexpr bool kIsFloating = T(0.5) != T(0);
+
+__device__ __forceinline__ float exp(float x) { return ::expf(x); }
+__device__ __forceinline__ double exp(double x) { return ::exp(x); }
+__device__ __forceinline__ float exp2(float x) { return ::exp2f(x); }
+__device__ __forceinline__ double exp2(double x) { return ::exp2(x); }
+__device__ __forceinline__ float expm1(float x) { return ::expm1f(x); }
+__device__ __forceinline__ double expm1(double x) { return ::expm1(x); }
+__device__ __forceinline__ float log(float x) { return ::logf(x); }
+__device__ __forceinline__ double log(double x) { return ::log(x); }
+__device__ __forceinline__ float log2(float x) { return ::log2f(x); }
+__device__ __forceinline__ double log2(double x) { return ::log2(x); }
+__device__ __forceinline__ float log10(float x) { return ::log10f(x); }
+__device__ __forceinline__ double log10(double x) { return ::log10(x); }
+__device__ __forceinline__ float log1p(float x) { return ::log1pf(x); }
+__device__ __forceinline__ double log1p(double x) { return ::log1p(x); }
+__device__ __forceinline__ float sqrt(float x) { return ::sqrtf(x); }
+__device__ __forceinline__ double sqrt(double x) { return ::sqrt(x); }
+__device__ __forceinline__ float rsqrt(float x) { return ::rsqrtf(x); }
+__device__ __forceinline__ double rsqrt(double x) { return ::rsqrt(x); }
+__device__ __forceinline__ float cbrt(float x) { return ::cbrtf(x); }
+__device__ __forceinline__ double cbrt(double x) { return ::cbrt(x); }
+__device__ __forceinline__ float tanh(float x) { return ::tanhf(x); }
+__device__ __forceinline__ double tanh(double x) { return ::tanh(x); }
+__device__ __forceinline__ float sinh(float x) { return ::sinhf(x); }
+__device__ __forceinline__ double sinh(double x) { return ::sinh(x); }
+__device__ __forceinline__ float cosh(float x) { return ::coshf(x); }
+__device__ __forceinline__ double cosh(double x) { return ::cosh(x); }
+__device__ __forceinline__ float asin(float x) { return ::asinf(x); }
+__device__ __forceinline__ double asin(double x) { return ::asin(x); }
+__device__ __forceinline__ float acos(float x) { return ::acosf(x); }
+__device__ __forceinline__ double acos(double x) { return ::acos(x); }
+__device__ __forceinline__ float atan(float x) { return ::atanf(x); }
+__device__ __forceinline__ double atan(double x) { return ::atan(x); }
+__device__ __forceinline__ float asinh(float x) { return ::asinhf(x); }
+__device__ __forceinline__ double asinh(double x) { return ::asinh(x); }
+__device__ __forceinline__ float acosh(float x) { return ::acoshf(x); }
+__device__ __forceinline__ double acosh(double x) { return ::acosh(x); }
+__device__ __forceinline__ float atanh(float x) { return ::atanhf(x); }
+__device__ __forceinline__ double atanh(double x) { return ::atanh(x); }
+__device__ __forceinline__ float erf(float x) { return ::erff(x); }
+__device__ __forceinline__ double erf(double x) { return ::erf(x); }
+__device__ __forceinline__ float erfc(float x) { return ::erfcf(x); }
+__device__ __forceinline__ double erfc(double x) { return ::erfc(x); }
+__device__ __forceinline__ float floor(float x) { return ::floorf(x); }
+__device__ __forceinline__ double floor(double x) { return ::floor(x); }
+__device__ __forceinline__ float ceil(float x) { return ::ceilf(x); }
+__device__ __forceinline__ double ceil(double x) { return ::ceil(x); }
+__device__ __forceinline__ float trunc(float x) { return ::truncf(x); }
+__device__ __forceinline__ double trunc(double x) { return ::trunc(x); }
+__device__ __forceinline__ float round(float x) { return ::roundf(x); }
+__device__ __forceinline__ double round(double x) { return ::round(x); }
+__device__ __forceinline__ float roundEven(float x) { return ::rintf(x); }
+__device__ __forceinline__ double roundEven(double x) { return ::rint(x); }
+__device__ __forceinline__ float abs(float x) { return ::fabsf(x); }
+__device__ __forceinline__ double abs(double x) { return ::fabs(x); }
+__device__ __forceinline__ int abs(int x) { return x < 0 ? -x : x; }
+__device__ __forceinline__ long long abs(long long x) { return x < 0 ? -x : x; }
+
+__device__ __forceinline__ float pow(float x, float y) { return ::powf(x, y); }
+__device__ __forceinline__ double pow(double x, double y) { return ::pow(x, y); }
+__device__ __forceinline__ float atan2(float x, float y) { return ::atan2f(x, y); }
+__device__ __forceinline__ double atan2(double x, double y) { return ::atan2(x, y); }
+__device__ __forceinline__ float copySign(float x, float y) { return ::copysignf(x, y); }
+__device__ __forceinline__ double copySign(double x, double y) { return ::copysign(x, y); }
+__device__ __forceinline__ float remainder(float x, float y) { return ::fmodf(x, y); }
+__device__ __forceinline__ double remainder(double x, double y) { return ::fmod(x, y); }
+__device__ __forceinline__ float maximumNumberOf(float x, float y) { return ::fmaxf(x, y); }
+__device__ __forceinline__ double maximumNumberOf(double x, double y) { return ::fmax(x, y); }
+__device__ __forceinline__ float minimumNumberOf(float x, float y) { return ::fminf(x, y); }
+__device__ __forceinline__ double minimumNumberOf(double x, double y) { return ::fmin(x, y); }
+__device__ __forceinline__ float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
+__device__ __forceinline__ double fma(double x, double y, double z) { return ::fma(x, y, z); }
+
+/// NaN if either is NaN; +0 is above -0.
+__device__ __forceinline__ float maximumOf(float x, float y) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+}
+__device__ __forceinline__ float minimumOf(float x, float y) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
+  return result;
+}
+__device__ __forceinline__ double maximumOf(double x, double y) { return x != x || y != y ? x + y : ::fmax(x, y); }
+__device__ __forceinline__ double minimumOf(double x, double y) { return x != x || y != y ? x + y : ::fmin(x, y); }
+
+// Sine and cosine of a float.  The library's reduction of large arguments indexes a table on the stack, and no kernel of
+// Swage may touch local memory, so the reduction is done here, in registers.
+
+/// An angle as quadrant * pi/2 + rest, |rest| <= pi/4.
+struct Angle {
+  float rest;
+  int quadrant;
+};
+
+/// |x| above 105615, finite (Payne and Hanek): multiplies by the 96 bits of 2/pi that matter.
+__device__ __forceinline__ Angle reduceLargeAngle(float x) {
+  const unsigned bits = bitCast<unsigned>(x);
+  const unsigned significand = bits << 8 | 0x80000000u;
+  const unsigned first = (bits >> 23 & 0xffu) - 128; // the first bit needed; bits of the words below count from 0
+  const unsigned at = first / 32, shift = first % 32;
+  const unsigned w0 = 0u, w1 = 0xa2f9836eu, w2 = 0x4e441529u, w3 = 0xfc2757d1u, w4 = 0xf534ddc0u, w5 = 0xdb629599u,
+                 w6 = 0x3c439041u;
+  const unsigned a = at == 0 ? w0 : at == 1 ? w1 : at == 2 ? w2 : w3;
+  const unsigned b = at == 0 ? w1 : at == 1 ? w2 : at == 2 ? w3 : w4;
+  const unsigned c = at == 0 ? w2 : at == 1 ? w3 : at == 2 ? w4 : w5;
+  const unsigned d = at == 0 ? w3 : at == 1 ? w4 : at == 2 ? w5 : w6;
+  using Wide = unsigned long long;
+  const unsigned high = static_cast<unsigned>((Wide(a) << 32 | b) << shift >> 32);
+  const unsigned middle = static_cast<unsigned>((Wide(b) << 32 | c) << shift >> 32);
+  const unsigned low = static_cast<unsigned>((Wide(c) << 32 | d) << shift >> 32);
+  const Wide tail = Wide(significand) * middle + mulHigh(significand, low);
+  const Wide product = Wide(significand * high) * (1ull << 32) + tail; // modulo 4, scaled by 2^62
+  const double rest = static_cast<double>(static_cast<long long>(product << 2)) * 0x1p-64 * 1.5707963267948966;
+  const int quadrant = static_cast<int>(product >> 62) + static_cast<int>(product >> 61 & 1);
+  return x < 0 ? Angle{-static_cast<float>(rest), -quadrant} : Angle{static_cast<float>(rest), quadrant};
+}
+
+__device__ __forceinline__ Angle reduceAngle(float x) {
+  if (::fabsf(x) > 105615.0f && ::fabsf(x) < __builtin_huge_valf())
+    return reduceLargeAngle(x);
+  const float turns = ::fmaf(x, 0.636619747f, 12582912.0f) - 12582912.0f;
+  float rest = ::fmaf(turns, -1.57079601e+00f, x);
+  rest = ::fmaf(turns, -3.13916473e-07f, rest);
+  rest = ::fmaf(turns, -5.39030253e-15f, rest);
+  return {rest, static_cast<int>(turns)};
+}
+
+__device__ __forceinline__ float sineOrCosine(Angle angle, int quadrant) {
+  const float x = angle.rest, square = x * x;
+  float sine = ::fmaf(2.86567956e-6f, square, -1.98559923e-4f);
+  sine = ::fmaf(sine, square, 8.33338592e-3f);
+  sine = ::fmaf(sine, square, -1.66666672e-1f);
+  sine = ::fmaf(sine, ::fmaf(x, square, 0.0f), x);
+  float cosine = ::fmaf(2.44677067e-5f, square, -1.38877297e-3f);
+  cosine = ::fmaf(cosine, square, 4.16666567e-2f);
+  cosine = ::fmaf(cosine, square, -0.5f);
+  cosine = ::fmaf(cosine, square, 1.0f);
+  const float value = quadrant & 1 ? cosine : sine;
+  return quadrant & 2 ? -value : value;
+}
+
+__device__ __forceinline__ float sin(float x) {
+  const Angle angle = reduceAngle(x);
+  return sineOrCosine(angle, angle.quadrant);
+}
+__device__ __forceinline__ float cos(float x) {
+  const Angle angle = reduceAngle(x);
+  return sineOrCosine(angle, angle.quadrant + 1);
+}
+__device__ __forceinline__ float tan(float x) {
+  const Angle angle = reduceAngle(x);
+  return sineOrCosine(angle, angle.quadrant) / sineOrCosine(angle, angle.quadrant + 1);
+}
+__device__ __forceinline__ double sin(double x) { return ::sin(x); }
+__device__ __forceinline__ double cos(double x) { return ::cos(x); }
+__device__ __forceinline__ double tan(double x) { return ::tan(x); }
+
+} // namespace swage

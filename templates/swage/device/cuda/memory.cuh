@@ -1,0 +1,54 @@
+// Global-memory accesses of 1, 2, 4, 8 and 16 bytes, as 32-bit words.
+//
+// Loads go through the read-only path (ld.global.nc): a kernel never reads what it has written, and where an output
+// aliases an input each thread reads an element before it alone writes it.  Streamed data leaves no line in L1, so that
+// what is read again (a bias, gamma and beta) stays there.
+#pragma once
+
+namespace swage {
+
+/// What a load leaves behind: nothing (each byte is read once), or a cache line for later readers.
+enum class Traffic { Stream, Reused };
+
+template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
+
+template <int Bytes, Traffic Use>
+__device__ __forceinline__ void loadGlobal(const void *from, unsigned (&words)[kWordsOf<Bytes>]) {
+  static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16);
+  if constexpr (Bytes == 16 && Use == Traffic::Stream)
+    asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+        : "l"(from));
+  else if constexpr (Bytes == 16)
+    asm("ld.global.nc.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+        : "l"(from));
+  else if constexpr (Bytes == 8)
+    asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "l"(from));
+  else if constexpr (Bytes == 4)
+    asm("ld.global.nc.u32 %0, [%1];" : "=r"(words[0]) : "l"(from));
+  else if constexpr (Bytes == 2)
+    asm("ld.global.nc.u16 %0, [%1];" : "=r"(words[0]) : "l"(from));
+  else
+    asm("ld.global.nc.u8 %0, [%1];" : "=r"(words[0]) : "l"(from));
+}
+
+template <int Bytes>
+__device__ __forceinline__ void storeGlobal(void *to, const unsigned (&words)[kWordsOf<Bytes>]) {
+  static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16);
+  if constexpr (Bytes == 16)
+    asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+                 : "memory");
+  else if constexpr (Bytes == 8)
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(to), "r"(words[0]), "r"(words[1]) : "memory");
+  else if constexpr (Bytes == 4)
+    asm volatile("st.global.u32 [%0], %1;" : : "l"(to), "r"(words[0]) : "memory");
+  else if constexpr (Bytes == 2)
+    asm volatile("st.global.u16 [%0], %1;" : : "l"(to), "r"(words[0]) : "memory");
+  else
+    asm volatile("st.global.u8 [%0], %1;" : : "l"(to), "r"(words[0]) : "memory");
+}
+
+} // namespace swage

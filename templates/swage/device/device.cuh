@@ -1,0 +1,9 @@
+// The one switch between the twins of the device layer.  Everything under templates/swage includes this file and never
+// a twin directly; both twins define the same names, so a generated kernel compiles unchanged for either.
+#pragma once
+
+#if defined(__CUDACC__)
+#include "swage/device/cuda/device.cuh"
+#else
+#include "swage/device/cpu/device.cuh"
+#endif

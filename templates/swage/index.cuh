@@ -1,0 +1,116 @@
+// Iteration spaces and how a linear index becomes coordinates.
+//
+// An extent is a compile-time number (Fixed), a runtime number with a precomputed reciprocal (Divider), or a bare runtime
+// number (Length), which cannot be divided by and so may only be outermost.  Division by a Fixed extent becomes a
+// multiplication in the compiler, by a Divider one here: no kernel of Swage executes a division instruction.
+#pragma once
+
+#include "swage/numeric.cuh"
+
+namespace swage {
+
+/// An extent known when the kernel is compiled.
+template <long long N> struct Fixed {
+  static constexpr bool kFixed = true;
+  static constexpr long long kValue = N;
+
+  template <class Index> __device__ __forceinline__ Index value() const { return static_cast<Index>(N); }
+  template <class Index> __device__ __forceinline__ Index divide(Index n) const {
+    return static_cast<Index>(static_cast<Unsigned<Index>>(n) / static_cast<Unsigned<Index>>(N));
+  }
+};
+
+/// A runtime divisor d with multiplier 2^w * (2^s - d) / d + 1, s = ceil(log2 d), w the word width; exact for
+/// dividends below 2^31 (2^62).  The host fills it in: the layout is part of the launch interface.
+template <class Index> struct Divider {
+  static constexpr bool kFixed = false;
+  static constexpr long long kValue = 0;
+  Unsigned<Index> divisor, multiplier;
+  unsigned shift;
+
+  template <class> __device__ __forceinline__ Index value() const { return static_cast<Index>(divisor); }
+  template <class> __device__ __forceinline__ Index divide(Index n) const {
+    const auto dividend = static_cast<Unsigned<Index>>(n);
+    return static_cast<Index>((mulHigh(dividend, multiplier) + dividend) >> shift);
+  }
+};
+static_assert(sizeof(Divider<int>) == 12 && sizeof(Divider<long long>) == 24);
+
+/// A runtime extent that nothing is divided by.
+template <class Index> struct Length {
+  static constexpr bool kFixed = false;
+  static constexpr long long kValue = 0;
+  Index length;
+
+  template <class> __device__ __forceinline__ Index value() const { return length; }
+};
+
+template <class Index, int Rank> struct Coord {
+  Index at[Rank];
+  __device__ __forceinline__ Index operator[](int dim) const { return at[dim]; }
+  __device__ __forceinline__ Index &operator[](int dim) { return at[dim]; }
+};
+
+/// A list of extents, outermost first.
+template <class... E> struct Extents;
+
+template <> struct Extents<> {
+  static constexpr int kRank = 0;
+  static constexpr bool kFixed = true;
+  static constexpr long long kCount = 1;
+
+  template <class Index> __device__ __forceinline__ Index count() const { return 1; }
+  template <int At, bool Outermost, class Index, int Rank>
+  __device__ __forceinline__ Index peel(Index linear, Coord<Index, Rank> &) const {
+    return linear;
+  }
+};
+
+template <class Head, class... Tail> struct Extents<Head, Tail...> {
+  static constexpr int kRank = 1 + sizeof...(Tail);
+  static constexpr bool kFixed = Head::kFixed && Extents<Tail...>::kFixed;
+  static constexpr long long kCount = kFixed ? Head::kValue * Extents<Tail...>::kCount : 0;
+  Head head;
+  Extents<Tail...> tail;
+
+  /// The number of points.
+  template <class Index> __device__ __forceinline__ Index count() const {
+    return head.template value<Index>() * tail.template count<Index>();
+  }
+  /// One extent.
+  template <class Index, int Dim> __device__ __forceinline__ Index extent() const {
+    if constexpr (Dim == 0)
+      return head.template value<Index>();
+    else
+      return tail.template extent<Index, Dim - 1>();
+  }
+  /// Writes the coordinates of point `linear` to coord[At], coord[At + 1], ...
+  template <int At = 0, class Index, int Rank>
+  __device__ __forceinline__ void split(Index linear, Coord<Index, Rank> &coord) const {
+    peel<At, true>(linear, coord);
+  }
+
+  template <int At, bool Outermost, class Index, int Rank>
+  __device__ __forceinline__ Index peel(Index linear, Coord<Index, Rank> &coord) const {
+    const Index rest = tail.template peel<At + 1, false>(linear, coord);
+    if constexpr (Outermost) {
+      coord[At] = rest;
+      return 0;
+    } else {
+      const Index quotient = head.template divide<Index>(rest);
+      coord[At] = rest - quotient * head.template value<Index>();
+      return quotient;
+    }
+  }
+};
+
+template <class E> __device__ __forceinline__ E asExtent(E extent) { return extent; }
+__device__ __forceinline__ Length<int> asExtent(int length) { return {length}; }
+__device__ __forceinline__ Length<long long> asExtent(long long length) { return {length}; }
+
+/// What generated code writes: extents(Fixed<8>{}, sizes.byS0), outermost first; a bare integer is a Length.
+template <class... E> __device__ __forceinline__ auto extents(E... list) {
+  return Extents<decltype(asExtent(list))...>{asExtent(list)...};
+}
+
+} // namespace swage

@@ -1,0 +1,37 @@
+// Small numeric vocabulary that is not specific to a machine: unsigned twins, infinities, rounding-free helpers.
+#pragma once
+
+#include "swage/device/device.cuh"
+
+namespace swage {
+
+/// Index arithmetic is done unsigned: cheaper division, and no overflow below 2^32.
+template <class Index> struct UnsignedOf { using Type = unsigned; };
+template <> struct UnsignedOf<long long> { using Type = unsigned long long; };
+template <class Index> using Unsigned = typename UnsignedOf<Index>::Type;
+
+template <class Integer> __device__ constexpr Integer ceilDiv(Integer n, Integer by) { return (n + by - 1) / by; }
+
+/// The smallest power of two that is not below n.
+__device__ constexpr int powerOfTwoAbove(int n) {
+  int power = 1;
+  while (power < n)
+    power *= 2;
+  return power;
+}
+
+/// The value below every other one: -inf, or the smallest integer.  `highest` is its opposite.
+template <class T> __device__ __forceinline__ T lowest() {
+  if constexpr (T(0.5) != T(0))
+    return -T(__builtin_huge_val());
+  else
+    return T(1ull << (8 * sizeof(T) - 1));
+}
+template <class T> __device__ __forceinline__ T highest() {
+  if constexpr (T(0.5) != T(0))
+    return T(__builtin_huge_val());
+  else
+    return T(~(1ull << (8 * sizeof(T) - 1)));
+}
+
+} // namespace swage
