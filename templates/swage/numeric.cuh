@@ -23,13 +23,13 @@ __device__ constexpr int powerOfTwoAbove(int n) {
 /// The value below every other one: -inf, or the smallest integer.  `highest` is its opposite.
 template <class T> __device__ __forceinline__ T lowest() {
   if constexpr (T(0.5) != T(0))
-    return -T(__builtin_huge_val());
+    return -T(kInfinity);
   else
     return T(1ull << (8 * sizeof(T) - 1));
 }
 template <class T> __device__ __forceinline__ T highest() {
   if constexpr (T(0.5) != T(0))
-    return T(__builtin_huge_val());
+    return T(kInfinity);
   else
     return T(~(1ull << (8 * sizeof(T) - 1)));
 }

@@ -3,6 +3,8 @@
 
 namespace swage {
 
+constexpr double kInfinity = __builtin_bit_cast(double, 0x7ff0000000000000ull);
+
 /// The upper half of the full product.
 __device__ __forceinline__ unsigned mulHigh(unsigned a, unsigned b) { return __umulhi(a, b); }
 __device__ __forceinline__ unsigned long long mulHigh(unsigned long long a, unsigned long long b) {

@@ -134,7 +134,7 @@ __device__ __forceinline__ Angle reduceLargeAngle(float x) {
 }
 
 __device__ __forceinline__ Angle reduceAngle(float x) {
-  if (::fabsf(x) > 105615.0f && ::fabsf(x) < __builtin_huge_valf())
+  if (::fabsf(x) > 105615.0f && ::fabsf(x) < static_cast<float>(kInfinity))
     return reduceLargeAngle(x);
   const float turns = ::fmaf(x, 0.636619747f, 12582912.0f) - 12582912.0f;
   float rest = ::fmaf(turns, -1.57079601e+00f, x);

@@ -1,6 +1,6 @@
-// Global-memory accesses of 1, 2, 4, 8 and 16 bytes, as 32-bit words.
+// Memory accesses of 1, 2, 4, 8 and 16 bytes, as 32-bit words.
 //
-// Loads go through the read-only path (ld.global.nc): a kernel never reads what it has written, and where an output
+// Global loads go through the read-only path (ld.global.nc): a kernel never reads what it has written, and where an output
 // aliases an input each thread reads an element before it alone writes it.  Streamed data leaves no line in L1, so that
 // what is read again (a bias, gamma and beta) stays there.
 #pragma once
@@ -49,6 +49,35 @@ __device__ __forceinline__ void storeGlobal(void *to, const unsigned (&words)[kW
     asm volatile("st.global.u16 [%0], %1;" : : "l"(to), "r"(words[0]) : "memory");
   else
     asm volatile("st.global.u8 [%0], %1;" : : "l"(to), "r"(words[0]) : "memory");
+}
+
+/// The types whose plain C++ accesses to shared memory are single instructions of that many bytes.
+template <int Bytes> struct Packet;
+template <> struct Packet<1> { unsigned char x; };
+template <> struct Packet<2> { unsigned short x; };
+template <> struct Packet<4> { unsigned x; };
+template <> struct alignas(8) Packet<8> { unsigned x, y; };
+template <> struct alignas(16) Packet<16> { unsigned x, y, z, w; };
+
+template <int Bytes> __device__ __forceinline__ void loadShared(const char *from, unsigned (&words)[kWordsOf<Bytes>]) {
+  const auto packet = *reinterpret_cast<const Packet<Bytes> *>(from);
+  words[0] = packet.x;
+  if constexpr (Bytes >= 8)
+    words[1] = packet.y;
+  if constexpr (Bytes == 16) {
+    words[2] = packet.z;
+    words[3] = packet.w;
+  }
+}
+
+template <int Bytes> __device__ __forceinline__ void storeShared(char *to, const unsigned (&words)[kWordsOf<Bytes>]) {
+  auto &packet = *reinterpret_cast<Packet<Bytes> *>(to);
+  if constexpr (Bytes == 16)
+    packet = {words[0], words[1], words[2], words[3]};
+  else if constexpr (Bytes == 8)
+    packet = {words[0], words[1]};
+  else
+    packet = {static_cast<decltype(packet.x)>(words[0])};
 }
 
 } // namespace swage

@@ -1,0 +1,219 @@
+// What a row or column is reduced to, and how two partial results become one.
+//
+// Stats<C, T> describes collective C: State is a partial result over some elements; `of` computes it from values in
+// registers, `merge` joins two of them, `result` finishes, `apply` maps an element.  Where the number of elements behind
+// a State matters (LayerNorm) it travels beside it.
+//
+// LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two passes over registers
+// and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of 1e4 costs no digits.  With equal counts
+// known at compile time the merge has no division.  Softmax carries (max, sum of exp(x - max)); a partial result that has
+// only seen -inf keeps sum 0, so that it vanishes beside others, and a row that is -inf throughout, or holds +inf or NaN,
+// becomes NaN as in PyTorch.  Max and Min propagate NaN.
+#pragma once
+
+#include "swage/device/device.cuh"
+#include "swage/math.cuh"
+
+namespace swage {
+
+enum class Collective { LayerNorm, RmsNorm, Softmax, Sum, Mean, Max, Min };
+
+/// The plain reductions: one number, an associative operation.
+template <Collective C, class T> struct Stats {
+  static constexpr bool kCounted = false;
+  struct State {
+    T value;
+  };
+  using Result = State;
+
+  static __device__ __forceinline__ State identity() {
+    return {C == Collective::Max ? lowest<T>() : C == Collective::Min ? highest<T>() : T(0)};
+  }
+  static __device__ __forceinline__ T combine(T a, T b) {
+    if constexpr (C == Collective::Max)
+      return maximum(a, b);
+    else if constexpr (C == Collective::Min)
+      return minimum(a, b);
+    else
+      return a + b;
+  }
+  static __device__ __forceinline__ State merge(State a, T, State b, T) { return {combine(a.value, b.value)}; }
+  static __device__ __forceinline__ State shuffle(State s, int mask) { return {shuffleXor(s.value, mask)}; }
+
+  template <int U, int V>
+  static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U], T) {
+    State state = identity();
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      T partial = element(values[u][0]);
+#pragma unroll
+      for (int i = 1; i < V; ++i)
+        partial = combine(partial, element(values[u][i]));
+      state.value = valid[u] ? combine(state.value, partial) : state.value;
+    }
+    return state;
+  }
+  static __device__ __forceinline__ T element(T x) { return C == Collective::RmsNorm ? x * x : x; }
+
+  static __device__ __forceinline__ Result result(State s, T count, T epsilon) {
+    if constexpr (C == Collective::RmsNorm)
+      return {rsqrt(s.value / count + epsilon)};
+    else if constexpr (C == Collective::Mean)
+      return {s.value / count};
+    else
+      return s;
+  }
+  /// A plain reduction has no element of its own: every element sees the result.
+  static __device__ __forceinline__ T apply(Result r, T x) { return C == Collective::RmsNorm ? x * r.value : r.value; }
+  template <class Spec, class... Rest> static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
+    Spec::finish(r.value, static_cast<Rest &&>(rest)...);
+  }
+};
+
+template <class T> struct Stats<Collective::LayerNorm, T> {
+  static constexpr bool kCounted = true;
+  struct State {
+    T mean, m2;
+  };
+  struct Result {
+    T mean, rstd;
+  };
+
+  static __device__ __forceinline__ State identity() { return {T(0), T(0)}; }
+  static __device__ __forceinline__ State merge(State a, T countA, State b, T countB) {
+    const T share = countB == T(0) ? T(0) : countB / (countA + countB);
+    const T distance = b.mean - a.mean;
+    return {a.mean + distance * share, a.m2 + b.m2 + distance * distance * (countA * share)};
+  }
+  static __device__ __forceinline__ State shuffle(State s, int mask) {
+    return {shuffleXor(s.mean, mask), shuffleXor(s.m2, mask)};
+  }
+
+  template <int U, int V>
+  static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U], T count) {
+    State state = identity();
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        state.mean += valid[u] ? values[u][i] : T(0);
+    state.mean *= count == T(0) ? T(0) : T(1) / count;
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i) {
+        const T distance = valid[u] ? values[u][i] - state.mean : T(0);
+        state.m2 += distance * distance;
+      }
+    return state;
+  }
+
+  static __device__ __forceinline__ Result result(State s, T count, T epsilon) {
+    return {s.mean, rsqrt(s.m2 / count + epsilon)};
+  }
+  static __device__ __forceinline__ T apply(Result r, T x) { return (x - r.mean) * r.rstd; }
+  template <class Spec, class... Rest> static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
+    Spec::finish(r.mean, r.rstd, static_cast<Rest &&>(rest)...);
+  }
+};
+
+template <class T> struct Stats<Collective::Softmax, T> {
+  static constexpr bool kCounted = false;
+  struct State {
+    T max, sum;
+  };
+  struct Result {
+    T max, sum, inverse;
+  };
+
+  static __device__ __forceinline__ State identity() { return {lowest<T>(), T(0)}; }
+  /// What exponents are taken relative to: the maximum, or 0 where only -inf has been seen.
+  static __device__ __forceinline__ T origin(T max) { return max == lowest<T>() ? T(0) : max; }
+  static __device__ __forceinline__ State merge(State a, T, State b, T) {
+    const T max = maximumNumber(a.max, b.max), from = origin(max);
+    return {max, a.sum * exp(a.max - from) + b.sum * exp(b.max - from)};
+  }
+  static __device__ __forceinline__ State shuffle(State s, int mask) {
+    return {shuffleXor(s.max, mask), shuffleXor(s.sum, mask)};
+  }
+
+  template <int U, int V>
+  static __device__ __forceinline__ T maxOf(const T (&values)[U][V], const bool (&valid)[U]) {
+    T max = lowest<T>();
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      T partial = values[u][0];
+#pragma unroll
+      for (int i = 1; i < V; ++i)
+        partial = maximumNumber(partial, values[u][i]);
+      max = valid[u] ? maximumNumber(max, partial) : max;
+    }
+    return max;
+  }
+  /// Replaces values by exp(value - from), invalid ones by 0, and returns their sum.
+  template <int U, int V>
+  static __device__ __forceinline__ T exponentiate(T (&values)[U][V], const bool (&valid)[U], T from) {
+    T sum = T(0);
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i) {
+        values[u][i] = valid[u] ? exp(values[u][i] - from) : T(0);
+        sum += values[u][i];
+      }
+    return sum;
+  }
+  template <int U, int V>
+  static __device__ __forceinline__ State of(T (&values)[U][V], const bool (&valid)[U], T) {
+    const T max = maxOf(values, valid);
+    return {max, exponentiate(values, valid, origin(max))};
+  }
+
+  static __device__ __forceinline__ Result result(State s, T, T) { return {s.max, s.sum, T(1) / s.sum}; }
+  static __device__ __forceinline__ T apply(Result r, T x) { return exp(x - r.max) * r.inverse; }
+  template <class Spec, class... Rest> static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
+    Spec::finish(r.max, r.sum, static_cast<Rest &&>(rest)...);
+  }
+};
+
+/// Merges the states of every aligned group of Lanes lanes; all of them get the same one.  `count`, the elements behind a
+/// lane's state, becomes the group's.  Equal: all lanes have the same count.
+template <class S, int Lanes, bool Equal, class T>
+__device__ __forceinline__ typename S::State mergeLanes(typename S::State state, T &count) {
+#pragma unroll
+  for (int mask = 1; mask < Lanes; mask *= 2) {
+    const T otherCount = S::kCounted && !Equal ? shuffleXor(count, mask) : count;
+    state = S::merge(state, count, S::shuffle(state, mask), otherCount);
+    count += otherCount;
+  }
+  if constexpr (S::kCounted && Lanes > 1) { // Chan's formula rounds differently on the two sides of an exchange
+    state.mean = shuffleFrom(state.mean, 0, Lanes);
+    state.m2 = shuffleFrom(state.m2, 0, Lanes);
+  }
+  return state;
+}
+
+/// Merges the states of the block's warps, each uniform in its warp, with one barrier; every thread gets the result.
+template <class S, int Threads, bool Equal, class T>
+__device__ __forceinline__ typename S::State mergeWarps(typename S::State state, T count) {
+  constexpr int kWarps = Threads / kWarpSize, kLanes = powerOfTwoAbove(kWarps);
+  static_assert(Threads % kWarpSize == 0 && kWarps <= kWarpSize);
+  if constexpr (kWarps == 1)
+    return state;
+  struct Entry {
+    typename S::State state;
+    T count;
+  };
+  auto *entries = reinterpret_cast<Entry *>(arena<kWarps * int(sizeof(Entry))>());
+  const int warp = threadIndex() / kWarpSize, lane = threadIndex() % kWarpSize;
+  if (lane == 0)
+    entries[warp] = {state, count};
+  barrier();
+  const int slot = lane % kLanes;
+  const bool filled = kWarps == kLanes || slot < kWarps;
+  const Entry entry = entries[filled ? slot : 0];
+  T slotCount = Equal && kWarps == kLanes ? count : filled ? entry.count : T(0);
+  return mergeLanes<S, kLanes, Equal && kWarps == kLanes>(filled ? entry.state : S::identity(), slotCount);
+}
+
+} // namespace swage

@@ -1,0 +1,133 @@
+// The engine of reduce.cuh and of row.cuh's class Column: a collective over dimensions outside the innermost kept one.
+//
+// A block is Groups thread rows of kThreads / Groups lanes.  A lane owns kVector neighbouring kept positions, so each row
+// that is read is a run of 16-byte accesses; thread row g takes every Groups-th reduced coordinate, Unroll of them in
+// flight at a time.  Partial results live in registers, per position, and meet once in shared memory, in a fixed order
+// (the result does not depend on timing).  With an epilogue the columns are then read again, backwards.
+#pragma once
+
+#include "swage/phases.cuh"
+
+namespace swage::detail {
+
+template <class Spec, int Groups, int Unroll, class Pointers>
+__device__ __forceinline__ void columns(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+  using Index = typename Spec::Index;
+  using Compute = typename Spec::Compute;
+  using Coord = typename Spec::Coord;
+  using S = Stats<Spec::kCollective, Compute>;
+  using State = typename S::State;
+  constexpr int V = Spec::kVector, kLanes = Spec::kThreads / Groups;
+  static_assert(Spec::kThreads % Groups == 0);
+
+  const auto kept = Spec::kept(sizes);
+  const auto reduced = Spec::reduced(sizes);
+  using Kept = decltype(Spec::kept(sizes));
+  using Reduced = decltype(Spec::reduced(sizes));
+  constexpr int kLast = Kept::kRank - 1; // the vectorised dimension
+  constexpr bool kAllLanes = Kept::kFixed && Kept::kCount % kLanes == 0;
+  constexpr bool kExact = Reduced::kFixed && Reduced::kCount % (Groups * Unroll) == 0;
+
+  const int lane = threadIndex() % kLanes, group = threadIndex() / kLanes;
+  const Index positions = kept.template count<Index>(), length = reduced.template count<Index>();
+  const Index steps = Reduced::kFixed ? static_cast<Index>((Reduced::kCount + Groups * Unroll - 1) / (Groups * Unroll))
+                                      : ceilDiv<Index>(length, Groups * Unroll);
+  const Index wanted = static_cast<Index>(blockIndex()) * kLanes + lane;
+  const bool exists = kAllLanes || wanted < positions;
+  Coord column{};
+  kept.split(exists ? wanted : positions - 1, column);
+  column[kLast] *= V;
+
+  State states[V];
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    states[i] = S::identity();
+  Compute count = 0;
+
+  for (Index step = 0; step < steps; ++step) {
+    Coord coord[Unroll];
+    bool valid[Unroll];
+    Inputs<typename Spec::PrologueLoads, V, kLast> in[Unroll];
+    Compute values[Unroll][V];
+    Compute chunk = 0;
+#pragma unroll
+    for (int u = 0; u < Unroll; ++u) {
+      const Index at = (step * Unroll + u) * Groups + group;
+      valid[u] = kExact || at < length;
+      coord[u] = column;
+      reduced.template split<Kept::kRank>(valid[u] ? at : length - 1, coord[u]);
+      in[u].load(pointers, coord[u], sizes);
+    }
+#pragma unroll
+    for (int u = 0; u < Unroll; ++u) {
+      runPrologue<Spec, V, kLast>(in[u], values[u], exists && valid[u], pointers, coord[u], sizes);
+      chunk += valid[u] ? Compute(1) : Compute(0);
+    }
+#pragma unroll
+    for (int i = 0; i < V; ++i) {
+      Compute own[Unroll][1];
+#pragma unroll
+      for (int u = 0; u < Unroll; ++u)
+        own[u][0] = values[u][i];
+      states[i] = S::merge(states[i], count, S::of(own, valid, chunk), chunk);
+    }
+    count += chunk;
+  }
+
+  const auto total = static_cast<Compute>(length);
+  if constexpr (Groups > 1) {
+    // Position-major, so that neighbouring lanes write neighbouring entries.
+    auto *entries = reinterpret_cast<State *>(arena<Spec::kThreads * V * int(sizeof(State))>());
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      entries[(group * V + i) * kLanes + lane] = states[i];
+    barrier();
+    if (Spec::EpilogueStores::kEmpty && group != 0)
+      return;
+    count = 0;
+    for (int other = 0; other < Groups; ++other) {
+      const Compute share = other < length ? Compute((length - 1 - other) / Groups + 1) : Compute(0);
+#pragma unroll
+      for (int i = 0; i < V; ++i) {
+        const State entry = entries[(other * V + i) * kLanes + lane];
+        states[i] = other == 0 ? entry : S::merge(states[i], count, entry, share);
+      }
+      count += share;
+    }
+  }
+  typename S::Result results[V];
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    results[i] = S::result(states[i], total, Compute(Spec::kEpsilon));
+
+  if (group == 0 && exists)
+    runFinish<Spec, S, V, kLast>(results, pointers, column, sizes);
+
+  if constexpr (!Spec::EpilogueStores::kEmpty)
+    for (Index step = steps - 1; step >= 0; --step) {
+      Coord coord[Unroll];
+      bool valid[Unroll];
+      Inputs<typename Spec::PrologueLoads, V, kLast> in[Unroll];
+      Inputs<typename Spec::EpilogueLoads, V, kLast> more[Unroll];
+#pragma unroll
+      for (int u = 0; u < Unroll; ++u) {
+        const Index at = (step * Unroll + u) * Groups + group;
+        valid[u] = kExact || at < length;
+        coord[u] = column;
+        reduced.template split<Kept::kRank>(valid[u] ? at : length - 1, coord[u]);
+        in[u].load(pointers, coord[u], sizes);
+        more[u].load(pointers, coord[u], sizes);
+      }
+#pragma unroll
+      for (int u = 0; u < Unroll; ++u) {
+        Compute values[V];
+        runPrologue<Spec, V, kLast>(in[u], values, false, pointers, coord[u], sizes);
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          values[i] = S::apply(results[i], values[i]);
+        runEpilogue<Spec, V, kLast>(more[u], values, exists && valid[u], pointers, coord[u], sizes);
+      }
+    }
+}
+
+} // namespace swage::detail

@@ -1,0 +1,39 @@
+// Hand-written Spec: batched matrix transpose, y[b, j, i] = x[b, i, j]; x: 256x512x512 f16.  The iteration dimensions are
+// the output's: d0 = b, d1 = j (contiguous in x), d2 = i (contiguous in y).
+#include "swage/permute.cuh"
+namespace {
+struct Spec {
+  using Index = int;
+  static constexpr int kThreads = 256;
+  static constexpr int kTransposedDim = 1;
+  static constexpr int kTileIn = 128;
+  static constexpr int kTileOut = 128;
+  static constexpr int kVectorIn = 8;
+  static constexpr int kVectorOut = 8;
+  struct Sizes {};
+  static __device__ auto extents(const Sizes &sizes) {
+    return swage::extents(swage::Fixed<256>{}, swage::Fixed<512>{}, swage::Fixed<512>{});
+  }
+  static __device__ auto tiles(const Sizes &sizes) {
+    return swage::extents(swage::Fixed<256>{}, swage::Fixed<4>{}, swage::Fixed<4>{});
+  }
+  using Coord = swage::Coord<Index, 3>;
+
+  struct X : swage::Input<swage::f16, swage::Access::Transposed> { // %x : tensor<256x512x512xf16>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0] * 262144 + d[1] + d[2] * 512; }
+  };
+  struct Y : swage::Output<swage::f16, swage::Access::Vector> { // tensor<256x512x512xf16>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0] * 262144 + d[1] * 512 + d[2]; }
+  };
+
+  using Loads = swage::List<X>;
+  using Stores = swage::List<Y>;
+  static __device__ void body(float x, float &y) {
+    y = x;
+  }
+};
+} // namespace
+extern "C" __global__ void __launch_bounds__(Spec::kThreads)
+permute_matrix_f16(const swage::f16 *x, swage::f16 *y) {
+  swage::permuteTiles<Spec>(swage::Bind<Spec::X, Spec::Y>{x, y}, Spec::Sizes{});
+}
