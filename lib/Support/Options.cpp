@@ -9,7 +9,6 @@
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <functional>
 #include <sys/auxv.h>
 #include <unistd.h>
 

@@ -15,6 +15,7 @@
 #include "swage/Support/DeviceProperties.h"
 
 #include <memory>
+#include <utility>
 
 namespace swage {
 
@@ -68,14 +69,40 @@ private:
   Status outcome;
 };
 
-/// Device memory.  Copies and fills are ordered with the streams of createStream.
-class Buffer {
+/// A handle that a device gave out, given back with the device's context current.  A failure to do
+/// so is ignored: either the driver is shutting down or the next call reports the error.
+template <class Handle, cuda::Result (*cuda::Driver::*destroy)(Handle)> class Owned {
 public:
-  Buffer(Buffer &&other) noexcept;
-  Buffer &operator=(Buffer &&other) noexcept;
-  ~Buffer();
+  Owned(Device device, Handle owned) : device(std::move(device)), owned(owned) {}
+  Owned(Owned &&other) noexcept
+      : device(other.device), owned(std::exchange(other.owned, Handle())) {}
+  Owned &operator=(Owned &&other) noexcept {
+    std::swap(device, other.device);
+    std::swap(owned, other.owned);
+    return *this;
+  }
+  ~Owned() {
+    if (!owned)
+      return;
+    ScopedContext scope(device);
+    (void)(device.driver().*destroy)(owned);
+  }
+  Handle handle() const { return owned; }
 
-  void *data() const { return reinterpret_cast<void *>(pointer); }
+protected:
+  Device device;
+
+private:
+  Handle owned;
+};
+
+/// Device memory.  Copies and fills are ordered with the streams of createStream.
+class Buffer : public Owned<cuda::DevicePointer, &cuda::Driver::cuMemFree_v2> {
+public:
+  Buffer(Device device, cuda::DevicePointer pointer, size_t bytes)
+      : Owned(std::move(device), pointer), bytes(bytes) {}
+
+  void *data() const { return reinterpret_cast<void *>(handle()); }
   size_t size() const { return bytes; }
 
   Status copyFrom(const void *host, size_t count, size_t offset = 0);
@@ -84,82 +111,45 @@ public:
   Status fill(unsigned char value, cuda::StreamHandle stream = nullptr);
 
 private:
-  friend class Device;
-  Buffer(Device device, cuda::DevicePointer pointer, size_t bytes)
-      : device(std::move(device)), pointer(pointer), bytes(bytes) {}
-  Device device;
-  cuda::DevicePointer pointer = 0;
-  size_t bytes = 0;
+  size_t bytes;
 };
 
-class Event {
+class Event : public Owned<cuda::EventHandle, &cuda::Driver::cuEventDestroy_v2> {
 public:
-  Event(Event &&other) noexcept;
-  Event &operator=(Event &&other) noexcept;
-  ~Event();
+  using Owned::Owned;
 
   Status record(cuda::StreamHandle stream);
   Status synchronize() const;
   /// Milliseconds from `start` to this event, both complete.
   Expected<float> elapsedSince(const Event &start) const;
-
-private:
-  friend class Device;
-  Event(Device device, cuda::EventHandle event) : device(std::move(device)), event(event) {}
-  Device device;
-  cuda::EventHandle event = nullptr;
 };
 
 /// An instantiated graph.
-class GraphExec {
+class GraphExec : public Owned<cuda::GraphExecHandle, &cuda::Driver::cuGraphExecDestroy> {
 public:
-  GraphExec(GraphExec &&other) noexcept;
-  GraphExec &operator=(GraphExec &&other) noexcept;
-  ~GraphExec();
+  using Owned::Owned;
 
   Status launch(cuda::StreamHandle stream) const;
-
-private:
-  friend class Graph;
-  GraphExec(Device device, cuda::GraphExecHandle graph) : device(std::move(device)), graph(graph) {}
-  Device device;
-  cuda::GraphExecHandle graph = nullptr;
 };
 
 /// A captured graph.
-class Graph {
+class Graph : public Owned<cuda::GraphHandle, &cuda::Driver::cuGraphDestroy> {
 public:
-  Graph(Graph &&other) noexcept;
-  Graph &operator=(Graph &&other) noexcept;
-  ~Graph();
+  using Owned::Owned;
 
   Expected<size_t> nodeCount() const;
   Expected<GraphExec> instantiate() const;
-
-private:
-  friend class Stream;
-  Graph(Device device, cuda::GraphHandle graph) : device(std::move(device)), graph(graph) {}
-  Device device;
-  cuda::GraphHandle graph = nullptr;
 };
 
-class Stream {
+class Stream : public Owned<cuda::StreamHandle, &cuda::Driver::cuStreamDestroy_v2> {
 public:
-  Stream(Stream &&other) noexcept;
-  Stream &operator=(Stream &&other) noexcept;
-  ~Stream();
+  using Owned::Owned;
 
-  cuda::StreamHandle handle() const { return stream; }
   Status synchronize() const;
+  /// Capture in thread-local mode: other threads may allocate and load meanwhile.
   Status beginCapture();
   Expected<Graph> endCapture();
   Expected<bool> isCapturing() const;
-
-private:
-  friend class Device;
-  Stream(Device device, cuda::StreamHandle stream) : device(std::move(device)), stream(stream) {}
-  Device device;
-  cuda::StreamHandle stream = nullptr;
 };
 
 } // namespace swage

@@ -43,6 +43,7 @@ using GraphExecHandle = CUgraphExec_st *;
 /// CUresult: the values that are treated specially somewhere.
 enum Result : int {
   kSuccess = 0,
+  kInvalidValue = 1,
   kOutOfMemory = 2,
   kNotInitialized = 3,
   kDeinitialized = 4,

@@ -68,7 +68,7 @@ struct PlanSpec {
   std::vector<BufferSpec> outputs;
   uint64_t workspaceBytes = 0;
   uint64_t workspaceAlignment = 256;
-  /// (output, input) pairs that may share memory, because the IR says so.
+  /// (output, input) pairs that may be the same memory (not shifted), because the IR says so.
   std::vector<std::pair<unsigned, unsigned>> aliases;
   std::vector<LaunchSpec> launches;
 };

@@ -1,0 +1,312 @@
+//===- Plan.cpp - A frozen sequence of launches ---------------------------===//
+//
+// create turns the spec into arrays that launch only walks: per launch the function, its shape, a
+// template of the parameter pointers with the fixed values filled in, and the list of places that
+// take a caller's address.
+//
+//===----------------------------------------------------------------------===//
+#include "swage/Runtime/Plan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace swage;
+using namespace swage::cuda;
+
+/// Parameters of one launch; launch keeps this many addresses on its stack.
+static constexpr unsigned kMaxArguments = 256;
+/// What every device takes (and all of it when every parameter is an address).
+static constexpr uint64_t kMaxParameterBytes = 4096;
+
+namespace {
+/// A parameter that holds an address: which buffer (numbered inputs, outputs, workspace) and where
+/// in it.
+struct AddressArgument {
+  unsigned parameter;
+  unsigned slot;
+  uint64_t byteOffset;
+};
+
+/// Two slots that must not overlap; where the IR allows an alias they may be the same place, but
+/// not shifted.
+struct DisjointPair {
+  unsigned written;
+  unsigned other;
+  bool mayBeEqual;
+};
+
+struct FrozenLaunch {
+  FunctionHandle function;
+  unsigned grid[3];
+  unsigned threads;
+  unsigned dynamicSharedBytes;
+  std::vector<void *> parameters; ///< null where an address goes
+  std::vector<AddressArgument> addresses;
+  std::string values; ///< what the other parameters point to
+  std::shared_ptr<Kernel> kernel;
+};
+} // namespace
+
+struct Plan::State {
+  explicit State(const Device &device) : device(device) {}
+
+  Device device;
+  std::vector<BufferSpec> inputs;
+  std::vector<BufferSpec> outputs;
+  BufferSpec workspace;
+  std::vector<FrozenLaunch> launches;
+  std::vector<DisjointPair> disjoint;
+
+  unsigned slotCount() const { return unsigned(inputs.size() + outputs.size() + 1); }
+  const BufferSpec &slot(unsigned number) const {
+    if (number < inputs.size())
+      return inputs[number];
+    number -= unsigned(inputs.size());
+    return number < outputs.size() ? outputs[number] : workspace;
+  }
+  const char *slotKind(unsigned number) const {
+    if (number < inputs.size())
+      return "input";
+    return number < inputs.size() + outputs.size() ? "output" : "workspace";
+  }
+  Status freeze(const LaunchSpec &spec);
+
+  /// "input 2 'gamma'".
+  std::string slotName(unsigned number) const {
+    std::string kind = slotKind(number);
+    if (kind == "workspace")
+      return kind;
+    unsigned index = number < inputs.size() ? number : number - unsigned(inputs.size());
+    return fmt::format("{} {} '{}'", kind, index, slot(number).name);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+static Error badPlan(std::string message) {
+  return makeError(Stage::Load, "cannot make a plan: " + std::move(message));
+}
+
+static Status checkBuffer(const BufferSpec &buffer, const std::string &name) {
+  uint64_t alignment = buffer.alignment;
+  if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+    return badPlan(fmt::format("the alignment of {} is {}, not a power of two", name, alignment));
+  return {};
+}
+
+static Status checkShape(const LaunchSpec &launch, const Device &device) {
+  const DeviceProperties &properties = device.properties();
+  const uint64_t gridLimits[3] = {0x7fffffff, 65535, 65535};
+  for (int axis = 0; axis < 3; ++axis)
+    if (launch.grid[axis] > gridLimits[axis])
+      return badPlan(fmt::format("kernel @{} needs {} blocks along {}; the limit is {}",
+                                 launch.kernel->name(), launch.grid[axis], "xyz"[axis],
+                                 gridLimits[axis]));
+  if (launch.threads == 0 || launch.threads > unsigned(properties.maxThreadsPerBlock))
+    return badPlan(fmt::format("kernel @{} has {} threads per block; {} allows 1 to {}",
+                               launch.kernel->name(), launch.threads, properties.name,
+                               properties.maxThreadsPerBlock));
+  uint64_t shared =
+      uint64_t(launch.dynamicSharedBytes) + unsigned(launch.kernel->resources().sharedBytes);
+  if (shared > unsigned(properties.sharedBytesPerBlockOptIn))
+    return badPlan(fmt::format("kernel @{} needs {} bytes of shared memory; {} allows {}",
+                               launch.kernel->name(), shared, properties.name,
+                               properties.sharedBytesPerBlockOptIn));
+  return {};
+}
+
+/// The arguments against the parameters that the machine code declares, where the driver can tell.
+static Status checkParameters(const LaunchSpec &launch) {
+  for (size_t i = 0; i <= launch.arguments.size(); ++i) {
+    Expected<size_t> declared = launch.kernel->parameterBytes(i);
+    if (!declared)
+      return {};
+    bool isLast = i == launch.arguments.size();
+    size_t given = isLast                        ? 0
+                   : launch.arguments[i].isValue ? launch.arguments[i].bytes.size()
+                                                 : sizeof(DevicePointer);
+    if (*declared != given)
+      return badPlan(fmt::format("argument {} of kernel @{} has {} bytes; the kernel declares {}",
+                                 i, launch.kernel->name(), given, *declared));
+  }
+  return {};
+}
+
+Status Plan::State::freeze(const LaunchSpec &spec) {
+  if (!spec.kernel)
+    return badPlan("a launch has no kernel");
+  if (Status status = checkShape(spec, device); !status)
+    return status;
+  if (spec.grid[0] == 0 || spec.grid[1] == 0 || spec.grid[2] == 0)
+    return {};
+  const std::string &name = spec.kernel->name();
+
+  FrozenLaunch launch;
+  launch.kernel = spec.kernel;
+  launch.threads = spec.threads;
+  launch.dynamicSharedBytes = spec.dynamicSharedBytes;
+  std::copy(spec.grid, spec.grid + 3, launch.grid);
+  if (spec.arguments.size() > kMaxArguments)
+    return badPlan(fmt::format("kernel @{} has {} arguments; the limit is {}", name,
+                               spec.arguments.size(), kMaxArguments));
+
+  std::vector<size_t> valueOffsets;
+  uint64_t parameterBytes = 0;
+  for (unsigned i = 0; i < spec.arguments.size(); ++i) {
+    const LaunchArgument &argument = spec.arguments[i];
+    launch.parameters.push_back(nullptr);
+    if (argument.isValue) {
+      if (argument.bytes.empty())
+        return badPlan(fmt::format("argument {} of kernel @{} is an empty value", i, name));
+      // Parameters are read with at most their natural alignment, 16 bytes.
+      launch.values.resize((launch.values.size() + 15) / 16 * 16);
+      valueOffsets.push_back(launch.values.size());
+      launch.values += argument.bytes;
+      parameterBytes += argument.bytes.size();
+      continue;
+    }
+    size_t count = argument.kind == BufferKind::Input    ? inputs.size()
+                   : argument.kind == BufferKind::Output ? outputs.size()
+                                                         : 1;
+    unsigned first = argument.kind == BufferKind::Input    ? 0
+                     : argument.kind == BufferKind::Output ? unsigned(inputs.size())
+                                                           : slotCount() - 1;
+    if (argument.index >= count)
+      return badPlan(fmt::format("argument {} of kernel @{} is {} {}; the plan has {}", i, name,
+                                 slotKind(first), argument.index, count));
+    unsigned number = first + argument.index;
+    if (argument.byteOffset > slot(number).bytes)
+      return badPlan(fmt::format("argument {} of kernel @{} starts at byte {} of {}, which has {} "
+                                 "bytes",
+                                 i, name, argument.byteOffset, slotName(number),
+                                 slot(number).bytes));
+    launch.addresses.push_back({i, number, argument.byteOffset});
+    parameterBytes += sizeof(DevicePointer);
+  }
+  if (parameterBytes > kMaxParameterBytes)
+    return badPlan(fmt::format("the arguments of kernel @{} have {} bytes; the limit is {}", name,
+                               parameterBytes, kMaxParameterBytes));
+  if (Status status = checkParameters(spec); !status)
+    return status;
+
+  Expected<FunctionHandle> function = spec.kernel->prepare(device, spec.dynamicSharedBytes);
+  if (!function)
+    return function.takeError();
+  launch.function = *function;
+
+  launches.push_back(std::move(launch));
+  // Now that the values stay where they are.
+  FrozenLaunch &kept = launches.back();
+  size_t next = 0;
+  for (unsigned i = 0; i < spec.arguments.size(); ++i)
+    if (spec.arguments[i].isValue)
+      kept.parameters[i] = kept.values.data() + valueOffsets[next++];
+  return {};
+}
+
+Expected<Plan> Plan::create(const Device &device, PlanSpec spec) {
+  auto state = std::make_shared<State>(device);
+  state->inputs = std::move(spec.inputs);
+  state->outputs = std::move(spec.outputs);
+  state->workspace = {"workspace", spec.workspaceBytes, spec.workspaceAlignment};
+  for (unsigned number = 0; number < state->slotCount(); ++number)
+    if (Status status = checkBuffer(state->slot(number), state->slotName(number)); !status)
+      return status.takeError();
+
+  // What is written, an output or the workspace, shares no memory with anything else.
+  unsigned inputCount = unsigned(state->inputs.size());
+  for (unsigned written = inputCount; written < state->slotCount(); ++written)
+    for (unsigned other = 0; other < written; ++other) {
+      std::pair<unsigned, unsigned> alias(written - inputCount, other);
+      bool mayAlias = other < inputCount && std::find(spec.aliases.begin(), spec.aliases.end(),
+                                                      alias) != spec.aliases.end();
+      if (state->slot(written).bytes != 0 && state->slot(other).bytes != 0)
+        state->disjoint.push_back({written, other, mayAlias});
+    }
+
+  // Elements must not move: their parameters point into their own values.
+  state->launches.reserve(spec.launches.size());
+  for (const LaunchSpec &launch : spec.launches)
+    if (Status status = state->freeze(launch); !status)
+      return status.takeError();
+  return Plan(std::move(state));
+}
+
+//===----------------------------------------------------------------------===//
+// Launch: no allocation before the first error
+//===----------------------------------------------------------------------===//
+
+Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const *outputs,
+                    void *workspace) const {
+  const State &plan = *state;
+  const unsigned inputCount = unsigned(plan.inputs.size());
+  const unsigned last = plan.slotCount() - 1;
+  auto address = [&](unsigned number) -> DevicePointer {
+    const void *pointer = number < inputCount ? inputs[number]
+                          : number < last     ? outputs[number - inputCount]
+                                              : workspace;
+    return reinterpret_cast<DevicePointer>(pointer);
+  };
+
+  for (unsigned number = 0; number <= last; ++number) {
+    const BufferSpec &buffer = plan.slot(number);
+    DevicePointer pointer = address(number);
+    if (buffer.bytes == 0)
+      continue;
+    if (!pointer)
+      return makeError(Stage::Launch, fmt::format("{} is null; needed: {} bytes",
+                                                  plan.slotName(number), buffer.bytes));
+    if (pointer & (buffer.alignment - 1))
+      return makeError(Stage::Launch,
+                       fmt::format("{} is at {:#x}; needed: an address divisible by {}",
+                                   plan.slotName(number), pointer, buffer.alignment));
+  }
+  for (const auto &[written, other, mayBeEqual] : plan.disjoint) {
+    DevicePointer a = address(written), b = address(other);
+    if (a == b && mayBeEqual)
+      continue;
+    if (a < b + plan.slot(other).bytes && b < a + plan.slot(written).bytes)
+      return makeError(Stage::Launch,
+                       fmt::format("{} ({} bytes at {:#x}) overlaps {} ({} bytes at {:#x})",
+                                   plan.slotName(written), plan.slot(written).bytes, a,
+                                   plan.slotName(other), plan.slot(other).bytes, b));
+  }
+
+  const Driver &cuda = plan.device.driver();
+  DevicePointer addresses[kMaxArguments];
+  void *parameters[kMaxArguments];
+  for (const FrozenLaunch &launch : plan.launches) {
+    std::copy(launch.parameters.begin(), launch.parameters.end(), parameters);
+    for (const AddressArgument &argument : launch.addresses) {
+      addresses[argument.parameter] = address(argument.slot) + argument.byteOffset;
+      parameters[argument.parameter] = &addresses[argument.parameter];
+    }
+    Result result = cuda.cuLaunchKernel(launch.function, launch.grid[0], launch.grid[1],
+                                        launch.grid[2], launch.threads, 1, 1,
+                                        launch.dynamicSharedBytes, stream, parameters, nullptr);
+    if (result != kSuccess) {
+      Error error = cuda.failure(Stage::Launch, "cuLaunchKernel", result);
+      error.message =
+          fmt::format("kernel @{}, {}x{}x{} blocks of {} threads, {} bytes of shared memory: {}",
+                      launch.kernel->name(), launch.grid[0], launch.grid[1], launch.grid[2],
+                      launch.threads, launch.dynamicSharedBytes, error.message);
+      return error;
+    }
+  }
+  return {};
+}
+
+const std::vector<BufferSpec> &Plan::inputs() const { return state->inputs; }
+const std::vector<BufferSpec> &Plan::outputs() const { return state->outputs; }
+uint64_t Plan::workspaceBytes() const { return state->workspace.bytes; }
+const Device &Plan::device() const { return state->device; }
+
+std::vector<std::shared_ptr<const Kernel>> Plan::kernels() const {
+  std::vector<std::shared_ptr<const Kernel>> kernels;
+  for (const FrozenLaunch &launch : state->launches)
+    kernels.push_back(launch.kernel);
+  return kernels;
+}
