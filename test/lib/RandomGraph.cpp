@@ -57,7 +57,8 @@ struct Value {
 
 class Builder {
 public:
-  explicit Builder(uint64_t seed) : state(seed * 0x9e3779b97f4a7c15 + 0x243f6a8885a308d3) {}
+  // Mixed, since a state that grows with the seed would give overlapping sequences.
+  explicit Builder(uint64_t seed) : state(mix(seed + 0x243f6a8885a308d3)) {}
 
   RandomGraph build(uint64_t seed) {
     graph.exact = chance(35);
@@ -81,12 +82,13 @@ private:
   // Choices
   //===--------------------------------------------------------------------===//
 
-  uint64_t bits() {
-    uint64_t x = state += 0x9e3779b97f4a7c15;
+  /// The finaliser of splitmix64: every output bit depends on every input bit.
+  static uint64_t mix(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
     x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
     return x ^ (x >> 31);
   }
+  uint64_t bits() { return mix(state += 0x9e3779b97f4a7c15); }
   int64_t below(int64_t n) { return static_cast<int64_t>(bits() % static_cast<uint64_t>(n)); }
   bool chance(int percent) { return below(100) < percent; }
   template <class T> T pick(std::initializer_list<T> list) {
@@ -108,7 +110,7 @@ private:
       for (int64_t &extent : shape)
         extent = pick<int64_t>({1,  2,   3,   5,   7,   8,   16,  31,  32,   33,   64,
                                 96, 100, 127, 128, 129, 255, 256, 768, 1000, 1023, 4097});
-      if (count(shape) <= budget)
+      if (count(shape) <= budget && (count(shape) >= 16 || chance(10)))
         return shape;
     }
   }

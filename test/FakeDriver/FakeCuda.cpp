@@ -1,0 +1,488 @@
+//===- FakeCuda.cpp - A stand-in driver that records calls ----------------===//
+//
+// Just enough of libcuda: memory is host memory, streams run nothing, capture counts launches, and
+// what a real driver forbids during capture is forbidden here too.
+//
+//===----------------------------------------------------------------------===//
+#include "FakeCuda.h"
+#include "swage/Runtime/Driver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <type_traits>
+
+using namespace swage::cuda;
+
+#define FAKE_API extern "C" __attribute__((visibility("default")))
+
+struct CUctx_st {
+  int device;
+};
+struct CUlib_st {
+  std::string image;
+};
+struct CUkern_st {
+  std::string name;
+};
+struct CUfunc_st {
+  std::string name;
+  int device;
+};
+struct CUgraph_st {
+  std::vector<FakeLaunch> launches;
+};
+struct CUgraphExec_st {
+  std::vector<FakeLaunch> launches;
+};
+struct CUgraphNode_st {};
+struct CUevent_st {};
+struct CUstream_st {
+  int device;
+  CaptureStatus capture;
+  std::vector<FakeLaunch> captured;
+};
+
+static FakeCuda fake;
+static std::mutex mutex;
+static int capturing = 0;
+static CUctx_st contexts[16];
+static thread_local std::vector<CUctx_st *> current;
+static std::map<DevicePointer, size_t> allocations;
+
+static constexpr Result kInvalidHandle = Result(400);
+static constexpr Result kNotSupported = Result(801);
+
+FAKE_API FakeCuda *fakeCuda() { return &fake; }
+
+/// Records the call and gives its planned failure.
+static Result record(const std::string &name, const std::string &detail = {}) {
+  std::lock_guard<std::mutex> lock(mutex);
+  fake.calls.push_back(detail.empty() ? name : name + " " + detail);
+  if (fake.stickyError)
+    return Result(fake.stickyError);
+  auto planned = fake.failures.find(name);
+  if (planned == fake.failures.end() || planned->second.times == 0)
+    return kSuccess;
+  if (planned->second.times > 0)
+    --planned->second.times;
+  return Result(planned->second.result);
+}
+
+/// As record, for calls that capture forbids.
+static Result recordUncapturable(const std::string &name, const std::string &detail = {}) {
+  Result result = record(name, detail);
+  return result == kSuccess && capturing ? kStreamCaptureUnsupported : result;
+}
+
+#define FAKE_TRY(EXPRESSION)                                                                       \
+  if (Result result = EXPRESSION; result != kSuccess)                                              \
+    return result;
+
+//===----------------------------------------------------------------------===//
+// Driver, devices, contexts
+//===----------------------------------------------------------------------===//
+
+FAKE_API Result cuInit(unsigned) { return record("cuInit"); }
+
+FAKE_API Result cuDriverGetVersion(int *version) {
+  *version = fake.version;
+  return kSuccess;
+}
+
+FAKE_API Result cuGetErrorName(Result result, const char **name) {
+  switch (int(result)) {
+  case 1:
+    *name = "CUDA_ERROR_INVALID_VALUE";
+    return kSuccess;
+  case 2:
+    *name = "CUDA_ERROR_OUT_OF_MEMORY";
+    return kSuccess;
+  case 100:
+    *name = "CUDA_ERROR_NO_DEVICE";
+    return kSuccess;
+  case 200:
+    *name = "CUDA_ERROR_INVALID_IMAGE";
+    return kSuccess;
+  case 500:
+    *name = "CUDA_ERROR_NOT_FOUND";
+    return kSuccess;
+  case 700:
+    *name = "CUDA_ERROR_ILLEGAL_ADDRESS";
+    return kSuccess;
+  case 701:
+    *name = "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES";
+    return kSuccess;
+  case 900:
+    *name = "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+    return kSuccess;
+  }
+  return kInvalidValue;
+}
+
+FAKE_API Result cuGetErrorString(Result result, const char **text) {
+  *text = "as the test asked";
+  return kSuccess;
+}
+
+FAKE_API Result cuDeviceGetCount(int *count) {
+  *count = fake.deviceCount;
+  return record("cuDeviceGetCount");
+}
+
+FAKE_API Result cuDeviceGet(DeviceOrdinal *device, int ordinal) {
+  *device = ordinal;
+  return record("cuDeviceGet", std::to_string(ordinal));
+}
+
+FAKE_API Result cuDeviceGetName(char *name, int length, DeviceOrdinal device) {
+  std::string text = "Fake GPU " + std::to_string(device);
+  std::strncpy(name, text.c_str(), size_t(length));
+  return record("cuDeviceGetName");
+}
+
+FAKE_API Result cuDeviceGetAttribute(int *value, DeviceAttribute attribute, DeviceOrdinal) {
+  const std::map<int, int> values = {
+      {kMaxThreadsPerBlock, 1024},
+      {kMaxSharedMemoryPerBlock, 49152},
+      {kWarpSize, 32},
+      {kMultiprocessorCount, 132},
+      {kMemoryClockRate, 3201000},
+      {kMemoryBusWidth, 6144},
+      {kL2CacheSize, 62914560},
+      {kMaxThreadsPerMultiprocessor, 2048},
+      {kComputeCapabilityMajor, fake.ccMajor},
+      {kComputeCapabilityMinor, fake.ccMinor},
+      {kMaxSharedMemoryPerMultiprocessor, 233472},
+      {kMaxRegistersPerMultiprocessor, 65536},
+      {kMaxSharedMemoryPerBlockOptIn, 232448},
+      {kMaxBlocksPerMultiprocessor, 32},
+  };
+  auto known = values.find(attribute);
+  if (known == values.end())
+    return kInvalidValue;
+  *value = known->second;
+  return record("cuDeviceGetAttribute", std::to_string(attribute));
+}
+
+FAKE_API Result cuDeviceTotalMem_v2(size_t *bytes, DeviceOrdinal) {
+  *bytes = fake.memoryBytes;
+  return record("cuDeviceTotalMem");
+}
+
+FAKE_API Result cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceOrdinal device) {
+  contexts[device].device = device;
+  *context = &contexts[device];
+  FAKE_TRY(record("cuDevicePrimaryCtxRetain", std::to_string(device)));
+  ++fake.liveObjects;
+  return kSuccess;
+}
+
+FAKE_API Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal device) {
+  --fake.liveObjects;
+  return record("cuDevicePrimaryCtxRelease", std::to_string(device));
+}
+
+FAKE_API Result cuCtxGetCurrent(ContextHandle *context) {
+  *context = current.empty() ? nullptr : current.back();
+  return record("cuCtxGetCurrent");
+}
+
+FAKE_API Result cuCtxSetCurrent(ContextHandle context) {
+  if (!current.empty())
+    current.pop_back();
+  current.push_back(context);
+  return record("cuCtxSetCurrent");
+}
+
+FAKE_API Result cuCtxPushCurrent_v2(ContextHandle context) {
+  FAKE_TRY(record("cuCtxPushCurrent"));
+  current.push_back(context);
+  return kSuccess;
+}
+
+FAKE_API Result cuCtxPopCurrent_v2(ContextHandle *context) {
+  if (current.empty())
+    return kInvalidContext;
+  *context = current.back();
+  current.pop_back();
+  return record("cuCtxPopCurrent");
+}
+
+FAKE_API Result cuCtxSynchronize() { return recordUncapturable("cuCtxSynchronize"); }
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+FAKE_API Result cuMemGetInfo_v2(size_t *free, size_t *total) {
+  *total = fake.memoryBytes;
+  *free = fake.memoryBytes - fake.allocatedBytes;
+  return record("cuMemGetInfo");
+}
+
+FAKE_API Result cuMemAlloc_v2(DevicePointer *pointer, size_t bytes) {
+  FAKE_TRY(recordUncapturable("cuMemAlloc", std::to_string(bytes)));
+  if (bytes > fake.memoryBytes - fake.allocatedBytes)
+    return kOutOfMemory;
+  *pointer = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  allocations[*pointer] = bytes;
+  fake.allocatedBytes += bytes;
+  ++fake.liveObjects;
+  return kSuccess;
+}
+
+FAKE_API Result cuMemFree_v2(DevicePointer pointer) {
+  auto allocation = allocations.find(pointer);
+  if (allocation == allocations.end())
+    return kInvalidValue;
+  fake.allocatedBytes -= allocation->second;
+  allocations.erase(allocation);
+  std::free(reinterpret_cast<void *>(pointer));
+  --fake.liveObjects;
+  return record("cuMemFree");
+}
+
+FAKE_API Result cuMemcpyHtoD_v2(DevicePointer to, const void *from, size_t bytes) {
+  FAKE_TRY(recordUncapturable("cuMemcpyHtoD", std::to_string(bytes)));
+  std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return kSuccess;
+}
+
+FAKE_API Result cuMemcpyDtoH_v2(void *to, DevicePointer from, size_t bytes) {
+  FAKE_TRY(recordUncapturable("cuMemcpyDtoH", std::to_string(bytes)));
+  std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
+  return kSuccess;
+}
+
+FAKE_API Result cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes,
+                                     StreamHandle) {
+  FAKE_TRY(record("cuMemcpyDtoDAsync", std::to_string(bytes)));
+  std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
+  return kSuccess;
+}
+
+FAKE_API Result cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, StreamHandle) {
+  FAKE_TRY(record("cuMemsetD8Async", std::to_string(bytes)));
+  std::memset(reinterpret_cast<void *>(to), value, bytes);
+  return kSuccess;
+}
+
+FAKE_API Result cuMemsetD32Async(DevicePointer to, unsigned value, size_t count, StreamHandle) {
+  FAKE_TRY(record("cuMemsetD32Async", std::to_string(count)));
+  for (size_t i = 0; i < count; ++i)
+    reinterpret_cast<unsigned *>(to)[i] = value;
+  return kSuccess;
+}
+
+//===----------------------------------------------------------------------===//
+// Streams, events, graphs
+//===----------------------------------------------------------------------===//
+
+FAKE_API Result cuStreamCreate(StreamHandle *stream, unsigned) {
+  FAKE_TRY(record("cuStreamCreate"));
+  if (current.empty())
+    return kInvalidContext;
+  *stream = new CUstream_st{current.back()->device, kCaptureNone, {}};
+  ++fake.liveObjects;
+  return kSuccess;
+}
+
+FAKE_API Result cuStreamDestroy_v2(StreamHandle stream) {
+  if (stream->capture != kCaptureNone)
+    --capturing;
+  delete stream;
+  --fake.liveObjects;
+  return record("cuStreamDestroy");
+}
+
+FAKE_API Result cuStreamSynchronize(StreamHandle) {
+  return recordUncapturable("cuStreamSynchronize");
+}
+
+FAKE_API Result cuStreamBeginCapture_v2(StreamHandle stream, CaptureMode) {
+  FAKE_TRY(record("cuStreamBeginCapture"));
+  stream->capture = kCaptureActive;
+  ++capturing;
+  return kSuccess;
+}
+
+FAKE_API Result cuStreamEndCapture(StreamHandle stream, GraphHandle *graph) {
+  FAKE_TRY(record("cuStreamEndCapture"));
+  stream->capture = kCaptureNone;
+  --capturing;
+  *graph = new CUgraph_st{std::move(stream->captured)};
+  stream->captured.clear();
+  ++fake.liveObjects;
+  return kSuccess;
+}
+
+FAKE_API Result cuStreamIsCapturing(StreamHandle stream, CaptureStatus *status) {
+  *status = stream ? stream->capture : kCaptureNone;
+  return record("cuStreamIsCapturing");
+}
+
+FAKE_API Result cuEventCreate(EventHandle *event, unsigned) {
+  FAKE_TRY(record("cuEventCreate"));
+  *event = new CUevent_st;
+  ++fake.liveObjects;
+  return kSuccess;
+}
+
+FAKE_API Result cuEventDestroy_v2(EventHandle event) {
+  delete event;
+  --fake.liveObjects;
+  return record("cuEventDestroy");
+}
+
+FAKE_API Result cuEventRecord(EventHandle, StreamHandle) { return record("cuEventRecord"); }
+FAKE_API Result cuEventSynchronize(EventHandle) { return record("cuEventSynchronize"); }
+
+FAKE_API Result cuEventElapsedTime(float *milliseconds, EventHandle, EventHandle) {
+  *milliseconds = 1;
+  return record("cuEventElapsedTime");
+}
+
+FAKE_API Result cuGraphInstantiateWithFlags(GraphExecHandle *exec, GraphHandle graph,
+                                            unsigned long long) {
+  FAKE_TRY(record("cuGraphInstantiate"));
+  *exec = new CUgraphExec_st{graph->launches};
+  ++fake.liveObjects;
+  return kSuccess;
+}
+
+FAKE_API Result cuGraphGetNodes(GraphHandle graph, CUgraphNode_st **, size_t *count) {
+  *count = graph->launches.size();
+  return record("cuGraphGetNodes");
+}
+
+FAKE_API Result cuGraphLaunch(GraphExecHandle exec, StreamHandle) {
+  FAKE_TRY(record("cuGraphLaunch"));
+  for (FakeLaunch launch : exec->launches) {
+    launch.captured = false;
+    fake.launches.push_back(launch);
+  }
+  return kSuccess;
+}
+
+FAKE_API Result cuGraphDestroy(GraphHandle graph) {
+  delete graph;
+  --fake.liveObjects;
+  return record("cuGraphDestroy");
+}
+
+FAKE_API Result cuGraphExecDestroy(GraphExecHandle exec) {
+  delete exec;
+  --fake.liveObjects;
+  return record("cuGraphExecDestroy");
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+#ifndef FAKE_CUDA_WITHOUT_LIBRARIES
+/// An image is a C string that lists its kernels, or an ELF file, which has any kernel.
+FAKE_API Result cuLibraryLoadData(LibraryHandle *library, const void *image, void *, void **,
+                                  unsigned, void *, void **, unsigned) {
+  FAKE_TRY(recordUncapturable("cuLibraryLoadData"));
+  std::string text = static_cast<const char *>(image);
+  if (text.empty())
+    return kInvalidImage;
+  *library = new CUlib_st{text};
+  ++fake.liveObjects;
+  return kSuccess;
+}
+
+FAKE_API Result cuLibraryUnload(LibraryHandle library) {
+  delete library;
+  --fake.liveObjects;
+  return record("cuLibraryUnload");
+}
+
+FAKE_API Result cuLibraryGetKernel(KernelHandle *kernel, LibraryHandle library, const char *name) {
+  FAKE_TRY(record("cuLibraryGetKernel", name));
+  bool isElf = library->image.compare(0, 4,
+                                      "\x7f"
+                                      "ELF") == 0;
+  if (!isElf && library->image.find(name) == std::string::npos)
+    return kNotFound;
+  static std::map<std::string, CUkern_st> kernels;
+  *kernel = &kernels.emplace(name, CUkern_st{name}).first->second;
+  return kSuccess;
+}
+#endif
+
+FAKE_API Result cuKernelGetFunction(FunctionHandle *function, KernelHandle kernel) {
+  FAKE_TRY(recordUncapturable("cuKernelGetFunction", kernel->name));
+  if (current.empty())
+    return kInvalidContext;
+  static std::map<std::pair<std::string, int>, CUfunc_st> functions;
+  int device = current.back()->device;
+  *function = &functions.emplace(std::pair(kernel->name, device), CUfunc_st{kernel->name, device})
+                   .first->second;
+  return kSuccess;
+}
+
+FAKE_API Result cuFuncLoad(FunctionHandle function) {
+  return recordUncapturable("cuFuncLoad", function->name);
+}
+
+FAKE_API Result cuKernelGetAttribute(int *value, FunctionAttribute, KernelHandle, DeviceOrdinal) {
+  *value = 0;
+  return record("cuKernelGetAttribute");
+}
+
+FAKE_API Result cuKernelSetAttribute(FunctionAttribute attribute, int value, KernelHandle,
+                                     DeviceOrdinal device) {
+  return recordUncapturable("cuKernelSetAttribute", std::to_string(attribute) + "=" +
+                                                        std::to_string(value) + " on " +
+                                                        std::to_string(device));
+}
+
+FAKE_API Result cuKernelGetParamInfo(KernelHandle, size_t index, size_t *offset, size_t *bytes) {
+  if (!fake.knowsParameters)
+    return kNotSupported;
+  if (index >= fake.parameterSizes.size())
+    return kInvalidValue;
+  *offset = 0;
+  *bytes = fake.parameterSizes[index];
+  return record("cuKernelGetParamInfo");
+}
+
+FAKE_API Result cuLaunchKernel(FunctionHandle function, unsigned gridX, unsigned gridY,
+                               unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
+                               unsigned sharedBytes, StreamHandle stream, void **parameters,
+                               void **) {
+  FAKE_TRY(record("cuLaunchKernel", function->name));
+  if (stream ? stream->device != function->device
+             : current.empty() || current.back()->device != function->device)
+    return stream ? kInvalidHandle : kInvalidContext;
+  FakeLaunch launch;
+  launch.kernel = function->name;
+  launch.device = function->device;
+  launch.grid[0] = gridX;
+  launch.grid[1] = gridY;
+  launch.grid[2] = gridZ;
+  launch.block[0] = blockX;
+  launch.block[1] = blockY;
+  launch.block[2] = blockZ;
+  launch.sharedBytes = sharedBytes;
+  launch.stream = stream;
+  for (size_t i = 0; i < fake.parameterSizes.size(); ++i)
+    launch.parameters.emplace_back(static_cast<const char *>(parameters[i]),
+                                   fake.parameterSizes[i]);
+  launch.captured = stream && stream->capture == kCaptureActive;
+  std::lock_guard<std::mutex> lock(mutex);
+  (launch.captured ? stream->captured : fake.launches).push_back(launch);
+  return kSuccess;
+}
+
+// The declarations that Swage uses are the ones that are implemented here.
+#ifndef FAKE_CUDA_WITHOUT_LIBRARIES
+#define SWAGE_DRIVER_FUNCTION(NAME, PARAMETERS)                                                    \
+  static_assert(std::is_same_v<decltype(&NAME), decltype(Driver::NAME)>);
+SWAGE_DRIVER_FUNCTIONS(SWAGE_DRIVER_FUNCTION)
+SWAGE_OPTIONAL_DRIVER_FUNCTIONS(SWAGE_DRIVER_FUNCTION)
+#undef SWAGE_DRIVER_FUNCTION
+#endif
