@@ -6,7 +6,7 @@
 //
 // LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two passes over registers
 // and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of 1e4 costs no digits.  With equal counts
-// known at compile time the merge has no division.  Softmax carries (max, sum of exp(x - max)); a partial result that has
+// known at compile time the merge has no reciprocal.  Softmax carries (max, sum of exp(x - max)); a partial result that has
 // only seen -inf keeps sum 0, so that it vanishes beside others, and a row that is -inf throughout, or holds +inf or NaN,
 // becomes NaN as in PyTorch.  Max and Min propagate NaN.
 #pragma once
@@ -57,9 +57,9 @@ template <Collective C, class T> struct Stats {
 
   static __device__ __forceinline__ Result result(State s, T count, T epsilon) {
     if constexpr (C == Collective::RmsNorm)
-      return {rsqrt(s.value / count + epsilon)};
+      return {rsqrt(s.value * (T(1) / count) + epsilon)};
     else if constexpr (C == Collective::Mean)
-      return {s.value / count};
+      return {s.value * (T(1) / count)};
     else
       return s;
   }
@@ -81,7 +81,7 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
 
   static __device__ __forceinline__ State identity() { return {T(0), T(0)}; }
   static __device__ __forceinline__ State merge(State a, T countA, State b, T countB) {
-    const T share = countB == T(0) ? T(0) : countB / (countA + countB);
+    const T share = countA == countB ? T(0.5) : countA == T(0) ? T(1) : countB * reciprocal(countA + countB);
     const T distance = b.mean - a.mean;
     return {a.mean + distance * share, a.m2 + b.m2 + distance * distance * (countA * share)};
   }
@@ -97,7 +97,7 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
 #pragma unroll
       for (int i = 0; i < V; ++i)
         state.mean += valid[u] ? values[u][i] : T(0);
-    state.mean *= count == T(0) ? T(0) : T(1) / count;
+    state.mean *= count == T(U * V) ? T(1) / T(U * V) : count == T(0) ? T(0) : reciprocal(count);
 #pragma unroll
     for (int u = 0; u < U; ++u)
 #pragma unroll
@@ -109,7 +109,7 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
   }
 
   static __device__ __forceinline__ Result result(State s, T count, T epsilon) {
-    return {s.mean, rsqrt(s.m2 / count + epsilon)};
+    return {s.mean, rsqrt(s.m2 * (T(1) / count) + epsilon)};
   }
   static __device__ __forceinline__ T apply(Result r, T x) { return (x - r.mean) * r.rstd; }
   template <class Spec, class... Rest> static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {

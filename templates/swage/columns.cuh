@@ -10,6 +10,11 @@
 
 namespace swage::detail {
 
+/// How many of `length` reduced coordinates thread row `group` takes.
+template <class Index> __device__ __forceinline__ float share(Index length, int group, int groups) {
+  return group < length ? static_cast<float>((length - 1 - group) / groups + 1) : 0.0f;
+}
+
 template <class Spec, int Groups, int Unroll, class Pointers>
 __device__ __forceinline__ void columns(const Pointers &pointers, const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
@@ -76,24 +81,32 @@ __device__ __forceinline__ void columns(const Pointers &pointers, const typename
 
   const auto total = static_cast<Compute>(length);
   if constexpr (Groups > 1) {
-    // Position-major, so that neighbouring lanes write neighbouring entries.
-    auto *entries = reinterpret_cast<State *>(arena<Spec::kThreads * V * int(sizeof(State))>());
+    // Position-major, so that neighbouring threads touch neighbouring entries.  Each position is merged by one thread,
+    // which leaves the result in the first group's place.
+    constexpr int kPositions = kLanes * V;
+    auto *entries = reinterpret_cast<State *>(arena<Groups * kPositions * int(sizeof(State))>());
 #pragma unroll
     for (int i = 0; i < V; ++i)
-      entries[(group * V + i) * kLanes + lane] = states[i];
+      entries[group * kPositions + i * kLanes + lane] = states[i];
+    barrier();
+#pragma unroll 1
+    for (int position = threadIndex(); position < kPositions; position += Spec::kThreads) {
+      State merged = entries[position];
+      Compute mergedCount = share(length, 0, Groups);
+#pragma unroll
+      for (int other = 1; other < Groups; ++other) {
+        const Compute otherCount = share(length, other, Groups);
+        merged = S::merge(merged, mergedCount, entries[other * kPositions + position], otherCount);
+        mergedCount += otherCount;
+      }
+      entries[position] = merged;
+    }
     barrier();
     if (Spec::EpilogueStores::kEmpty && group != 0)
       return;
-    count = 0;
-    for (int other = 0; other < Groups; ++other) {
-      const Compute share = other < length ? Compute((length - 1 - other) / Groups + 1) : Compute(0);
 #pragma unroll
-      for (int i = 0; i < V; ++i) {
-        const State entry = entries[(other * V + i) * kLanes + lane];
-        states[i] = other == 0 ? entry : S::merge(states[i], count, entry, share);
-      }
-      count += share;
-    }
+    for (int i = 0; i < V; ++i)
+      states[i] = entries[i * kLanes + lane];
   }
   typename S::Result results[V];
 #pragma unroll

@@ -84,6 +84,13 @@ template <class Head, class... Tail> struct Extents<Head, Tail...> {
     else
       return tail.template extent<Index, Dim - 1>();
   }
+  /// The same as a constant, 0 if it is not known.
+  template <int Dim> static __device__ constexpr long long fixedExtent() {
+    if constexpr (Dim == 0)
+      return Head::kValue;
+    else
+      return Extents<Tail...>::template fixedExtent<Dim - 1>();
+  }
   /// Writes the coordinates of point `linear` to coord[At], coord[At + 1], ...
   template <int At = 0, class Index, int Rank>
   __device__ __forceinline__ void split(Index linear, Coord<Index, Rank> &coord) const {

@@ -40,6 +40,10 @@ concept PermuteSpec = requires(const typename Spec::Sizes &sizes) {
 
 namespace detail {
 
+/// Whether a dimension is known to consist of whole tiles, so that no access needs a check.
+template <class Space, int Dim, int Tile>
+constexpr bool kWholeTiles = Space::template fixedExtent<Dim>() != 0 && Space::template fixedExtent<Dim>() % Tile == 0;
+
 /// What one thread carries from global to shared memory for one operand: nothing, unless it is transposed.
 template <class Spec, class Operand, Access Kind = Operand::kAccess> struct Carrier {
   static constexpr int kTileBytes = 0;
@@ -82,8 +86,12 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
 #pragma unroll
       for (int row = 0; row < kRows; ++row) {
         Coord at = origin;
-        at[kIn] = smaller(at[kIn] + blockIn(step), lastIn);
-        at[kOut] = smaller(at[kOut] + blockOut(step) + row, lastOut);
+        at[kIn] += blockIn(step);
+        at[kOut] += blockOut(step) + row;
+        if (!kWholeTiles<Space, kIn, Spec::kTileIn> && at[kIn] > lastIn)
+          at[kIn] = lastIn;
+        if (!kWholeTiles<Space, kOut, Spec::kTileOut> && at[kOut] > lastOut)
+          at[kOut] = lastOut;
         rows[step][row].template load<Operand::kTraffic>(from + Operand::offset(at, sizes));
       }
   }
@@ -101,7 +109,6 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
   static __device__ __forceinline__ void fetch(const char *tile, int in, int out, Fragment &fragment) {
     Tile::read(tile, in, out, fragment.vector);
   }
-  static __device__ __forceinline__ Index smaller(Index a, Index b) { return a < b ? a : b; }
 };
 
 /// The carriers of a list of operands, their tiles behind each other from byte At of the arena.
@@ -169,7 +176,8 @@ __device__ __forceinline__ void permuteTiles(const Pointers &pointers, const typ
     Coord at = origin;
     at[kIn] += in;
     at[kOut] += out;
-    if (at[kIn] < space.template extent<Index, kIn>() && at[kOut] < space.template extent<Index, kOut>()) {
+    if ((detail::kWholeTiles<Space, kIn, Spec::kTileIn> || at[kIn] < space.template extent<Index, kIn>()) &&
+        (detail::kWholeTiles<Space, kOut, Spec::kTileOut> || at[kOut] < space.template extent<Index, kOut>())) {
       Inputs<typename Spec::Loads, V, kOut> inputs;
       inputs.load(pointers, at, sizes);
       Staging::fetch(tiles, in, out, inputs);

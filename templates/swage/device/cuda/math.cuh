@@ -87,6 +87,14 @@ __device__ __forceinline__ double minimumNumberOf(double x, double y) { return :
 __device__ __forceinline__ float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 __device__ __forceinline__ double fma(double x, double y, double z) { return ::fma(x, y, z); }
 
+/// 1 / x within one unit in the last place, without the care that division takes of denormals.
+__device__ __forceinline__ float reciprocal(float x) {
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+__device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
+
 /// NaN if either is NaN; +0 is above -0.
 __device__ __forceinline__ float maximumOf(float x, float y) {
   float result;

@@ -10,11 +10,16 @@ struct f16 {
 struct bf16 {
   unsigned short bits;
 };
+/// A 16-bit element that is only moved: every bit pattern, NaNs included, arrives as it was.
+struct bits16 {
+  unsigned short bits;
+};
 
 /// The type in which a stored element is computed with.
 template <class T> struct Widened { using Type = T; };
 template <> struct Widened<f16> { using Type = float; };
 template <> struct Widened<bf16> { using Type = float; };
+template <> struct Widened<bits16> { using Type = unsigned short; };
 
 template <class T> __device__ __forceinline__ T widen(T value) { return value; }
 __device__ __forceinline__ float widen(f16 value) {
@@ -25,6 +30,7 @@ __device__ __forceinline__ float widen(f16 value) {
 __device__ __forceinline__ float widen(bf16 value) {
   return __builtin_bit_cast(float, static_cast<unsigned>(value.bits) << 16);
 }
+__device__ __forceinline__ unsigned short widen(bits16 value) { return value.bits; }
 
 /// One half of a register that holds two elements, the first in the low half.
 __device__ __forceinline__ float widenHalf(f16, unsigned pair, bool high) {
@@ -37,6 +43,9 @@ __device__ __forceinline__ float widenHalf(f16, unsigned pair, bool high) {
 }
 __device__ __forceinline__ float widenHalf(bf16, unsigned pair, bool high) {
   return __builtin_bit_cast(float, high ? pair & 0xffff0000u : pair << 16);
+}
+__device__ __forceinline__ unsigned short widenHalf(bits16, unsigned pair, bool high) {
+  return static_cast<unsigned short>(high ? pair >> 16 : pair);
 }
 
 /// Rounds to the storage type.
@@ -57,6 +66,9 @@ template <> struct Narrow<bf16> {
     return narrow;
   }
 };
+template <> struct Narrow<bits16> {
+  static __device__ __forceinline__ bits16 from(unsigned short value) { return {value}; }
+};
 template <class T> __device__ __forceinline__ T narrow(typename Widened<T>::Type value) {
   return Narrow<T>::from(value);
 }
@@ -71,6 +83,9 @@ __device__ __forceinline__ unsigned narrowPair(bf16, float low, float high) {
   unsigned pair;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
   return pair;
+}
+__device__ __forceinline__ unsigned narrowPair(bits16, unsigned short low, unsigned short high) {
+  return static_cast<unsigned>(high) << 16 | low;
 }
 
 /// `value` as it reads back after being stored as a T.
