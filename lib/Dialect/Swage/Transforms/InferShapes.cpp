@@ -1,0 +1,278 @@
+//===- InferShapes.cpp - Static extents from operands ---------------------===//
+//
+// One walk in program order: each op's results take every static extent that its operands imply.
+// Only extents change, so a refined value stays valid for its users, except where an op wants equal
+// types or a type is fixed from outside; there a tensor.cast joins the two.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "swage/Dialect/Swage/Transforms/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace swage {
+#define GEN_PASS_DEF_INFERSHAPESPASS
+#include "swage/Dialect/Swage/Transforms/Passes.h.inc"
+} // namespace swage
+
+using namespace mlir;
+using namespace swage;
+
+using Shape = SmallVector<int64_t>;
+
+static Shape shapeOf(Value value) {
+  return Shape(cast<RankedTensorType>(value.getType()).getShape());
+}
+
+/// Takes into `shape` what `other` knows from dimension `offset` on.
+static LogicalResult refine(Operation *op, Shape &shape, ArrayRef<int64_t> other,
+                            size_t offset = 0) {
+  for (auto [i, extent] : llvm::enumerate(other)) {
+    int64_t &known = shape[offset + i];
+    if (ShapedType::isDynamic(extent) || known == extent)
+      continue;
+    if (!ShapedType::isDynamic(known))
+      return op->emitOpError() << "has extents " << known << " and " << extent << " in dimension "
+                               << offset + i << ", but they must be equal";
+    known = extent;
+  }
+  return success();
+}
+
+/// The extent that an index value is, or dynamic.
+static int64_t extentOf(Value size) {
+  APInt constant;
+  if (matchPattern(size, m_ConstantInt(&constant)) && constant.isNonNegative())
+    return constant.getSExtValue();
+  if (auto dim = size.getDefiningOp<tensor::DimOp>()) {
+    auto type = dyn_cast<RankedTensorType>(dim.getSource().getType());
+    std::optional<int64_t> index = dim.getConstantIndex();
+    if (type && index && *index >= 0 && *index < type.getRank())
+      return type.getDimSize(*index);
+  }
+  return ShapedType::kDynamic;
+}
+
+/// Gives the dynamic extents of `shape` what `sizes` know.
+static LogicalResult refineFromSizes(Operation *op, Shape &shape, ValueRange sizes) {
+  if (sizes.empty())
+    return success();
+  Shape given(shape.size(), ShapedType::kDynamic);
+  size_t next = 0;
+  for (auto [extent, known] : llvm::zip_equal(given, shape))
+    if (ShapedType::isDynamic(known))
+      extent = extentOf(sizes[next++]);
+  return refine(op, shape, given);
+}
+
+/// The sizes that are left when `type` becomes `shape`.
+static SmallVector<Value> remainingSizes(RankedTensorType type, ArrayRef<int64_t> shape,
+                                         ValueRange sizes) {
+  SmallVector<Value> remaining;
+  size_t next = 0;
+  for (auto [old, now] : llvm::zip_equal(type.getShape(), shape)) {
+    if (!ShapedType::isDynamic(old) || sizes.empty())
+      continue;
+    Value size = sizes[next++];
+    if (ShapedType::isDynamic(now))
+      remaining.push_back(size);
+  }
+  return remaining;
+}
+
+namespace {
+
+class Inference {
+public:
+  /// Refines the results of one op.
+  LogicalResult visit(Operation *op) {
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<LayerNormOp, RmsNormOp>([&](auto norm) { return visitNorm(norm); })
+        .Case([&](SoftmaxOp softmax) { return set(softmax.getResult(), shapeOf(softmax.getX())); })
+        .Case([&](ReduceOp reduce) { return visitReduce(reduce); })
+        .Case([&](PermuteOp permute) { return visitPermute(permute); })
+        .Case([&](ReshapeOp reshape) { return visitReshape(reshape); })
+        .Case([&](BroadcastOp broadcast) { return visitBroadcast(broadcast); })
+        .Case([&](SliceOp slice) { return visitSlice(slice); })
+        .Case([&](ConcatOp concat) { return visitConcat(concat); })
+        .Case([&](tensor::CastOp cast) { return visitCast(cast); })
+        .Case([](tensor::DimOp) { return success(); })
+        .Default([&](Operation *other) {
+          return OpTrait::hasElementwiseMappableTraits(other) ? visitElementwise(other)
+                                                              : restoreOperands(other);
+        });
+  }
+
+private:
+  /// The types that refined values had.
+  llvm::DenseMap<Value, Type> original;
+
+  /// Gives `value` the extents that `shape` knows beyond its own.
+  LogicalResult set(Value value, ArrayRef<int64_t> shape) {
+    auto type = cast<RankedTensorType>(value.getType());
+    Shape refined(type.getShape());
+    if (failed(refine(value.getDefiningOp(), refined, shape)))
+      return failure();
+    if (ArrayRef<int64_t>(refined) != type.getShape()) {
+      original.try_emplace(value, type);
+      value.setType(type.clone(refined));
+    }
+    return success();
+  }
+
+  static void castOperand(OpOperand &operand, Type type) {
+    if (operand.get().getType() == type)
+      return;
+    OpBuilder builder(operand.getOwner());
+    operand.set(tensor::CastOp::create(builder, operand.getOwner()->getLoc(), type, operand.get()));
+  }
+
+  /// An op that this pass does not know sees the types that it was written for.
+  LogicalResult restoreOperands(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto it = original.find(operand.get()); it != original.end())
+        castOperand(operand, it->second);
+    return success();
+  }
+
+  /// All operands and results have one shape, which the types must agree on.
+  LogicalResult visitElementwise(Operation *op) {
+    std::optional<Shape> shape;
+    auto meet = [&](Value value) -> LogicalResult {
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type)
+        return success();
+      if (!shape)
+        shape = Shape(type.getShape());
+      return refine(op, *shape, type.getShape());
+    };
+    for (Value operand : op->getOperands())
+      if (failed(meet(operand)))
+        return failure();
+    for (Value result : op->getResults())
+      if (failed(meet(result)))
+        return failure();
+    if (!shape)
+      return success();
+    for (OpOperand &operand : op->getOpOperands())
+      if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
+        castOperand(operand, type.clone(*shape));
+    for (Value result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()) && failed(set(result, *shape)))
+        return failure();
+    return success();
+  }
+
+  template <class Norm> LogicalResult visitNorm(Norm op) {
+    Shape shape = shapeOf(op.getX());
+    if (op.getGamma() && failed(refine(op, shape, shapeOf(op.getGamma()), op.getAxis())))
+      return failure();
+    if constexpr (std::is_same_v<Norm, LayerNormOp>)
+      if (op.getBeta() && failed(refine(op, shape, shapeOf(op.getBeta()), op.getAxis())))
+        return failure();
+    if (failed(set(op.getResult(), shape)))
+      return failure();
+    for (Value stat : op.getStats())
+      if (failed(set(stat, ArrayRef<int64_t>(shape).take_front(op.getAxis()))))
+        return failure();
+    return success();
+  }
+
+  LogicalResult visitReduce(ReduceOp op) {
+    Shape kept;
+    for (auto [dim, extent] : llvm::enumerate(shapeOf(op.getX())))
+      if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
+        kept.push_back(extent);
+    return set(op.getResult(), kept);
+  }
+
+  LogicalResult visitPermute(PermuteOp op) {
+    Shape in = shapeOf(op.getX()), out;
+    for (int64_t dim : op.getPermutation())
+      out.push_back(in[dim]);
+    return set(op.getResult(), out);
+  }
+
+  LogicalResult visitReshape(ReshapeOp op) {
+    RankedTensorType type = cast<RankedTensorType>(op.getType());
+    Shape shape(type.getShape());
+    if (failed(refineFromSizes(op, shape, op.getSizes())))
+      return failure();
+    // One unknown extent of a known number of elements is what is left of it.
+    auto in = cast<RankedTensorType>(op.getX().getType());
+    int64_t *unknown = llvm::find_if(shape, ShapedType::isDynamic);
+    if (in.hasStaticShape() && llvm::count_if(shape, ShapedType::isDynamic) == 1) {
+      int64_t others = 1;
+      for (int64_t extent : shape)
+        if (!ShapedType::isDynamic(extent))
+          others *= extent;
+      if (others != 0) {
+        if (in.getNumElements() % others)
+          return op.emitOpError() << "x has " << in.getNumElements()
+                                  << " elements, but the result's other extents have " << others;
+        *unknown = in.getNumElements() / others;
+      }
+    }
+    SmallVector<Value> sizes = remainingSizes(type, shape, op.getSizes());
+    op.getSizesMutable().assign(sizes);
+    return set(op.getResult(), shape);
+  }
+
+  LogicalResult visitBroadcast(BroadcastOp op) {
+    RankedTensorType type = cast<RankedTensorType>(op.getType());
+    Shape shape(type.getShape()), in = shapeOf(op.getX());
+    if (failed(refineFromSizes(op, shape, op.getSizes())))
+      return failure();
+    // Without sizes every dynamic extent is x's own, even if that turned out to be 1.
+    Shape fromX(shape.size(), ShapedType::kDynamic);
+    for (auto [k, dim] : llvm::enumerate(op.getDims()))
+      if (in[k] != 1 || (ShapedType::isDynamic(shape[dim]) && op.getSizes().empty()))
+        fromX[dim] = in[k];
+    if (failed(refine(op, shape, fromX)))
+      return failure();
+    SmallVector<Value> sizes = remainingSizes(type, shape, op.getSizes());
+    op.getSizesMutable().assign(sizes);
+    return set(op.getResult(), shape);
+  }
+
+  LogicalResult visitSlice(SliceOp op) {
+    Shape shape = shapeOf(op.getX());
+    shape[op.getAxis()] = op.getSize();
+    return set(op.getResult(), shape);
+  }
+
+  LogicalResult visitConcat(ConcatOp op) {
+    Shape shape = shapeOf(op.getParts().front());
+    for (Value part : op.getParts())
+      if (failed(refine(op, shape, shapeOf(part))))
+        return failure();
+    for (OpOperand &part : op->getOpOperands())
+      castOperand(part, cast<RankedTensorType>(part.get().getType()).clone(shape));
+    shape[op.getAxis()] *= static_cast<int64_t>(op.getParts().size());
+    return set(op.getResult(), shape);
+  }
+
+  /// A cast carries static extents on; one that no longer adds anything is left to
+  /// canonicalisation.
+  LogicalResult visitCast(tensor::CastOp op) {
+    if (!isa<RankedTensorType>(op.getSource().getType()) || !isa<RankedTensorType>(op.getType()))
+      return success();
+    return set(op.getDest(), shapeOf(op.getSource()));
+  }
+};
+
+struct InferShapesPass : swage::impl::InferShapesPassBase<InferShapesPass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Inference inference;
+    for (Block &block : getOperation().getBody())
+      for (Operation &op : llvm::make_early_inc_range(block))
+        if (failed(inference.visit(&op)))
+          return signalPassFailure();
+  }
+};
+
+} // namespace
