@@ -7,8 +7,8 @@
 using namespace swage::reference;
 
 static constexpr llvm::StringLiteral kNames[kInputFamilies] = {
-    "exact",    "dense",   "signed-zeros",  "denormals", "infinities",
-    "one-nan",  "largest", "constant-rows", "spike",     "large-mean"};
+    "exact",   "dense",   "signed-zeros",  "denormals", "infinities",
+    "one-nan", "largest", "constant-rows", "spike",     "large-mean"};
 
 llvm::StringRef swage::reference::name(InputFamily family) {
   return kNames[static_cast<int>(family)];

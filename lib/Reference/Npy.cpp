@@ -141,7 +141,8 @@ llvm::Expected<Tensor> swage::reference::parseNpy(StringRef bytes, StringRef nam
                            llvm::Twine(rest.size()) + " follow");
   Header header;
   if (!HeaderParser(rest.take_front(length)).parse(header))
-    return error(name, "has a header that is not {'descr': ..., 'fortran_order': ..., 'shape': ...}");
+    return error(name,
+                 "has a header that is not {'descr': ..., 'fortran_order': ..., 'shape': ...}");
   StringRef data = rest.drop_front(length);
 
   std::optional<ElementType> type = typeOf(header.descriptor);

@@ -18,16 +18,16 @@ namespace swage::reference {
 /// A row is the last dimension. Each family but Exact is Dense with some elements replaced.
 /// Integer tensors hold -2..2 in every family, bools 0 or 1.
 enum class InputFamily : uint8_t {
-  Exact,         ///< 0 with probability 3/4, else -2, -1, 1 or 2
-  Dense,         ///< the sum of four uniform numbers, scaled to mean 0, variance 1, |x| < 3.47
-  SignedZeros,   ///< half of the elements are +0 or -0
-  Denormals,     ///< half are denormal numbers of the type, either sign
-  Infinities,    ///< one element in 64 is +inf, one in 64 -inf; every fourth row is all -inf
-  OneNaN,        ///< one NaN in each even row, at a position that depends on the row
-  Largest,       ///< one element in 64 is the largest finite number of the type, either sign
-  ConstantRows,  ///< every element of a row is that row's first dense value
-  Spike,         ///< one element of each row is 1000
-  LargeMean,     ///< 256 is added to every element: mean >> standard deviation
+  Exact,        ///< 0 with probability 3/4, else -2, -1, 1 or 2
+  Dense,        ///< the sum of four uniform numbers, scaled to mean 0, variance 1, |x| < 3.47
+  SignedZeros,  ///< half of the elements are +0 or -0
+  Denormals,    ///< half are denormal numbers of the type, either sign
+  Infinities,   ///< one element in 64 is +inf, one in 64 -inf; every fourth row is all -inf
+  OneNaN,       ///< one NaN in each even row, at a position that depends on the row
+  Largest,      ///< one element in 64 is the largest finite number of the type, either sign
+  ConstantRows, ///< every element of a row is that row's first dense value
+  Spike,        ///< one element of each row is 1000
+  LargeMean,    ///< 256 is added to every element: mean >> standard deviation
 };
 
 constexpr unsigned kInputFamilies = 10;

@@ -1,0 +1,490 @@
+//===- Interpreter.cpp - The oracle ---------------------------------------===//
+//
+// Walks a function's one block in order. Inputs are widened at their first use and every value is
+// dropped after its last, because a value takes about 20 bytes an element.
+//
+//===----------------------------------------------------------------------===//
+
+#include "swage/Reference/Interpreter.h"
+#include "Scalars.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "swage/Reference/Parallel.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace swage::reference {
+
+using GraphValue = mlir::Value;
+
+std::optional<ElementType> elementTypeOf(Type type) {
+  if (type.isF16())
+    return ElementType::F16;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isF32())
+    return ElementType::F32;
+  if (type.isF64())
+    return ElementType::F64;
+  if (type.isInteger(1))
+    return ElementType::I1;
+  if (type.isInteger(8))
+    return ElementType::I8;
+  if (type.isInteger(32))
+    return ElementType::I32;
+  if (type.isInteger(64) || type.isIndex())
+    return ElementType::I64;
+  return std::nullopt;
+}
+
+std::string lineAndColumn(Location location) {
+  std::string text;
+  location->walk([&](Location inner) {
+    auto file = dyn_cast<FileLineColLoc>(inner);
+    if (!file)
+      return WalkResult::advance();
+    text = std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+    return WalkResult::interrupt();
+  });
+  return text;
+}
+
+namespace {
+
+/// The extents of a type; a scalar has none.
+ArrayRef<int64_t> declaredShape(Type type) {
+  if (auto shaped = dyn_cast<ShapedType>(type))
+    return shaped.getShape();
+  return {};
+}
+
+/// Whether actual extents fit a type with dynamic ones.
+bool fits(ArrayRef<int64_t> shape, ArrayRef<int64_t> declared) {
+  if (shape.size() != declared.size())
+    return false;
+  for (auto [actual, expected] : llvm::zip(shape, declared))
+    if (!ShapedType::isDynamic(expected) && actual != expected)
+      return false;
+  return true;
+}
+
+class Evaluator {
+public:
+  Evaluator(func::FuncOp function, ArrayRef<const Tensor *> inputs, const EvaluateOptions &options)
+      : function(function), inputs(inputs), options(options) {}
+
+  FailureOr<std::vector<Value>> run() {
+    if (failed(checkInputs()))
+      return failure();
+    Block &block = function.getBody().front();
+    Operation *terminator = block.getTerminator();
+    for (BlockArgument argument : block.getArguments())
+      countUses(argument);
+    for (Operation &op : block.without_terminator()) {
+      for (GraphValue result : op.getResults())
+        countUses(result);
+      if (failed(evaluateOp(&op)))
+        return failure();
+      for (GraphValue operand : op.getOperands())
+        release(operand);
+    }
+    std::vector<Value> results;
+    for (GraphValue operand : terminator->getOperands()) {
+      auto output = outputs.find(operand);
+      results.push_back(output != outputs.end() ? output->second : operandOf(operand));
+    }
+    return results;
+  }
+
+private:
+  LogicalResult checkInputs() {
+    if (function.isExternal() || !function.getBody().hasOneBlock())
+      return function.emitOpError("has no body of one block, so it cannot be evaluated");
+    if (inputs.size() != function.getNumArguments())
+      return function.emitOpError() << "is given " << inputs.size() << " inputs, but has "
+                                    << function.getNumArguments() << " arguments";
+    for (auto [i, input] : llvm::enumerate(inputs)) {
+      Type type = function.getArgument(i).getType();
+      std::optional<ElementType> element = elementTypeOf(getElementTypeOrSelf(type));
+      if (!element || (isa<ShapedType>(type) && !isa<RankedTensorType>(type)))
+        return function.emitOpError() << "has argument " << i << " of type " << type
+                                      << ", which the reference does not know";
+      if (*element != input->type() || !fits(input->shape(), declaredShape(type)))
+        return function.emitOpError()
+               << "is given " << describe(input->shape(), input->type()) << " as input " << i
+               << ", but its argument has type " << type;
+    }
+    return success();
+  }
+
+  static bool isReturn(Operation *op) { return op->hasTrait<OpTrait::IsTerminator>(); }
+
+  /// Returned values are kept apart.
+  void countUses(GraphValue value) {
+    uses[value] = llvm::count_if(value.getUsers(), [](Operation *op) { return !isReturn(op); });
+  }
+
+  /// Drops the value if this was its last use.
+  void release(GraphValue value) {
+    if (--uses[value] == 0)
+      values.erase(value);
+  }
+
+  /// By value, which is cheap, since a later insertion moves the map's entries.
+  Value operandOf(GraphValue value) {
+    auto found = values.find(value);
+    if (found != values.end())
+      return found->second;
+    auto argument = cast<BlockArgument>(value);
+    return values[value] = Value::fromTensor(*inputs[argument.getArgNumber()]);
+  }
+
+  /// Refuses what would not fit, before it is allocated.
+  LogicalResult reserve(Operation *op, ArrayRef<int64_t> shape, bool isSplat) {
+    int64_t count = elementCount(shape);
+    int64_t live = 0;
+    for (auto &[key, value] : values)
+      live += value.bytes();
+    constexpr int64_t kBytesPerElement = 20;
+    if (count < 0 || (!isSplat && count > (options.memoryLimit - live) / kBytesPerElement))
+      return op->emitOpError() << "needs a value of " << count << " elements while " << live
+                               << " bytes are in use, but the reference may use "
+                               << options.memoryLimit;
+    return success();
+  }
+
+  /// Takes over the value of a result: what the precision rule says about stored values.
+  LogicalResult define(Operation *op, GraphValue result, Value value) {
+    if (!value.isAllocated())
+      return op->emitOpError("does not fit in memory");
+    bool isReturned = llvm::any_of(result.getUsers(), isReturn);
+    if (isReturned)
+      outputs[result] = value;
+    if (uses[result] == 0)
+      return success();
+    if (isFloat(value.type()) && isReturned) {
+      value = rounded(value, castTo);
+    } else if (isFloat(value.type()) && options.stored.count(lineAndColumn(op->getLoc()))) {
+      value = rounded(value, storedAs);
+    }
+    if (!value.isAllocated())
+      return op->emitOpError("does not fit in memory");
+    values[result] = value;
+    return success();
+  }
+
+  static Value rounded(const Value &value, Number (*round)(ElementType, const Number &)) {
+    ElementType type = value.type();
+    return elementwise([=](const Number *x) { return round(type, x[0]); }, {value}, type,
+                       value.shape());
+  }
+
+  LogicalResult evaluateOp(Operation *op);
+  LogicalResult evaluateConstant(arith::ConstantOp op);
+  LogicalResult evaluateElementwise(Operation *op, const Scalar &scalar);
+  LogicalResult evaluateNorm(Operation *op);
+  LogicalResult evaluateReshape(Operation *op, Shape shape, ValueRange sizes);
+  LogicalResult evaluateBroadcast(BroadcastOp op);
+  LogicalResult evaluateSlice(SliceOp op);
+  LogicalResult evaluateConcat(ConcatOp op);
+  LogicalResult evaluateDim(tensor::DimOp op);
+
+  /// Replaces the dynamic extents of a shape by the values of `sizes`, in order.
+  LogicalResult resolveSizes(Operation *op, Shape &shape, ValueRange sizes) {
+    for (GraphValue size : sizes) {
+      auto dynamic = llvm::find(shape, ShapedType::kDynamic);
+      int64_t extent = operandOf(size).load(0).integer;
+      if (extent < 0)
+        return op->emitOpError() << "is given a size of " << extent;
+      if (dynamic != shape.end())
+        *dynamic = extent;
+    }
+    return success();
+  }
+
+  static ElementType typeOf(GraphValue value) {
+    return *elementTypeOf(getElementTypeOrSelf(value.getType()));
+  }
+
+  func::FuncOp function;
+  ArrayRef<const Tensor *> inputs;
+  const EvaluateOptions &options;
+  llvm::DenseMap<GraphValue, Value> values;
+  llvm::DenseMap<GraphValue, Value> outputs; ///< returned values, as they were before rounding
+  llvm::DenseMap<GraphValue, unsigned> uses;
+};
+
+/// f64 where an operand or result is f64.
+Precision precisionOf(Operation *op) {
+  Precision precision;
+  auto isWide = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
+  precision.wide =
+      llvm::any_of(op->getOperandTypes(), isWide) || llvm::any_of(op->getResultTypes(), isWide);
+  return precision;
+}
+
+LogicalResult Evaluator::evaluateOp(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (!elementTypeOf(getElementTypeOrSelf(type)) ||
+        (isa<ShapedType>(type) && !isa<RankedTensorType>(type)))
+      return op->emitOpError() << "has a result of type " << type
+                               << ", which the reference does not know";
+  Precision precision = precisionOf(op);
+  if (Scalar scalar = scalarOf(op, precision))
+    return evaluateElementwise(op, scalar);
+  // Every other op's largest result is no larger than its operands, or reserved for in its own
+  // function.
+  if (op->getNumOperands() > 0 && op->getNumResults() > 0 &&
+      failed(reserve(op, operandOf(op->getOperand(0)).shape(), false)))
+    return failure();
+  auto define = [&](Value value) { return this->define(op, op->getResult(0), std::move(value)); };
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](arith::ConstantOp constant) { return evaluateConstant(constant); })
+      .Case<LayerNormOp, RmsNormOp>([&](Operation *) { return evaluateNorm(op); })
+      .Case([&](SoftmaxOp softmaxOp) {
+        std::optional<double> scale;
+        if (auto attribute = softmaxOp.getScaleAttr())
+          scale = attribute.getValueAsDouble();
+        return define(softmax(operandOf(softmaxOp.getX()), softmaxOp.getAxis(), scale,
+                              typeOf(softmaxOp.getResult()), precision));
+      })
+      .Case([&](ReduceOp reduceOp) {
+        Reduction kind = reduceOp.getKind() == ReduceKind::Sum   ? Reduction::Sum
+                         : reduceOp.getKind() == ReduceKind::Max ? Reduction::Max
+                         : reduceOp.getKind() == ReduceKind::Min ? Reduction::Min
+                                                                 : Reduction::Mean;
+        return define(reduce(kind, operandOf(reduceOp.getX()), reduceOp.getDims(),
+                             typeOf(reduceOp.getResult()), precision));
+      })
+      .Case([&](PermuteOp permuteOp) {
+        return define(permute(operandOf(permuteOp.getX()), permuteOp.getPermutation()));
+      })
+      .Case([&](ReshapeOp reshape) {
+        return evaluateReshape(op, Shape(declaredShape(reshape.getType())), reshape.getSizes());
+      })
+      .Case([&](BroadcastOp broadcast) { return evaluateBroadcast(broadcast); })
+      .Case([&](SliceOp slice) { return evaluateSlice(slice); })
+      .Case([&](ConcatOp concatOp) { return evaluateConcat(concatOp); })
+      .Case([&](tensor::DimOp dim) { return evaluateDim(dim); })
+      .Case([&](tensor::CastOp castOp) {
+        Value x = operandOf(castOp.getSource());
+        if (!fits(x.shape(), declaredShape(castOp.getType())))
+          return LogicalResult(castOp.emitOpError()
+                               << "is given " << describe(x.shape(), x.type())
+                               << ", but its result has type " << castOp.getType());
+        return define(x);
+      })
+      .Case([&](tensor::SplatOp splat) {
+        Shape shape(declaredShape(splat.getType()));
+        if (failed(resolveSizes(op, shape, splat.getDynamicSizes())))
+          return failure();
+        return define(
+            Value::splat(typeOf(splat.getResult()), shape, operandOf(splat.getInput()).load(0)));
+      })
+      .Default([&](Operation *) { return op->emitOpError("is not known to the reference"); });
+}
+
+LogicalResult Evaluator::evaluateConstant(arith::ConstantOp op) {
+  ElementType type = typeOf(op.getResult());
+  auto number = [&](Attribute attribute) {
+    Number result;
+    if (auto real = dyn_cast<FloatAttr>(attribute)) {
+      result.reference = result.honest = real.getValueAsDouble();
+    } else {
+      const APInt &bits = cast<IntegerAttr>(attribute).getValue();
+      result.integer = type == ElementType::I1 ? bits.getZExtValue() : bits.getSExtValue();
+    }
+    return result;
+  };
+  Attribute attribute = op.getValue();
+  if (isa<FloatAttr, IntegerAttr>(attribute))
+    return define(op, op.getResult(), Value::splat(type, {}, number(attribute)));
+  auto elements = dyn_cast<DenseElementsAttr>(attribute);
+  if (!elements)
+    return op.emitOpError("has a value that the reference does not know: it is not dense");
+  ArrayRef<int64_t> shape = elements.getType().getShape();
+  if (elements.isSplat())
+    return define(op, op.getResult(),
+                  Value::splat(type, shape, number(elements.getSplatValue<Attribute>())));
+  if (failed(reserve(op, shape, false)))
+    return failure();
+  Value value(type, shape, /*exact=*/true);
+  if (value.isAllocated())
+    for (auto [i, element] : llvm::enumerate(elements.getValues<Attribute>()))
+      value.store(i, number(element));
+  return define(op, op.getResult(), value);
+}
+
+LogicalResult Evaluator::evaluateElementwise(Operation *op, const Scalar &scalar) {
+  SmallVector<Value> operands;
+  for (GraphValue operand : op->getOperands())
+    operands.push_back(operandOf(operand));
+  Type type = op->getResult(0).getType();
+  // A scalar operand, such as the condition of a select, applies to all elements.
+  Shape shape;
+  bool haveShape = false, isSplat = true;
+  for (auto [operand, value] : llvm::zip(op->getOperands(), operands)) {
+    isSplat &= value.isSplat();
+    if (!isa<ShapedType>(operand.getType()))
+      continue;
+    if (haveShape && value.shape() != ArrayRef<int64_t>(shape))
+      return op->emitOpError() << "has operands of shapes " << describe(shape, typeOf(operand))
+                               << " and " << describe(value.shape(), value.type());
+    shape.assign(value.shape().begin(), value.shape().end());
+    haveShape = true;
+  }
+  for (Value &value : operands)
+    if (value.shape() != ArrayRef<int64_t>(shape))
+      value = Value::splat(value.type(), shape, value.load(0));
+  if (!fits(shape, declaredShape(type)))
+    return op->emitOpError() << "has operands of shape "
+                             << describe(shape, typeOf(op->getResult(0)))
+                             << ", but its result has type " << type;
+  if (failed(reserve(op, shape, isSplat)))
+    return failure();
+  return define(op, op->getResult(0),
+                elementwise(scalar, operands, typeOf(op->getResult(0)), shape));
+}
+
+LogicalResult Evaluator::evaluateNorm(Operation *op) {
+  Precision precision = precisionOf(op);
+  auto statisticsType = [&]() -> std::optional<ElementType> {
+    if (op->getNumResults() == 1)
+      return std::nullopt;
+    return typeOf(op->getResult(1));
+  };
+  auto optional = [&](GraphValue value) { return value ? operandOf(value) : Value(); };
+  NormResult results;
+  bool withMean = false;
+  auto checkAffine = [&](StringRef what, const Value &value, ArrayRef<int64_t> normalized) {
+    if (value.shape() == normalized)
+      return success();
+    return LogicalResult(op->emitOpError()
+                         << what << " is given as " << describe(value.shape(), value.type())
+                         << ", but the normalised dimensions are "
+                         << describe(normalized, value.type()));
+  };
+  if (auto norm = dyn_cast<LayerNormOp>(op)) {
+    Value x = operandOf(norm.getX()), gamma = optional(norm.getGamma()),
+          beta = optional(norm.getBeta());
+    ArrayRef<int64_t> normalized = x.shape().drop_front(norm.getAxis());
+    if ((norm.getGamma() && failed(checkAffine("gamma", gamma, normalized))) ||
+        (norm.getBeta() && failed(checkAffine("beta", beta, normalized))))
+      return failure();
+    results = layerNorm(x, norm.getGamma() ? &gamma : nullptr, norm.getBeta() ? &beta : nullptr,
+                        norm.getAxis(), norm.getEpsilon().convertToDouble(),
+                        typeOf(norm.getResult()), statisticsType(), precision);
+    withMean = true;
+  } else {
+    auto rms = cast<RmsNormOp>(op);
+    Value x = operandOf(rms.getX()), gamma = optional(rms.getGamma());
+    if (rms.getGamma() && failed(checkAffine("gamma", gamma, x.shape().drop_front(rms.getAxis()))))
+      return failure();
+    results = rmsNorm(x, rms.getGamma() ? &gamma : nullptr, rms.getAxis(),
+                      rms.getEpsilon().convertToDouble(), typeOf(rms.getResult()), statisticsType(),
+                      precision);
+  }
+  if (failed(define(op, op->getResult(0), results.result)))
+    return failure();
+  if (op->getNumResults() == 1)
+    return success();
+  if (withMean && failed(define(op, op->getResult(1), results.mean)))
+    return failure();
+  return define(op, op->getResults().back(), results.rstd);
+}
+
+LogicalResult Evaluator::evaluateReshape(Operation *op, Shape shape, ValueRange sizes) {
+  Value x = operandOf(op->getOperand(0));
+  if (failed(resolveSizes(op, shape, sizes)))
+    return failure();
+  auto dynamic = llvm::find(shape, ShapedType::kDynamic);
+  if (dynamic != shape.end()) {
+    *dynamic = 1;
+    int64_t rest = elementCount(shape);
+    *dynamic = rest > 0 ? x.size() / rest : 0;
+  }
+  if (elementCount(shape) != x.size())
+    return op->emitOpError() << "is given " << describe(x.shape(), x.type())
+                             << ", which does not have the elements of "
+                             << describe(shape, x.type());
+  return define(op, op->getResult(0), x.reshaped(shape));
+}
+
+LogicalResult Evaluator::evaluateBroadcast(BroadcastOp op) {
+  Value x = operandOf(op.getX());
+  Shape shape(declaredShape(op.getType()));
+  if (failed(resolveSizes(op, shape, op.getSizes())))
+    return failure();
+  Shape from = rowMajorStrides(x.shape()), strides(shape.size(), 0);
+  for (auto [k, dim] : llvm::enumerate(op.getDims())) {
+    int64_t extent = x.shape()[k];
+    if (ShapedType::isDynamic(shape[dim]))
+      shape[dim] = extent;
+    if (extent != 1 && extent != shape[dim])
+      return op.emitOpError() << "is given x with extent " << extent << " in dimension " << k
+                              << ", but it must be 1 or the result's " << shape[dim];
+    if (extent != 1)
+      strides[dim] = from[k];
+  }
+  if (failed(reserve(op, shape, x.isSplat())))
+    return failure();
+  // One element for all takes no memory.
+  if (x.size() == 1)
+    return define(op, op.getResult(), Value::splat(x.type(), shape, x.load(0)));
+  return define(op, op.getResult(), gather(x, shape, 0, strides));
+}
+
+LogicalResult Evaluator::evaluateSlice(SliceOp op) {
+  Value x = operandOf(op.getX());
+  Shape shape(x.shape()), strides = rowMajorStrides(x.shape());
+  int64_t offset = op.getFrom() * strides[op.getAxis()];
+  shape[op.getAxis()] = op.getSize();
+  strides[op.getAxis()] *= op.getStep();
+  return define(op, op.getResult(), gather(x, shape, offset, strides));
+}
+
+LogicalResult Evaluator::evaluateConcat(ConcatOp op) {
+  SmallVector<Value> parts;
+  Shape shape;
+  for (GraphValue part : op.getParts()) {
+    parts.push_back(operandOf(part));
+    Shape extents(parts.back().shape());
+    if (parts.size() == 1) {
+      shape = extents;
+      continue;
+    }
+    extents[op.getAxis()] += shape[op.getAxis()];
+    shape[op.getAxis()] = extents[op.getAxis()];
+    if (shape != extents)
+      return op.emitOpError() << "is given parts of different extents: "
+                              << describe(parts.front().shape(), parts.front().type()) << " and "
+                              << describe(parts.back().shape(), parts.back().type());
+  }
+  if (failed(reserve(op, shape, false)))
+    return failure();
+  return define(op, op.getResult(), concat(parts, op.getAxis(), shape));
+}
+
+LogicalResult Evaluator::evaluateDim(tensor::DimOp op) {
+  Value source = operandOf(op.getSource());
+  int64_t dim = operandOf(op.getIndex()).load(0).integer;
+  if (dim < 0 || dim >= static_cast<int64_t>(source.shape().size()))
+    return op.emitOpError() << "asks for dimension " << dim << " of "
+                            << describe(source.shape(), source.type());
+  Number extent;
+  extent.integer = source.shape()[dim];
+  return define(op, op.getResult(), Value::splat(ElementType::I64, {}, extent));
+}
+
+} // namespace
+
+FailureOr<std::vector<Value>> evaluate(func::FuncOp function, ArrayRef<const Tensor *> inputs,
+                                       const EvaluateOptions &options) {
+  return Evaluator(function, inputs, options).run();
+}
+
+} // namespace swage::reference

@@ -1,0 +1,54 @@
+//===- Ops.h - Ops on whole tensors -----------------------------*- C++ -*-===//
+//
+// One plain function per op, or per family that differs in a scalar rule only. Shapes have been
+// checked. A result that is not allocated did not fit in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_LIB_REFERENCE_OPS_H
+#define SWAGE_LIB_REFERENCE_OPS_H
+
+#include "Arithmetic.h"
+#include <functional>
+#include <optional>
+
+namespace swage::reference {
+
+using Scalar = std::function<Number(const Number *operands)>;
+
+/// result[i] = scalar(operands[0][i], ...).
+Value elementwise(const Scalar &scalar, llvm::ArrayRef<Value> operands, ElementType type,
+                  llvm::ArrayRef<int64_t> shape);
+
+/// result[i_0, i_1, ...] = x[offset + sum i_k * strides[k]], in elements: permute, broadcast,
+/// slice.
+Value gather(const Value &x, llvm::ArrayRef<int64_t> shape, int64_t offset,
+             llvm::ArrayRef<int64_t> strides);
+
+/// Row-major strides of a shape.
+Shape rowMajorStrides(llvm::ArrayRef<int64_t> shape);
+
+Value permute(const Value &x, llvm::ArrayRef<int64_t> permutation);
+Value concat(llvm::ArrayRef<Value> parts, int64_t axis, llvm::ArrayRef<int64_t> shape);
+
+/// The element types of an op's results are given; `mean` and `rstd` are made where they are asked
+/// for. `gamma` and `beta` may be null.
+struct NormResult {
+  Value result, mean, rstd;
+};
+NormResult layerNorm(const Value &x, const Value *gamma, const Value *beta, int64_t axis,
+                     double epsilon, ElementType type, std::optional<ElementType> statistics,
+                     Precision precision);
+NormResult rmsNorm(const Value &x, const Value *gamma, int64_t axis, double epsilon,
+                   ElementType type, std::optional<ElementType> statistics, Precision precision);
+
+Value softmax(const Value &x, int64_t axis, std::optional<double> scale, ElementType type,
+              Precision precision);
+
+enum class Reduction { Sum, Max, Min, Mean };
+Value reduce(Reduction kind, const Value &x, llvm::ArrayRef<int64_t> dims, ElementType type,
+             Precision precision);
+
+} // namespace swage::reference
+
+#endif // SWAGE_LIB_REFERENCE_OPS_H
