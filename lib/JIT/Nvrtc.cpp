@@ -188,7 +188,7 @@ std::vector<std::string> Nvrtc::State::baseOptions() const {
 
 Expected<std::vector<std::string>> Nvrtc::options(const CompileRequest &request) const {
   const std::string &arch = request.arch;
-  size_t digits = 3;
+  size_t digits = std::min<size_t>(3, arch.size()); // past "sm_"
   while (digits < arch.size() && std::isdigit(static_cast<unsigned char>(arch[digits])))
     ++digits;
   std::string plain = arch.substr(0, digits);

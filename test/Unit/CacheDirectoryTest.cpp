@@ -1,0 +1,193 @@
+//===- CacheDirectoryTest.cpp - Directories that cannot be trusted --------===//
+//
+// Entries are machine code: what another user could have put there is not read.  A directory that
+// cannot be used costs one warning, and kernels are still compiled.
+//
+//===----------------------------------------------------------------------===//
+#include "CacheTestSupport.h"
+#include "swage/Support/Text.h"
+
+#include <chrono>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace swage;
+
+namespace {
+class CacheDirectoryTest : public CacheTest {
+protected:
+  /// Runs `body` as a user without privileges: root may write anywhere.
+  template <class Body> static void asNobody(Body body) {
+    pid_t child = fork();
+    if (child == 0) {
+      if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+        _exit(2);
+      _exit(body() ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+
+  /// Two kernels are compiled, none is kept, and the one warning contains `part` and names the
+  /// variable.
+  void expectMemoryOnly(const std::string &part) {
+    auto cache = open();
+    EXPECT_TRUE(get(*cache, key("a")));
+    EXPECT_TRUE(get(*cache, key("b")));
+    EXPECT_TRUE(get(*cache, key("a")));
+    EXPECT_EQ(compiles, 2);
+    EXPECT_EQ(cache->stats().published, 0u);
+    ASSERT_EQ(warnings.size(), 1u);
+    EXPECT_NE(warnings[0].find(part), std::string::npos) << warnings[0];
+    EXPECT_NE(warnings[0].find("set SWAGE_CACHE_DIR"), std::string::npos) << warnings[0];
+  }
+};
+} // namespace
+
+TEST_F(CacheDirectoryTest, NoDirectoryIsNotWorthAWarning) {
+  options.cacheDir.clear();
+  auto cache = open();
+  EXPECT_TRUE(get(*cache, key()));
+  EXPECT_TRUE(get(*cache, key()));
+  EXPECT_EQ(compiles, 1);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(CacheDirectoryTest, ParentsAreCreated) {
+  options.cacheDir = root + "/a/b//c";
+  EXPECT_TRUE(get(*open(), key()));
+  EXPECT_TRUE(get(*open(), key()));
+  EXPECT_EQ(compiles, 1);
+}
+
+TEST_F(CacheDirectoryTest, ADirectoryThatOthersMayWrite) {
+  ASSERT_TRUE(get(*open(), key("a")));
+  compiles = 0;
+  ASSERT_EQ(chmod(options.cacheDir.c_str(), 0777), 0);
+  expectMemoryOnly("others may write to it (mode 0777; needed: 0700)");
+}
+
+TEST_F(CacheDirectoryTest, ASymbolicLinkAsDirectory) {
+  ASSERT_EQ(mkdir((root + "/elsewhere").c_str(), 0700), 0);
+  ASSERT_EQ(symlink((root + "/elsewhere").c_str(), options.cacheDir.c_str()), 0);
+  expectMemoryOnly("it is a symbolic link or not a directory");
+  EXPECT_TRUE(std::filesystem::is_empty(root + "/elsewhere"));
+}
+
+TEST_F(CacheDirectoryTest, AFileAsDirectory) {
+  ASSERT_TRUE(writeFile(options.cacheDir, "x"));
+  expectMemoryOnly("it is a symbolic link or not a directory");
+}
+
+TEST_F(CacheDirectoryTest, AForeignDirectory) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs root to give a directory away";
+  ASSERT_EQ(mkdir(options.cacheDir.c_str(), 0700), 0);
+  ASSERT_EQ(chown(options.cacheDir.c_str(), 65534, 65534), 0);
+  expectMemoryOnly("it belongs to user 65534, not to user 0");
+}
+
+TEST_F(CacheDirectoryTest, AForeignHome) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs root to give a directory away";
+  // As sudo may leave it: HOME is the user's, and a directory of root there would lock the user
+  // out.
+  ASSERT_EQ(chown(root.c_str(), 65534, 65534), 0);
+  options.cacheBase = root;
+  expectMemoryOnly("belongs to user 65534");
+  EXPECT_FALSE(std::filesystem::exists(options.cacheDir));
+}
+
+TEST_F(CacheDirectoryTest, AnUnwritableParent) {
+  ASSERT_EQ(chmod(root.c_str(), 0555), 0);
+  asNobody([&] {
+    expectMemoryOnly("cannot create it: Permission denied");
+    return !HasFailure();
+  });
+}
+
+TEST_F(CacheDirectoryTest, AnUnwritableDirectoryIsStillRead) {
+  ASSERT_TRUE(get(*open(), key("kept")));
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(options.cacheDir.c_str(), 65534, 65534), 0);
+    ASSERT_EQ(chown(entryPath(key("kept")).c_str(), 65534, 65534), 0);
+    ASSERT_EQ(chmod(root.c_str(), 0755), 0);
+  }
+  ASSERT_EQ(chmod(options.cacheDir.c_str(), 0500), 0);
+  compiles = 0;
+  asNobody([&] {
+    auto cache = open();
+    EXPECT_TRUE(get(*cache, key("new")));
+    EXPECT_TRUE(get(*cache, key("newer")));
+    EXPECT_TRUE(get(*cache, key("kept")));
+    EXPECT_EQ(compiles, 2);
+    EXPECT_EQ(warnings.size(), 1u);
+    return !HasFailure();
+  });
+  ASSERT_EQ(chmod(options.cacheDir.c_str(), 0700), 0);
+}
+
+TEST_F(CacheDirectoryTest, SymbolicLinksAsEntriesAreReplaced) {
+  ASSERT_TRUE(get(*open(), key()));
+  std::string target = root + "/planted";
+  ASSERT_EQ(rename(entryPath(key()).c_str(), target.c_str()), 0);
+  ASSERT_EQ(symlink(target.c_str(), entryPath(key()).c_str()), 0);
+  auto cache = open();
+  ASSERT_TRUE(get(*cache, key()));
+  EXPECT_EQ(compiles, 2);
+  EXPECT_EQ(cache->stats().rejected, 1u);
+  EXPECT_FALSE(std::filesystem::is_symlink(entryPath(key())));
+  EXPECT_TRUE(std::filesystem::exists(target));
+}
+
+TEST_F(CacheDirectoryTest, EntriesThatOthersOwnOrMayWriteAreReplaced) {
+  ASSERT_TRUE(get(*open(), key()));
+  ASSERT_EQ(chmod(entryPath(key()).c_str(), 0666), 0);
+  ASSERT_TRUE(get(*open(), key()));
+  EXPECT_EQ(compiles, 2);
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(entryPath(key()).c_str(), 65534, 65534), 0);
+    ASSERT_TRUE(get(*open(), key()));
+    EXPECT_EQ(compiles, 3);
+  }
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(CacheDirectoryTest, AFifoDoesNotBlock) {
+  ASSERT_EQ(mkdir(options.cacheDir.c_str(), 0700), 0);
+  ASSERT_EQ(mkfifo(entryPath(key()).c_str(), 0600), 0);
+  ASSERT_TRUE(get(*open(), key()));
+  EXPECT_TRUE(std::filesystem::is_regular_file(entryPath(key())));
+}
+
+TEST_F(CacheDirectoryTest, ADirectoryAsEntry) {
+  ASSERT_EQ(mkdir(options.cacheDir.c_str(), 0700), 0);
+  ASSERT_EQ(mkdir(entryPath(key()).c_str(), 0700), 0);
+  auto cache = open();
+  ASSERT_TRUE(get(*cache, key()));
+  EXPECT_EQ(warnings.size(), 1u);
+}
+
+TEST_F(CacheDirectoryTest, RemovedWhileInUse) {
+  auto cache = open();
+  ASSERT_TRUE(get(*cache, key("a")));
+  std::filesystem::remove_all(options.cacheDir);
+  ASSERT_TRUE(get(*cache, key("b")));
+  EXPECT_EQ(cache->stats().published, 2u);
+  EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(CacheDirectoryTest, OldTemporariesAreSwept) {
+  ASSERT_EQ(mkdir(options.cacheDir.c_str(), 0700), 0);
+  std::string old = options.cacheDir + "/.1-2-3.tmp", young = options.cacheDir + "/.4-5-6.tmp";
+  ASSERT_TRUE(writeFile(old, "x"));
+  ASSERT_TRUE(writeFile(young, "x"));
+  timespec times[2] = {{time(nullptr) - 7200, 0}, {time(nullptr) - 7200, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, old.c_str(), times, 0), 0);
+  ASSERT_TRUE(get(*open(), key()));
+  EXPECT_FALSE(std::filesystem::exists(old));
+  EXPECT_TRUE(std::filesystem::exists(young));
+  EXPECT_TRUE(std::filesystem::exists(entryPath(key())));
+}

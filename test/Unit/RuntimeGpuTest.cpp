@@ -1,0 +1,198 @@
+//===- RuntimeGpuTest.cpp - The runtime on a real device ------------------===//
+//
+// What the stand-in driver cannot show: that kernels compute, that the first launch may be
+// captured, and what a launch costs beside the driver's own.  Skipped, with the reason, without a
+// GPU or NVRTC.
+//
+//===----------------------------------------------------------------------===//
+#include "swage/JIT/Nvrtc.h"
+#include "swage/Runtime/Plan.h"
+
+#include <chrono>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace swage;
+using namespace swage::cuda;
+
+namespace {
+class GpuTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    auto opened = Device::open();
+    if (!opened)
+      GTEST_SKIP() << opened.error().message;
+    device = *opened;
+    auto nvrtc = Nvrtc::get();
+    if (!nvrtc)
+      GTEST_SKIP() << nvrtc.error().message;
+    CompileRequest request;
+    request.name = "scale.cu";
+    request.entry = "scale";
+    request.arch = device->properties().arch;
+    request.source = "extern \"C\" __global__ void scale(const float *x, float *y, float by) {\n"
+                     "  extern __shared__ float row[];\n"
+                     "  row[threadIdx.x] = x[threadIdx.x];\n"
+                     "  y[threadIdx.x] = row[threadIdx.x] * by;\n"
+                     "}\n";
+    auto compiled = (*nvrtc)->compile(request);
+    ASSERT_TRUE(compiled) << compiled.error().str();
+    binary = *compiled;
+  }
+
+  Plan plan(unsigned dynamicSharedBytes = 65536) {
+    auto kernel = Kernel::load(device->sharedDriver(), binary);
+    EXPECT_TRUE(kernel) << kernel.error().str();
+    PlanSpec spec;
+    spec.inputs = {{"x", 1024, 16}};
+    spec.outputs = {{"y", 1024, 16}};
+    LaunchSpec launch;
+    launch.kernel = *kernel;
+    launch.threads = 256;
+    launch.dynamicSharedBytes = dynamicSharedBytes;
+    launch.arguments = {LaunchArgument::input(0), LaunchArgument::output(0),
+                        LaunchArgument::of(3.0f)};
+    spec.launches = {launch};
+    auto plan = Plan::create(*device, spec);
+    EXPECT_TRUE(plan) << plan.error().str();
+    return *plan;
+  }
+
+  std::optional<Device> device;
+  KernelBinary binary;
+};
+} // namespace
+
+TEST_F(GpuTest, ComputesAlsoWhenTheFirstLaunchIsCaptured) {
+  Plan scale = plan();
+  auto x = device->allocate(1024), y = device->allocate(1024);
+  auto stream = device->createStream();
+  ASSERT_TRUE(x && y && stream);
+  std::vector<float> host(256);
+  for (int i = 0; i < 256; ++i)
+    host[i] = float(i);
+  ASSERT_TRUE(x->copyFrom(host.data(), 1024));
+  ASSERT_TRUE(y->fill(0));
+  const void *inputs[] = {x->data()};
+  void *outputs[] = {y->data()};
+
+  ASSERT_TRUE(stream->beginCapture());
+  Status captured = scale.launch(stream->handle(), inputs, outputs);
+  EXPECT_TRUE(captured) << captured.error().str();
+  auto graph = stream->endCapture();
+  ASSERT_TRUE(graph) << graph.error().str();
+  auto exec = graph->instantiate();
+  ASSERT_TRUE(exec);
+  ASSERT_TRUE(exec->launch(stream->handle()));
+  ASSERT_TRUE(stream->synchronize());
+  std::vector<float> result(256);
+  ASSERT_TRUE(y->copyTo(result.data(), 1024));
+  for (int i = 0; i < 256; ++i)
+    ASSERT_EQ(result[i], 3.0f * i);
+}
+
+TEST_F(GpuTest, AThreadWithoutAContextMayLaunchOnAStream) {
+  Plan scale = plan();
+  auto x = device->allocate(1024), y = device->allocate(1024);
+  auto stream = device->createStream();
+  const void *inputs[] = {x->data()};
+  void *outputs[] = {y->data()};
+  std::thread([&] {
+    Status launched = scale.launch(stream->handle(), inputs, outputs);
+    EXPECT_TRUE(launched) << launched.error().str();
+    ASSERT_TRUE(device->makeCurrent());
+    EXPECT_TRUE(scale.launch(nullptr, inputs, outputs));
+  }).join();
+  EXPECT_TRUE(device->synchronize());
+}
+
+TEST_F(GpuTest, ArgumentsAreCheckedAgainstTheKernel) {
+  auto kernel = Kernel::load(device->sharedDriver(), binary);
+  ASSERT_TRUE(kernel);
+  if (!(*kernel)->parameterBytes(0))
+    GTEST_SKIP() << "this driver does not describe parameters";
+  EXPECT_EQ(*(*kernel)->parameterBytes(2), 4u);
+  EXPECT_EQ(*(*kernel)->parameterBytes(3), 0u);
+  PlanSpec spec;
+  spec.inputs = {{"x", 1024, 16}};
+  LaunchSpec launch;
+  launch.kernel = *kernel;
+  launch.arguments = {LaunchArgument::input(0), LaunchArgument::input(0), LaunchArgument::of(3.0)};
+  spec.launches = {launch};
+  auto plan = Plan::create(*device, spec);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().message,
+            "cannot make a plan: argument 2 of kernel @scale has 8 bytes; the kernel declares 4");
+}
+
+TEST_F(GpuTest, AnotherArchitectureIsNamed) {
+  auto nvrtc = Nvrtc::get();
+  CompileRequest request;
+  request.name = "empty.cu";
+  request.entry = "empty";
+  request.arch = device->properties().ccMajor == 8 ? "sm_90a" : "sm_80";
+  request.source = "extern \"C\" __global__ void empty() {}\n";
+  auto other = (*nvrtc)->compile(request);
+  ASSERT_TRUE(other);
+  auto kernel = Kernel::load(device->sharedDriver(), *other);
+  std::string message;
+  if (kernel) {
+    auto function = (*kernel)->prepare(*device, 0);
+    ASSERT_FALSE(function);
+    message = function.error().message;
+  } else {
+    message = kernel.error().message;
+  }
+  EXPECT_NE(message.find(request.arch), std::string::npos) << message;
+  EXPECT_NE(message.find("CUDA_ERROR_NO_BINARY_FOR_GPU"), std::string::npos) << message;
+}
+
+TEST_F(GpuTest, ALaunchCostsWhatTheDriverCosts) {
+  Plan scale = plan(1024);
+  auto x = device->allocate(1024), y = device->allocate(1024);
+  auto stream = device->createStream();
+  const void *inputs[] = {x->data()};
+  void *outputs[] = {y->data()};
+  auto kernel = Kernel::load(device->sharedDriver(), binary);
+  auto function = (*kernel)->prepare(*device, 1024);
+  ASSERT_TRUE(function);
+  ASSERT_TRUE(device->makeCurrent());
+
+  DevicePointer xAddress = x->handle(), yAddress = y->handle();
+  float by = 3;
+  void *parameters[] = {&xAddress, &yAddress, &by};
+  auto nanoseconds = [&](auto launch) {
+    double best = 1e9;
+    for (int round = 0; round < 20; ++round) {
+      auto start = std::chrono::steady_clock::now();
+      for (int i = 0; i < 500; ++i)
+        launch();
+      std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - start;
+      best = std::min(best, elapsed.count() / 500);
+      EXPECT_TRUE(device->synchronize());
+    }
+    return best;
+  };
+  double raw = nanoseconds([&] {
+    device->driver().cuLaunchKernel(*function, 1, 1, 1, 256, 1, 1, 1024, stream->handle(),
+                                    parameters, nullptr);
+  });
+  double ours = nanoseconds([&] { EXPECT_TRUE(scale.launch(stream->handle(), inputs, outputs)); });
+  std::printf("cuLaunchKernel %.0f ns, Plan::launch %.0f ns\n", raw, ours);
+  EXPECT_LT(ours, raw + 500);
+}
+
+TEST_F(GpuTest, PropertiesMatchThePreset) {
+  auto preset = DeviceProperties::forArch(device->properties().arch);
+  if (!preset || preset->name != device->properties().name)
+    GTEST_SKIP() << device->properties().name << " is no preset";
+  const DeviceProperties &real = device->properties();
+  EXPECT_EQ(preset->smCount, real.smCount);
+  EXPECT_EQ(preset->maxThreadsPerSm, real.maxThreadsPerSm);
+  EXPECT_EQ(preset->maxBlocksPerSm, real.maxBlocksPerSm);
+  EXPECT_EQ(preset->sharedBytesPerSm, real.sharedBytesPerSm);
+  EXPECT_EQ(preset->sharedBytesPerBlockOptIn, real.sharedBytesPerBlockOptIn);
+  EXPECT_EQ(preset->l2Bytes, real.l2Bytes);
+  std::printf("%s: %lld bytes, %.0f GB/s by clock and bus\n", real.name.c_str(),
+              static_cast<long long>(real.memoryBytes), real.memoryBandwidth / 1e9);
+}

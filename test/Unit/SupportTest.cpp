@@ -1,0 +1,122 @@
+//===- SupportTest.cpp - Errors, options, hashes, text, presets -----------===//
+//
+// The small things that every layer relies on.
+//
+//===----------------------------------------------------------------------===//
+#include "swage/Support/DeviceProperties.h"
+#include "swage/Support/Hash.h"
+#include "swage/Support/Options.h"
+#include "swage/Support/Text.h"
+
+#include <gtest/gtest.h>
+#include <memory>
+
+using namespace swage;
+
+TEST(Error, ShowsEveryFieldThatIsSet) {
+  Error error = makeError(Stage::Compile, "cannot compile 'k.cu'", "k.cu(1): error: x\n\n");
+  error.sourcePath = "/tmp/k.cu";
+  error.reproduce = "swage-run k.cu";
+  EXPECT_EQ(error.str(), "compile error: cannot compile 'k.cu'\nk.cu(1): error: x\n"
+                         "source: /tmp/k.cu\nreproduce: swage-run k.cu");
+  EXPECT_EQ(makeError(Stage::Launch, "x is null").str(), "launch error: x is null");
+}
+
+TEST(Expected, HoldsAValueOrAnError) {
+  auto half = [](int n) -> Expected<int> {
+    if (n % 2)
+      return makeError(Stage::Input, "odd");
+    return n / 2;
+  };
+  ASSERT_TRUE(half(4));
+  EXPECT_EQ(*half(4), 2);
+  ASSERT_FALSE(half(3));
+  EXPECT_EQ(half(3).takeError().message, "odd");
+  Expected<std::unique_ptr<int>> owner = std::make_unique<int>(3);
+  std::unique_ptr<int> taken = std::move(*owner);
+  EXPECT_EQ(*taken, 3);
+}
+
+TEST(Options, DirectoryOrder) {
+  const char *all[] = {"HOME=/home/u", "XDG_CACHE_HOME=/x", "SWAGE_CACHE_DIR=/c", nullptr};
+  EXPECT_EQ(Options::parse(all).cacheDir, "/c");
+  EXPECT_EQ(Options::parse(all).cacheBase, "");
+  const char *xdg[] = {"HOME=/home/u", "XDG_CACHE_HOME=/x", nullptr};
+  EXPECT_EQ(Options::parse(xdg).cacheDir, "/x/swage");
+  const char *home[] = {"HOME=/home/u", "XDG_CACHE_HOME=relative", "SWAGE_CACHE_DIR=", nullptr};
+  EXPECT_EQ(Options::parse(home).cacheDir, "/home/u/.cache/swage");
+  EXPECT_EQ(Options::parse(home).cacheBase, "/home/u");
+  const char *none[] = {"HOME=", nullptr};
+  EXPECT_EQ(Options::parse(none).cacheDir, "");
+  EXPECT_EQ(Options::parse(nullptr).cacheDir, "");
+}
+
+TEST(Options, WhatIsWrongIsSaid) {
+  const char *environment[] = {"SWAGE_CAHCE=off", "SWAGE_CACHE=maybe\n", "SWAGE_ZZZZZZZZZZZ=1",
+                               "SWAGGER=1", nullptr};
+  Options options = Options::parse(environment);
+  ASSERT_EQ(options.warnings.size(), 3u);
+  EXPECT_EQ(options.warnings[0],
+            "unknown environment variable SWAGE_CAHCE; did you mean SWAGE_CACHE?");
+  EXPECT_EQ(options.warnings[1],
+            "SWAGE_CACHE='maybe\\x0a' is ignored: expected read-write|read-only|off");
+  EXPECT_EQ(options.warnings[2], "unknown environment variable SWAGE_ZZZZZZZZZZZ");
+  EXPECT_EQ(options.cacheMode, CacheMode::ReadWrite);
+}
+
+TEST(Options, EveryVariableIsStored) {
+  const char *environment[] = {"SWAGE_CACHE=read-only", "SWAGE_CUDA_DRIVER=/d.so", "SWAGE_NVRTC=/n",
+                               "SWAGE_DUMP=/dump", nullptr};
+  Options options = Options::parse(environment);
+  EXPECT_TRUE(options.warnings.empty());
+  EXPECT_EQ(options.cacheMode, CacheMode::ReadOnly);
+  EXPECT_EQ(options.cudaDriver, "/d.so");
+  EXPECT_EQ(options.nvrtc, "/n");
+  EXPECT_EQ(options.dumpDir, "/dump");
+  for (const OptionInfo &info : environmentOptions())
+    EXPECT_FALSE(info.help.empty()) << info.name;
+}
+
+TEST(Hash, IsStable) {
+  // A change here makes every cache entry and every kernel name another one.
+  EXPECT_EQ(hashBytes("").hex(), "99aa06d3014798d86001c324468d497f");
+  EXPECT_NE(hashBytes("a"), hashBytes("b"));
+  EXPECT_EQ((Hash128{1, 0xabc}).hex(), "00000000000000010000000000000abc");
+}
+
+TEST(Text, NearestMatch) {
+  EXPECT_EQ(nearestMatch("softmx", {"softmax", "permute"}), "softmax");
+  EXPECT_EQ(nearestMatch("attention", {"softmax", "permute"}), "");
+}
+
+TEST(Text, PrintableEscapes) { EXPECT_EQ(printable("a\x1b[31m\n\xc3"), "a\\x1b[31m\\x0a\\xc3"); }
+
+TEST(Text, Files) {
+  std::string path = testing::TempDir() + "swage-support-test";
+  std::string bytes("a\0b", 3);
+  ASSERT_TRUE(writeFile(path, bytes));
+  auto read = readFile(path);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(*read, bytes);
+  auto missing = readFile("/nonexistent/file");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message, "cannot open '/nonexistent/file': No such file or directory");
+}
+
+TEST(DeviceProperties, Presets) {
+  for (const std::string &arch : DeviceProperties::knownArchs()) {
+    auto device = DeviceProperties::forArch(arch);
+    ASSERT_TRUE(device);
+    EXPECT_EQ(device->arch, arch);
+    EXPECT_GE(device->sharedBytesPerBlockOptIn, 99 * 1024);
+    EXPECT_GT(device->l2Bytes, 0);
+  }
+  auto hopper = DeviceProperties::forArch("sm_90");
+  ASSERT_TRUE(hopper);
+  EXPECT_EQ(hopper->arch, "sm_90a");
+  EXPECT_EQ(hopper->smCount, 132);
+  auto unknown = DeviceProperties::forArch("sm_70");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().message, "unknown architecture 'sm_70'; known: sm_80, sm_86, sm_89, "
+                                     "sm_90a, sm_100a, sm_120");
+}
