@@ -77,11 +77,15 @@ Expected<FunctionHandle> Kernel::prepare(const Device &device, unsigned dynamicS
   return entry->function;
 }
 
-Expected<size_t> Kernel::parameterBytes(size_t index) const {
+Expected<size_t> Kernel::parameterBytes(const Device &device, size_t index) const {
   if (!driver->cuKernelGetParamInfo)
     return makeError(Stage::Load, fmt::format("driver {} cannot describe kernel parameters; "
                                               "needed: 12.4",
                                               Driver::versionString(driver->version())));
+  // The kernel belongs to no context, but the question needs one.
+  ScopedContext scope(device);
+  if (!scope.status())
+    return scope.status().error();
   size_t offset = 0, bytes = 0;
   Result result = driver->cuKernelGetParamInfo(kernel, index, &offset, &bytes);
   if (result == kInvalidValue)

@@ -119,9 +119,9 @@ static Status checkShape(const LaunchSpec &launch, const Device &device) {
 }
 
 /// The arguments against the parameters that the machine code declares, where the driver can tell.
-static Status checkParameters(const LaunchSpec &launch) {
+static Status checkParameters(const LaunchSpec &launch, const Device &device) {
   for (size_t i = 0; i <= launch.arguments.size(); ++i) {
-    Expected<size_t> declared = launch.kernel->parameterBytes(i);
+    Expected<size_t> declared = launch.kernel->parameterBytes(device, i);
     if (!declared)
       return {};
     bool isLast = i == launch.arguments.size();
@@ -189,13 +189,12 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
   if (parameterBytes > kMaxParameterBytes)
     return badPlan(fmt::format("the arguments of kernel @{} have {} bytes; the limit is {}", name,
                                parameterBytes, kMaxParameterBytes));
-  if (Status status = checkParameters(spec); !status)
-    return status;
-
   Expected<FunctionHandle> function = spec.kernel->prepare(device, spec.dynamicSharedBytes);
   if (!function)
     return function.takeError();
   launch.function = *function;
+  if (Status status = checkParameters(spec, device); !status)
+    return status;
 
   launches.push_back(std::move(launch));
   // Now that the values stay where they are.

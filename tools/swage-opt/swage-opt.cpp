@@ -7,11 +7,15 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "swage/Dialect/Swage/Transforms/Passes.h"
+#include "swage/Pipelines/Pipelines.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
                   mlir::tensor::TensorDialect, swage::SwageDialect>();
   mlir::registerTransformsPasses();
+  swage::registerSwagePasses();
+  swage::registerPipelines();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Swage optimizer\n", registry));
 }

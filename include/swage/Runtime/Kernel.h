@@ -37,7 +37,7 @@ public:
 
   /// Size in bytes of parameter `index`, 0 past the last one; an error where the driver
   /// (before 12.4) cannot say.
-  Expected<size_t> parameterBytes(size_t index) const;
+  Expected<size_t> parameterBytes(const Device &device, size_t index) const;
 
 private:
   Kernel(std::shared_ptr<const cuda::Driver> driver, const KernelBinary &binary);

@@ -102,8 +102,6 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
   if ((kind == RowClass::Block || kind == RowClass::Looped) && rowsPerBlock != 1)
     return emitError() << stringifyRowClass(kind) << " has " << rowsPerBlock
                        << " rows a block, but must have 1";
-  if (kind == RowClass::Column && threadsPerRow != 1)
-    return emitError() << "column has " << threadsPerRow << " threads a row, but must have 1";
   return success();
 }
 

@@ -251,7 +251,10 @@ static LogicalResult verifyTensor(LaunchOp launch, KernelOp kernel, ViewAttr vie
     return launch.emitOpError() << "has " << types.size() << " " << what << "s, but a view of @"
                                 << kernel.getSymName() << " needs number " << view.getTensor();
   auto type = cast<RankedTensorType>(types[view.getTensor()]);
-  if (type.getElementType() != view.getElement())
+  // 16-bit floats that are only moved are moved as bits.
+  bool bits =
+      view.getElement().isInteger(16) && type.getElementType().getIntOrFloatBitWidth() == 16;
+  if (type.getElementType() != view.getElement() && !bits)
     return launch.emitOpError() << what << " " << view.getTensor() << " has element type "
                                 << type.getElementType() << ", but the kernel has "
                                 << view.getElement();

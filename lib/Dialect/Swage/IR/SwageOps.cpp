@@ -275,8 +275,7 @@ LogicalResult ConcatOp::verify() {
   ShapedType in = shaped(getParts().front());
   int64_t axis = getAxis();
   if (axis < 0 || axis >= in.getRank()) // C2
-    return emitOpError() << "axis is " << axis << ", but the operands have rank "
-                         << in.getRank();
+    return emitOpError() << "axis is " << axis << ", but the operands have rank " << in.getRank();
   for (Value part : getParts())
     if (part.getType() != in) // C3
       return emitOpError() << "has operands of types " << in << " and " << part.getType()

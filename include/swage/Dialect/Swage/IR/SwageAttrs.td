@@ -102,7 +102,9 @@ def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
   let description = [{
     `group`: 1 to 32 threads a row and `rows_per_block` rows a block; `block`: one row a block of `threads_per_row` threads;
     both keep the row in registers, `vectors_per_thread` vectors of `vector` elements. `looped`: a block walks a row of any
-    length twice. `column`: the reduced dimension is not innermost; a thread owns `vector` neighbouring positions.
+    length twice. `column`: the reduced dimension is not innermost; `rows_per_block`
+    lanes own `vector` neighbouring positions each, and `threads_per_row` threads share a position's row, each with `vectors_per_thread`
+    loads in flight.
     `exact`: threads, vectors and elements cover the row without a remainder. `index`: 32 or 64 bits.
   }];
   let parameters = (ins EnumParameter<Swage_RowClass>:$kind, "int64_t":$threads_per_row, "int64_t":$rows_per_block,
@@ -123,13 +125,15 @@ def Swage_ReduceScheduleAttr : Swage_Attr<"ReduceSchedule", "reduce_schedule"> {
 }
 
 def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
-  let summary = "How a prepared kernel is launched: blocks as a function of the runtime sizes, threads, shared memory";
+  let summary = "How a prepared kernel is launched and how it takes its block and thread numbers apart";
   let description = [{
-    `blocks` maps the kernel's runtime sizes to the number of blocks. `shared` is in bytes. `dividers` lists the iteration
-    dimensions whose runtime extents the kernel divides by; their multipliers are computed on the host.
+    `blocks` maps the kernel's runtime sizes to the number of blocks of `threads` threads; where it gives 0 for a kernel that has
+    elements, one block is launched. `spaces` are the lists of extents that the template takes linear positions apart by, each a map from the runtime
+    sizes: pointwise: the iteration space in vectors; tiles: in elements, and in tiles; row and reduce: the kept part and the reduced part, with the
+    vectorised extent in vectors. `dividers` are the runtime extents that the kernel divides by; the host computes their multipliers.
   }];
-  let parameters = (ins "::mlir::AffineMap":$blocks, "int64_t":$threads, "int64_t":$shared,
-                        "::mlir::DenseI64ArrayAttr":$dividers);
+  let parameters = (ins "::mlir::AffineMap":$blocks, "int64_t":$threads, "::mlir::ArrayAttr":$spaces,
+                        "::mlir::AffineMap":$dividers);
   let assemblyFormat = "`<` struct(params) `>`";
 }
 

@@ -21,8 +21,7 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     vary along them is written once.
 
     `swage-merge-dimensions` lowers the rank, `swage-select-schedule` adds `schedule`, `swage-prepare-for-emission` splits the body
-    into `swage.phase` ops and adds `geometry`; then the kernel can be printed as CUDA. `stored` lists the locations of the graph values
-    behind the outputs.
+    into `swage.phase` ops and adds `geometry`; then the kernel can be printed as CUDA.
 
     Constraints: (K1) every access is linear in the coordinates. (K2) the body has one argument for each input. (K3) the yield has one value for each
     output. (K4) reduced dimensions are in range and increasing; there are some exactly if the body has a collective. (K5) the schedule fits
@@ -30,8 +29,7 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
                        Swage_ViewArrayAttr:$inputs, Swage_ViewArrayAttr:$outputs,
-                       OptionalAttr<AnyAttr>:$schedule, OptionalAttr<Swage_LaunchAttr>:$geometry,
-                       OptionalAttr<ArrayAttr>:$stored);
+                       OptionalAttr<AnyAttr>:$schedule, OptionalAttr<Swage_LaunchAttr>:$geometry);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $sym_name `symbols` $symbols `extents` $extents `reduced` $reduced

@@ -233,6 +233,26 @@ def Swage_ConcatOp : Swage_Op<"concat", [Pure]> {
   let hasFolder = 1;
 }
 
+def Swage_CopyOp : Swage_Op<"copy", [Pure, AllTypesMatch<["x", "result"]>]> {
+  let summary = "Writes a tensor to a buffer of its own";
+  let description = [{
+        result = x
+
+    Fusion puts one in front of a function result that no kernel would write otherwise: a permuted view, an argument, a value that is
+    returned twice.
+
+    Constraints: (C1) result has the type of x.
+
+    Example:
+    ```mlir
+    %y = swage.copy %x : tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins Swage_Tensor:$x);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+}
+
 include "swage/Dialect/Swage/IR/SwageKernelOps.td"
 
 #endif

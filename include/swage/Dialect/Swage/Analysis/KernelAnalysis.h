@@ -1,0 +1,58 @@
+//===- KernelAnalysis.h - What a kernel moves, and how ----------*- C++ -*-===//
+//
+// Questions about one kernel that fusion, merging, scheduling and the tools all ask.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_ANALYSIS_KERNELANALYSIS_H
+#define SWAGE_DIALECT_SWAGE_ANALYSIS_KERNELANALYSIS_H
+
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include <string>
+
+namespace swage {
+
+/// The templates, by what they are good at.
+enum class Family {
+  Pointwise, ///< no collective, every operand walks the innermost dimension of the outputs or
+             ///< stands still along it
+  Runs, ///< the same, nothing computed, and the outer dimensions in another order: a permutation by
+        ///< runs
+  Tiles, ///< no collective, some input is contiguous along another dimension than the outputs
+  Row, ///< a collective over the dimension along which the operands are contiguous, or a norm over
+       ///< another
+  Reduce ///< sum, max, min or mean over dimensions along which the operands are not contiguous
+};
+
+/// Bytes of one element in memory; i1 takes one.
+int64_t elementBytes(mlir::Type element);
+
+/// The dimension along which a view is contiguous, if there is one with more than one element.
+std::optional<unsigned> contiguousDim(KernelOp kernel, ViewAttr view);
+
+/// Whether a view changes along some reduced dimension.
+bool variesInRow(KernelOp kernel, ViewAttr view);
+
+/// The dimension along which the outputs (or, in a collective kernel, the operands that vary in a
+/// row) are contiguous.
+std::optional<unsigned> principalDim(KernelOp kernel);
+
+/// For `Tiles`: the dimension along which the transposed inputs are contiguous.
+std::optional<unsigned> transposedDim(KernelOp kernel);
+
+Family familyOf(KernelOp kernel);
+
+/// Why no template serves this kernel well; empty if one does.
+std::string accessProblem(KernelOp kernel);
+
+/// Least number of bytes that the kernel moves: every tensor's touched part once. An expression
+/// over the kernel's sizes.
+mlir::AffineExpr bytesMoved(KernelOp kernel);
+
+/// Largest element offset that any operand reaches, over the kernel's sizes.
+llvm::SmallVector<mlir::AffineExpr> largestOffsets(KernelOp kernel);
+
+} // namespace swage
+
+#endif // SWAGE_DIALECT_SWAGE_ANALYSIS_KERNELANALYSIS_H

@@ -1,0 +1,50 @@
+//===- SymbolicShapes.h - Extents of a function's tensors -------*- C++ -*-===//
+//
+// One size expression for each extent of each tensor of a function, over the dynamic extents of its
+// arguments. Two extents that an op forces to be equal get one expression, which is what lets a
+// dynamic graph fuse like a static one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_ANALYSIS_SYMBOLICSHAPES_H
+#define SWAGE_DIALECT_SWAGE_ANALYSIS_SYMBOLICSHAPES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace swage {
+
+class SymbolicShapes {
+public:
+  /// Where a symbol's value comes from at run time: an extent of a function argument.
+  struct Symbol {
+    unsigned argument;
+    unsigned dimension;
+  };
+
+  /// Analyses a function of one block. An extent that cannot be expressed is an error at its op.
+  static mlir::FailureOr<SymbolicShapes> of(mlir::func::FuncOp function);
+
+  llvm::ArrayRef<mlir::AffineExpr> shapeOf(mlir::Value tensor) const {
+    return shapes.find(tensor)->second;
+  }
+  llvm::ArrayRef<Symbol> getSymbols() const { return symbols; }
+
+  /// The size expression of an index value, or null where it is none.
+  mlir::AffineExpr sizeOf(mlir::Value index) const;
+
+private:
+  mlir::LogicalResult visit(mlir::Operation *op);
+  void equate(mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::AffineExpr resolve(mlir::AffineExpr expr) const;
+
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> shapes;
+  llvm::SmallVector<Symbol> symbols;
+  /// What each symbol stands for; itself unless it was equated with something.
+  llvm::SmallVector<mlir::AffineExpr> meaning;
+};
+
+} // namespace swage
+
+#endif // SWAGE_DIALECT_SWAGE_ANALYSIS_SYMBOLICSHAPES_H

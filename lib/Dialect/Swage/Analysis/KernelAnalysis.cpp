@@ -1,0 +1,183 @@
+//===- KernelAnalysis.cpp - What a kernel moves, and how ------------------===//
+
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include <map>
+
+using namespace mlir;
+using namespace swage;
+
+int64_t swage::elementBytes(Type element) {
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
+static AffineExpr extentOf(KernelOp kernel, unsigned dim) {
+  return kernel.getExtents().getResult(dim);
+}
+
+std::optional<unsigned> swage::contiguousDim(KernelOp kernel, ViewAttr view) {
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  // The innermost of several, so that a stride that is 1 by chance does not win.
+  for (unsigned dim = kernel.getRank(); dim-- > 0;)
+    if (constantSize(access.strides[dim]) == 1 && constantSize(extentOf(kernel, dim)) != 1)
+      return dim;
+  return std::nullopt;
+}
+
+bool swage::variesInRow(KernelOp kernel, ViewAttr view) {
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  return llvm::any_of(kernel.getReduced(), [&](int64_t dim) {
+    return !access.isBroadcast(dim) && constantSize(extentOf(kernel, dim)) != 1;
+  });
+}
+
+/// Number of points of the iteration space along which a view moves.
+static AffineExpr touchedElements(KernelOp kernel, ViewAttr view) {
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  AffineExpr count = getAffineConstantExpr(1, kernel.getContext());
+  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+    if (!access.isBroadcast(dim) && count)
+      count = multiplySizes(count, extentOf(kernel, dim));
+  return count;
+}
+
+/// Whether a view moves along every dimension that has more than one element.
+static bool isFull(KernelOp kernel, ViewAttr view) {
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+    if (access.isBroadcast(dim) && constantSize(extentOf(kernel, dim)) != 1)
+      return false;
+  return true;
+}
+
+std::optional<unsigned> swage::principalDim(KernelOp kernel) {
+  bool collective = !kernel.getReduced().empty();
+  if (collective)
+    for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+      if (isFull(kernel, view))
+        if (std::optional<unsigned> dim = contiguousDim(kernel, view))
+          return dim;
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+    if (std::optional<unsigned> dim = contiguousDim(kernel, view))
+      if (!collective || variesInRow(kernel, view))
+        return dim;
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+    if (std::optional<unsigned> dim = contiguousDim(kernel, view))
+      return dim;
+  return std::nullopt;
+}
+
+std::optional<unsigned> swage::transposedDim(KernelOp kernel) {
+  if (!kernel.getReduced().empty())
+    return std::nullopt;
+  std::optional<unsigned> principal = principalDim(kernel);
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>()) {
+    std::optional<unsigned> dim = contiguousDim(kernel, view);
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    if (dim && principal && *dim != *principal && !access.isBroadcast(*principal))
+      return dim;
+  }
+  return std::nullopt;
+}
+
+/// Whether the body only moves elements.
+static bool isPureMovement(KernelOp kernel) {
+  return kernel.getInputs().size() == 1 && kernel.getOutputs().size() == 1 &&
+         kernel.getInput(0).getElement() == kernel.getOutput(0).getElement() &&
+         kernel.getInput(0).getAccess() != kernel.getOutput(0).getAccess() &&
+         kernel.getBody().front().getOperations().size() == 1;
+}
+
+Family swage::familyOf(KernelOp kernel) {
+  if (kernel.getReduced().empty()) {
+    if (transposedDim(kernel))
+      return Family::Tiles;
+    return isPureMovement(kernel) ? Family::Runs : Family::Pointwise;
+  }
+  CollectiveOp collective = kernel.getCollective();
+  std::optional<unsigned> principal = principalDim(kernel);
+  bool inner =
+      !principal || llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal));
+  return inner || collective.getKind() >= Collective::LayerNorm ? Family::Row : Family::Reduce;
+}
+
+std::string swage::accessProblem(KernelOp kernel) {
+  std::optional<unsigned> principal = principalDim(kernel);
+  if (!principal)
+    return {};
+  if (kernel.getReduced().empty()) {
+    std::optional<unsigned> transposed = transposedDim(kernel);
+    for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+      if (contiguousDim(kernel, view) != principal && isFull(kernel, view))
+        return "outputs are contiguous along different dimensions";
+    for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>()) {
+      LinearAccess access = *LinearAccess::of(view.getAccess());
+      std::optional<unsigned> dim = contiguousDim(kernel, view);
+      if (isFull(kernel, view) && dim && dim != principal && dim != transposed)
+        return "inputs are contiguous along three different dimensions";
+    }
+    return {};
+  }
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+    if (isFull(kernel, view) && contiguousDim(kernel, view) != principal)
+      return "a row would be read against the grain";
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+    if (isFull(kernel, view) && contiguousDim(kernel, view) != principal)
+      return "a row would be written against the grain";
+  if (familyOf(kernel) == Family::Reduce)
+    for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+      if (variesInRow(kernel, view))
+        return "a reduction over outer dimensions has no per-element outputs";
+  return {};
+}
+
+AffineExpr swage::bytesMoved(KernelOp kernel) {
+  AffineExpr total = getAffineConstantExpr(0, kernel.getContext());
+  auto addAll = [&](ArrayAttr views) {
+    std::map<int64_t, AffineExpr> perTensor;
+    for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+      AffineExpr touched = touchedElements(kernel, view),
+                 whole = getAffineConstantExpr(1, kernel.getContext());
+      for (AffineExpr extent : view.getShape().getResults())
+        whole = whole ? multiplySizes(whole, extent) : whole;
+      if (!touched || !whole)
+        continue;
+      AffineExpr &sum = perTensor[view.getTensor()];
+      sum = sum ? addSizes(sum, touched) : touched;
+      // Several views of one tensor cannot touch more than all of it.
+      std::optional<int64_t> a = constantSize(sum), b = constantSize(whole);
+      if (!a || !b)
+        sum = sum == whole ? sum : touched == whole ? whole : sum;
+      else if (*a > *b)
+        sum = whole;
+    }
+    for (auto &[tensor, count] : perTensor)
+      for (ViewAttr view : views.getAsRange<ViewAttr>())
+        if (view.getTensor() == tensor) {
+          AffineExpr bytes = multiplySizes(
+              count, getAffineConstantExpr(elementBytes(view.getElement()), kernel.getContext()));
+          if (bytes)
+            total = addSizes(total, bytes);
+          break;
+        }
+  };
+  addAll(kernel.getInputs());
+  addAll(kernel.getOutputs());
+  return total;
+}
+
+SmallVector<AffineExpr> swage::largestOffsets(KernelOp kernel) {
+  SmallVector<AffineExpr> largest;
+  AffineExpr minusOne = getAffineConstantExpr(-1, kernel.getContext());
+  for (ArrayAttr views : {kernel.getInputs(), kernel.getOutputs()})
+    for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+      LinearAccess access = *LinearAccess::of(view.getAccess());
+      AffineExpr offset = access.offset;
+      for (unsigned dim = 0; dim < kernel.getRank() && offset; ++dim)
+        if (AffineExpr term =
+                multiplySizes(access.strides[dim], addSizes(extentOf(kernel, dim), minusOne)))
+          offset = addSizes(offset, term);
+      largest.push_back(offset ? offset : getAffineConstantExpr(INT64_MAX, kernel.getContext()));
+    }
+  return largest;
+}

@@ -1,0 +1,601 @@
+//===- Fuse.cpp - --swage-fuse ---------------------------------------------===//
+//
+// Greedy and in program order: each op joins the groups of its producers as long as the union can
+// be built as one kernel (legality), a template serves its accesses, and it moves fewer bytes
+// (profitability). Cheap elementwise ops with one large operand are computed again by each reader
+// rather than stored. Last, siblings that walk the same iteration space and share an operand become
+// one kernel. The order of ops in the text decides ties, so the result is the same in every
+// process.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Transforms/Passes.h"
+#include "llvm/Support/xxhash.h"
+
+namespace swage {
+#define GEN_PASS_DEF_FUSEPASS
+#include "swage/Dialect/Swage/Transforms/Passes.h.inc"
+} // namespace swage
+
+using namespace mlir;
+using namespace swage;
+
+namespace {
+
+using OpSet = llvm::SetVector<Operation *>;
+
+/// A group of ops that becomes one kernel. A group that was merged into another is empty.
+struct Group {
+  OpSet ops;
+  std::optional<BuiltKernel> built;
+  /// Groups that became one kernel with this one although nothing flows between them.
+  SmallVector<unsigned> siblings;
+};
+
+bool isNode(Operation *op) {
+  return isCollectiveOp(op) || isElementwiseOp(op) || isa<ConcatOp>(op);
+}
+
+/// Fuses one function.
+class Fuser {
+public:
+  Fuser(func::FuncOp function, bool fuse) : function(function), fuse(fuse) {}
+  LogicalResult run();
+
+private:
+  LogicalResult checkOps();
+  void sinkConcats();
+  void insertCopies();
+  void insertCopiesBeforeCollectives();
+  void chooseInlined();
+  void formGroups();
+  bool tryMerge(unsigned into, unsigned from, Operation *at);
+  void mergeSiblings();
+  bool trySiblings(unsigned a, unsigned b);
+  void emitLaunches();
+
+  SmallVector<Operation *> producersOf(Operation *node) const;
+  SmallVector<Operation *> consumersOf(Operation *node) const;
+  bool isReturned(Value value) const {
+    return llvm::any_of(value.getUsers(),
+                        [](Operation *user) { return isa<func::ReturnOp>(user); });
+  }
+  SmallVector<Value> outputsOf(const OpSet &ops) const;
+  std::optional<BuiltKernel> build(const OpSet &ops, std::string &why) const;
+  bool reaches(unsigned from, unsigned to, bool skipDirect) const;
+  std::optional<int64_t> bytesOf(const std::optional<BuiltKernel> &built) const {
+    return built ? constantSize(bytesMoved(*const_cast<BuiltKernel &>(*built).kernel))
+                 : std::nullopt;
+  }
+
+  func::FuncOp function;
+  bool fuse;
+  std::optional<SymbolicShapes> shapes;
+  llvm::DenseSet<Operation *> inlined;
+  SmallVector<Operation *> nodes;
+  std::vector<Group> groups;
+  llvm::DenseMap<Operation *, unsigned> groupOf;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Preparation of the graph
+//===----------------------------------------------------------------------===//
+
+LogicalResult Fuser::checkOps() {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError() << "has " << function.getBody().getBlocks().size()
+                                  << " blocks, but must have 1";
+  for (Operation &op : function.getBody().front()) {
+    if (isNode(&op) || isIndexOp(&op) || isa<func::ReturnOp, tensor::DimOp>(op))
+      continue;
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      if (!isa<RankedTensorType>(constant.getType()) || isa<SplatElementsAttr>(constant.getValue()))
+        continue;
+    if (isa<arith::ConstantOp>(op))
+      return op.emitOpError() << "is no splat; pass such a tensor as an argument";
+    if (llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIndex(); }) &&
+        op.getNumResults())
+      continue;
+    return op.emitOpError() << "has no kernel";
+  }
+  return success();
+}
+
+/// Pattern: f(concat(a, b)) -> concat(f(a), f(b)) for a permute, a cast or another elementwise op
+/// of one operand, so that the parts are written where they end up.
+void Fuser::sinkConcats() {
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    if (op.getNumOperands() != 1 ||
+        !(isa<PermuteOp>(op) || (isElementwiseOp(&op) && !isa<CopyOp>(op))))
+      continue;
+    auto concat = op.getOperand(0).getDefiningOp<ConcatOp>();
+    if (!concat || !concat->hasOneUse())
+      continue;
+    OpBuilder builder(&op);
+    int64_t axis = concat.getAxis();
+    if (auto permute = dyn_cast<PermuteOp>(op))
+      axis = llvm::find(permute.getPermutation(), axis) - permute.getPermutation().begin();
+    auto result = cast<RankedTensorType>(op.getResult(0).getType());
+    if (result.isDynamicDim(axis))
+      continue;
+    SmallVector<int64_t> shape(result.getShape());
+    shape[axis] /= static_cast<int64_t>(concat.getParts().size());
+    SmallVector<Value> parts;
+    for (Value part : concat.getParts()) {
+      Operation *moved = builder.clone(op);
+      moved->setOperand(0, part);
+      moved->getResult(0).setType(RankedTensorType::get(shape, result.getElementType()));
+      parts.push_back(moved->getResult(0));
+    }
+    op.getResult(0).replaceAllUsesWith(
+        ConcatOp::create(builder, concat.getLoc(), result, parts, axis));
+    op.erase();
+    concat.erase();
+  }
+}
+
+/// Function results that no op of a kernel gives get a copy; without fusion, so does every index
+/// op.
+void Fuser::insertCopies() {
+  Operation *terminator = function.getBody().front().getTerminator();
+  if (!fuse)
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+      if (isIndexOp(&op) && !isa<tensor::CastOp>(op)) {
+        OpBuilder builder(op.getContext());
+        builder.setInsertionPointAfter(&op);
+        auto copy =
+            CopyOp::create(builder, op.getLoc(), op.getResult(0).getType(), op.getResult(0));
+        op.getResult(0).replaceAllUsesExcept(copy, copy);
+      }
+  llvm::DenseSet<Value> returned;
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    Operation *op = operand.get().getDefiningOp();
+    bool first = returned.insert(operand.get()).second;
+    if (op && isNode(op) && first)
+      continue;
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    OpBuilder builder(terminator);
+    operand.set(
+        CopyOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
+  }
+}
+
+/// A row that would be read against the grain is permuted by a kernel of its own first.
+void Fuser::insertCopiesBeforeCollectives() {
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    if (!isNode(&op) || isa<CopyOp>(op))
+      continue;
+    OpSet alone;
+    alone.insert(&op);
+    std::string why;
+    std::optional<BuiltKernel> built = build(alone, why);
+    if (built && accessProblem(*built->kernel).empty())
+      continue;
+    for (OpOperand &operand : op.getOpOperands())
+      if (Operation *source = operand.get().getDefiningOp(); source && isIndexOp(source)) {
+        OpBuilder builder(&op);
+        operand.set(
+            CopyOp::create(builder, source->getLoc(), operand.get().getType(), operand.get()));
+      }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours
+//===----------------------------------------------------------------------===//
+
+/// The nodes behind a node's operands, seen through index ops and inlined nodes.
+SmallVector<Operation *> Fuser::producersOf(Operation *node) const {
+  OpSet found;
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Value> worklist(node->operand_begin(), node->operand_end());
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isNode(op) && !inlined.contains(op))
+      found.insert(op);
+    else
+      worklist.append(op->operand_begin(), op->operand_end());
+  }
+  return found.takeVector();
+}
+
+/// The nodes that read a node's results, seen through index ops and inlined nodes.
+SmallVector<Operation *> Fuser::consumersOf(Operation *node) const {
+  OpSet found;
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Operation *> worklist(node->user_begin(), node->user_end());
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    if (isNode(op) && !inlined.contains(op))
+      found.insert(op);
+    else if (!isa<func::ReturnOp>(op))
+      worklist.append(op->user_begin(), op->user_end());
+  }
+  return found.takeVector();
+}
+
+/// The values of a group that someone outside reads.
+SmallVector<Value> Fuser::outputsOf(const OpSet &ops) const {
+  SmallVector<Value> outputs;
+  for (Operation *op : ops)
+    for (OpResult result : op->getResults()) {
+      if (result.use_empty())
+        continue;
+      bool outside = isReturned(result);
+      llvm::DenseSet<Operation *> seen;
+      SmallVector<Operation *> worklist(result.user_begin(), result.user_end());
+      while (!worklist.empty() && !outside) {
+        Operation *user = worklist.pop_back_val();
+        if (!seen.insert(user).second)
+          continue;
+        if (isNode(user) && !inlined.contains(user))
+          outside = !ops.contains(user);
+        else
+          worklist.append(user->user_begin(), user->user_end());
+      }
+      if (outside || isa<ConcatOp>(op))
+        outputs.push_back(result);
+    }
+  return outputs;
+}
+
+std::optional<BuiltKernel> Fuser::build(const OpSet &ops, std::string &why) const {
+  SmallVector<Operation *> sorted(ops.begin(), ops.end());
+  llvm::sort(sorted, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  OpSet ordered(sorted.begin(), sorted.end());
+  KernelBuilder builder(*shapes, ordered, inlined, outputsOf(ordered));
+  std::optional<BuiltKernel> built = builder.build();
+  if (!built)
+    why = builder.reason().str();
+  return built;
+}
+
+/// Whether something flows from one group to another; with `skipDirect`, through a third group.
+bool Fuser::reaches(unsigned from, unsigned to, bool skipDirect) const {
+  llvm::DenseSet<unsigned> seen;
+  SmallVector<unsigned> worklist;
+  auto expand = [&](unsigned group, bool direct) {
+    for (Operation *op : groups[group].ops)
+      for (Operation *consumer : consumersOf(op)) {
+        unsigned next = groupOf.lookup(consumer);
+        if (next == group || (direct && next == to) || !seen.insert(next).second)
+          continue;
+        worklist.push_back(next);
+      }
+    for (unsigned sibling : groups[group].siblings)
+      if (seen.insert(sibling).second)
+        worklist.push_back(sibling);
+  };
+  expand(from, skipDirect);
+  while (!worklist.empty()) {
+    unsigned group = worklist.pop_back_val();
+    if (group == to)
+      return true;
+    expand(group, false);
+  }
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Grouping
+//===----------------------------------------------------------------------===//
+
+/// An elementwise op whose operands are one large tensor and small ones costs its readers no more
+/// bytes than its result would, so it is computed where it is read. One that reads several large
+/// tensors is better stored once.
+void Fuser::chooseInlined() {
+  auto isSmall = [&](Value operand, Value result) {
+    if (Operation *op = operand.getDefiningOp();
+        op && (isa<BroadcastOp>(op) || op->hasTrait<OpTrait::ConstantLike>()))
+      return true;
+    return false;
+  };
+  auto bytes = [](Value value) {
+    return elementBytes(cast<ShapedType>(value.getType()).getElementType());
+  };
+  for (Operation &op : llvm::reverse(function.getBody().front())) {
+    if (!isElementwiseOp(&op) || isa<CopyOp>(op) || isReturned(op.getResult(0)))
+      continue;
+    SmallVector<Value> large;
+    for (Value operand : op.getOperands())
+      if (!isSmall(operand, op.getResult(0)) && !llvm::is_contained(large, operand))
+        large.push_back(operand);
+    int64_t readers = consumersOf(&op).size(), read = 0;
+    for (Value operand : large)
+      read += bytes(operand);
+    int64_t stored = read + bytes(op.getResult(0)) * (1 + readers);
+    if (large.size() <= 1 && readers * read <= stored)
+      inlined.insert(&op);
+  }
+}
+
+bool Fuser::tryMerge(unsigned into, unsigned from, Operation *at) {
+  Group &a = groups[from], &b = groups[into];
+  std::string name = (*a.ops.begin())->getName().getStringRef().str();
+  if (reaches(from, into, /*skipDirect=*/true)) {
+    at->emitRemark() << "not fused with " << name << ": another kernel lies between them";
+    return false;
+  }
+  OpSet all = a.ops;
+  all.insert(b.ops.begin(), b.ops.end());
+  std::string why;
+  std::optional<BuiltKernel> built = build(all, why);
+  if (built)
+    why = accessProblem(*built->kernel);
+  std::optional<int64_t> before = bytesOf(a.built), other = bytesOf(b.built),
+                         after = bytesOf(built);
+  int64_t saved = before && other && after ? *before + *other - *after : 0;
+  if (why.empty() && saved < 0)
+    why = "it would move " + std::to_string(-saved) + " more bytes";
+  if (!why.empty()) {
+    at->emitRemark() << "not fused with " << name << ": " << why;
+    return false;
+  }
+  auto remark = at->emitRemark() << "fused with " << name << ": one iteration space serves both";
+  if (before && other && after)
+    remark << ", saves " << saved << " bytes";
+  b.ops = all;
+  b.built = std::move(built);
+  for (Operation *op : a.ops)
+    groupOf[op] = into;
+  a.ops.clear();
+  a.built.reset();
+  return true;
+}
+
+void Fuser::formGroups() {
+  for (Operation *op : nodes) {
+    groupOf[op] = groups.size();
+    groups.emplace_back();
+    groups.back().ops.insert(op);
+  }
+  for (unsigned i = 0; i < groups.size(); ++i) {
+    std::string why;
+    groups[i].built = build(groups[i].ops, why);
+    if (!groups[i].built)
+      (*groups[i].ops.begin())->emitRemark() << "cannot be a kernel of its own: " << why;
+  }
+  if (!fuse)
+    return;
+  for (Operation *op : nodes) {
+    SmallVector<Operation *> producers = producersOf(op);
+    llvm::sort(producers, [](Operation *x, Operation *y) { return y->isBeforeInBlock(x); });
+    for (Operation *producer : producers)
+      if (groupOf[producer] != groupOf[op])
+        tryMerge(groupOf[op], groupOf[producer], op);
+  }
+}
+
+/// Joins two kernels over one iteration space that share an operand and do not depend on each
+/// other.
+bool Fuser::trySiblings(unsigned a, unsigned b) {
+  BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
+  KernelOp x = *first.kernel, y = *second.kernel;
+  if (!x.getReduced().empty() || !y.getReduced().empty() || x.getExtents() != y.getExtents() ||
+      first.symbols != second.symbols || x.getInputs().size() + y.getInputs().size() > 12)
+    return false;
+  if (!llvm::any_of(second.tensors,
+                    [&](Value tensor) { return llvm::is_contained(first.tensors, tensor); }))
+    return false;
+  if (reaches(a, b, false) || reaches(b, a, false))
+    return false;
+  OwningOpRef<KernelOp> merged = cast<KernelOp>(x->clone());
+  SmallVector<Value> tensors = first.tensors;
+  SmallVector<Attribute> inputs(x.getInputs().begin(), x.getInputs().end());
+  SmallVector<Attribute> outputs(x.getOutputs().begin(), x.getOutputs().end());
+  Block &body = merged->getBody().front();
+  IRMapping mapping;
+  for (auto [i, view] : llvm::enumerate(y.getInputs().getAsRange<ViewAttr>())) {
+    Value tensor = second.tensors[view.getTensor()];
+    int64_t position = llvm::find(tensors, tensor) - tensors.begin();
+    if (position == static_cast<int64_t>(tensors.size()))
+      tensors.push_back(tensor);
+    auto moved = ViewAttr::get(view.getContext(), position, view.getElement(), view.getShape(),
+                               view.getAccess(), view.getAlign());
+    int64_t at = llvm::find(inputs, moved) - inputs.begin();
+    if (at == static_cast<int64_t>(inputs.size())) {
+      inputs.push_back(moved);
+      body.addArgument(y.getBody().getArgument(i).getType(), y.getBody().getArgument(i).getLoc());
+    }
+    mapping.map(y.getBody().getArgument(i), body.getArgument(at));
+  }
+  for (ViewAttr view : y.getOutputs().getAsRange<ViewAttr>())
+    outputs.push_back(ViewAttr::get(view.getContext(), view.getTensor() + first.outputs.size(),
+                                    view.getElement(), view.getShape(), view.getAccess(),
+                                    view.getAlign()));
+  auto yield = cast<YieldOp>(body.getTerminator());
+  OpBuilder builder(yield);
+  for (Operation &op : y.getBody().front().without_terminator())
+    builder.clone(op, mapping);
+  SmallVector<Value> values(yield.getValues());
+  for (Value value : cast<YieldOp>(y.getBody().front().getTerminator()).getValues())
+    values.push_back(mapping.lookupOrDefault(value));
+  yield->setOperands(values);
+  Builder attrs(function.getContext());
+  merged->setInputsAttr(attrs.getArrayAttr(inputs));
+  merged->setOutputsAttr(attrs.getArrayAttr(outputs));
+  merged->getOperation()->setLoc(FusedLoc::get(function.getContext(), {x.getLoc(), y.getLoc()}));
+  if (!accessProblem(*merged).empty())
+    return false;
+  (*groups[b].ops.begin())->emitRemark()
+      << "runs in one kernel with " << (*groups[a].ops.begin())->getName().getStringRef()
+      << ": the same iteration space and a common operand";
+  first.kernel = std::move(merged);
+  first.tensors = tensors;
+  first.outputs.append(second.outputs);
+  groups[a].siblings.push_back(b);
+  groups[b].siblings.push_back(a);
+  groups[b].built.reset();
+  return true;
+}
+
+void Fuser::mergeSiblings() {
+  for (unsigned a = 0; a < groups.size(); ++a)
+    for (unsigned b = a + 1; b < groups.size(); ++b)
+      if (groups[a].built && groups[b].built)
+        trySiblings(a, b);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels and launches
+//===----------------------------------------------------------------------===//
+
+/// A name that says what the kernel does and is the same for the same kernel in every process.
+static std::string nameOf(KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  kernel->print(os, OpPrintingFlags().printGenericOpForm());
+  std::string name;
+  if (CollectiveOp collective = kernel.getCollective()) {
+    name = stringifyCollective(collective.getKind()).str();
+    if (collective.getKind() < Collective::LayerNorm)
+      name = "reduce_" + name;
+  } else {
+    bool computes = kernel.getBody().front().getOperations().size() > 1;
+    Family family = familyOf(kernel);
+    name = family == Family::Tiles  ? "transpose"
+           : computes               ? "pointwise"
+           : family == Family::Runs ? "permute"
+                                    : "copy";
+  }
+  std::string hash = llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true);
+  return name + "_" + std::string(16 - hash.size(), '0') + hash;
+}
+
+void Fuser::emitLaunches() {
+  Block &block = function.getBody().front();
+  auto module = function->getParentOfType<ModuleOp>();
+  // A group comes after all groups that it reads from; its siblings' launches are its own.
+  SmallVector<unsigned> order;
+  llvm::DenseSet<unsigned> done;
+  std::function<void(unsigned)> visit = [&](unsigned group) {
+    if (!done.insert(group).second)
+      return;
+    SmallVector<unsigned> together = groups[group].siblings;
+    together.push_back(group);
+    for (unsigned i = 0; i < together.size(); ++i)
+      for (unsigned sibling : groups[together[i]].siblings)
+        if (!llvm::is_contained(together, sibling))
+          together.push_back(sibling);
+    done.insert(together.begin(), together.end());
+    for (unsigned member : together)
+      for (Operation *op : groups[member].ops)
+        for (Operation *producer : producersOf(op))
+          if (unsigned from = groupOf[producer]; !llvm::is_contained(together, from))
+            visit(from);
+    for (unsigned member : together)
+      if (groups[member].built)
+        order.push_back(member);
+  };
+  for (unsigned group = 0; group < groups.size(); ++group)
+    if (!groups[group].ops.empty())
+      visit(group);
+
+  OpBuilder builder(block.getTerminator());
+  SmallVector<Value> sizes;
+  auto sizeOf = [&](unsigned symbol) {
+    sizes.resize(shapes->getSymbols().size());
+    if (!sizes[symbol]) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&block);
+      SymbolicShapes::Symbol at = shapes->getSymbols()[symbol];
+      sizes[symbol] = tensor::DimOp::create(builder, function.getLoc(),
+                                            function.getArgument(at.argument), at.dimension);
+    }
+    return sizes[symbol];
+  };
+  llvm::DenseMap<Value, Value> launched;
+  for (unsigned group : order) {
+    BuiltKernel &built = *groups[group].built;
+    KernelOp kernel = *built.kernel;
+    std::string name = nameOf(kernel);
+    SmallVector<Value> symbols, tensors;
+    for (unsigned symbol : built.symbols)
+      symbols.push_back(sizeOf(symbol));
+    for (Value tensor : built.tensors)
+      tensors.push_back(launched.lookup(tensor) ? launched.lookup(tensor) : tensor);
+    SmallVector<Type> types;
+    for (Value output : built.outputs)
+      types.push_back(output.getType());
+    auto launch = LaunchOp::create(builder, kernel.getLoc(), types, name, symbols, tensors);
+    // Tells the oracle which intermediates are rounded to their storage type.
+    SmallVector<Attribute> stored;
+    for (Value output : built.outputs)
+      if (!isReturned(output))
+        stored.push_back(output.getLoc());
+    if (!stored.empty())
+      launch->setAttr("swage.stored", builder.getArrayAttr(stored));
+    for (auto [output, result] : llvm::zip_equal(built.outputs, launch.getOutputs()))
+      launched[output] = result;
+    if (!module.lookupSymbol(name)) {
+      kernel.setSymName(name);
+      module.push_back(built.kernel.release());
+    }
+  }
+  for (OpOperand &operand : block.getTerminator()->getOpOperands())
+    if (Value result = launched.lookup(operand.get()))
+      operand.set(result);
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (op.use_empty() && !isa<func::ReturnOp>(op))
+      op.erase();
+}
+
+LogicalResult Fuser::run() {
+  if (failed(checkOps()))
+    return failure();
+  if (fuse)
+    sinkConcats();
+  insertCopies();
+  auto analyse = [&] {
+    FailureOr<SymbolicShapes> result = SymbolicShapes::of(function);
+    if (failed(result))
+      return failure();
+    shapes = std::move(*result);
+    return success();
+  };
+  if (failed(analyse()))
+    return failure();
+  insertCopiesBeforeCollectives();
+  if (failed(analyse()))
+    return failure();
+  if (fuse)
+    chooseInlined();
+  for (Operation &op : function.getBody().front())
+    if (isNode(&op) && !inlined.contains(&op) && !op.use_empty())
+      nodes.push_back(&op);
+  formGroups();
+  for (Group &group : groups)
+    if (!group.ops.empty() && !group.built) {
+      std::string why;
+      build(group.ops, why);
+      return (*group.ops.begin())->emitOpError() << "cannot become a kernel: " << why;
+    }
+  if (fuse)
+    mergeSiblings();
+  emitLaunches();
+  return success();
+}
+
+namespace {
+struct FusePass : swage::impl::FusePassBase<FusePass> {
+  using Base::Base;
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions)
+      if (!function.isDeclaration() && failed(Fuser(function, fuse).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,725 @@
+//===- KernelBuilder.cpp - From a group of ops to one kernel --------------===//
+//
+// Three steps. A seed value lends the kernel its iteration space. Relations are propagated from the
+// seed to the outputs, through index ops in both directions; where a reshape cuts a dimension, the
+// dimension is split and the propagation starts again. Then the outputs are evaluated: each op
+// becomes one scalar op, each value from outside a load.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace swage;
+
+//===----------------------------------------------------------------------===//
+// Kinds of ops
+//===----------------------------------------------------------------------===//
+
+bool swage::isIndexOp(Operation *op) {
+  return isa<PermuteOp, ReshapeOp, BroadcastOp, SliceOp, tensor::CastOp>(op);
+}
+
+bool swage::isCollectiveOp(Operation *op) {
+  return isa<LayerNormOp, RmsNormOp, SoftmaxOp, ReduceOp>(op);
+}
+
+bool swage::isElementwiseOp(Operation *op) {
+  if (isa<CopyOp>(op))
+    return true;
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) || op->getNumResults() != 1 ||
+      !OpTrait::hasElementwiseMappableTraits(op))
+    return false;
+  return isa<RankedTensorType>(op->getResult(0).getType()) &&
+         llvm::all_of(op->getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+}
+
+/// The scalar that the body holds for an element of this type: floats are widened to f32 or f64.
+static Type scalarType(Type element) {
+  return isa<FloatType>(element) && !element.isF64() ? Float32Type::get(element.getContext())
+                                                     : element;
+}
+
+static Type elementType(Value tensor) {
+  return cast<ShapedType>(tensor.getType()).getElementType();
+}
+
+//===----------------------------------------------------------------------===//
+// Relations
+//===----------------------------------------------------------------------===//
+
+KernelBuilder::KernelBuilder(const SymbolicShapes &shapes, const llvm::SetVector<Operation *> &ops,
+                             const llvm::DenseSet<Operation *> &inlined, ArrayRef<Value> outputs)
+    : shapes(shapes), ops(ops), inlined(inlined), outputs(outputs.begin(), outputs.end()) {}
+
+std::nullopt_t KernelBuilder::refuse(const Twine &message) {
+  if (why.empty())
+    why = message.str();
+  return std::nullopt;
+}
+
+bool KernelBuilder::isComputed(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return op && (ops.contains(op) || inlined.contains(op));
+}
+
+/// The iteration space is a collective's input, or else the largest output: anything smaller would
+/// leave some output unwritten.
+Value KernelBuilder::chooseSeed() const {
+  if (collective)
+    return collective->getOperand(0);
+  Value best;
+  AffineExpr most;
+  for (Value output : outputs) {
+    Value candidate = output;
+    if (auto concat = output.getDefiningOp<ConcatOp>())
+      candidate = concat.getParts().front();
+    AffineExpr count = getAffineConstantExpr(1, context());
+    for (AffineExpr extent : shapes.shapeOf(candidate))
+      count = multiplySizes(count, extent);
+    std::optional<int64_t> a = count ? constantSize(count) : std::nullopt,
+                           b = most ? constantSize(most) : std::nullopt;
+    if (!best || (a && b && *a > *b))
+      best = candidate, most = count;
+  }
+  return best;
+}
+
+Relation KernelBuilder::identityOf(Value seed) const {
+  AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
+  size_t rank = shapes.shapeOf(seed).size();
+  Relation relation(rank, LinearAccess{SmallVector<AffineExpr>(rank, zero), zero});
+  for (size_t i = 0; i < rank; ++i)
+    relation[i].strides[i] = one;
+  for (const Split &split : splits)
+    for (LinearAccess &access : relation) {
+      AffineExpr inner = access.strides[split.dim];
+      access.strides[split.dim] = multiplySizes(inner, split.inner);
+      access.strides.insert(access.strides.begin() + split.dim + 1, inner);
+    }
+  return relation;
+}
+
+LinearAccess KernelBuilder::flatten(const Relation &relation, Value tensor) const {
+  AffineExpr zero = getAffineConstantExpr(0, context());
+  LinearAccess flat{SmallVector<AffineExpr>(extents.size(), zero), zero};
+  SmallVector<AffineExpr> strides = rowMajorStrides(shapes.shapeOf(tensor), context());
+  for (auto [access, stride] : llvm::zip_equal(relation, strides)) {
+    for (auto [to, from] : llvm::zip_equal(flat.strides, access.strides))
+      to = addSizes(to, multiplySizes(from, stride));
+    flat.offset = addSizes(flat.offset, multiplySizes(access.offset, stride));
+  }
+  return flat;
+}
+
+/// Follows a reshape: the flat position stays, and is taken apart again along the other shape. A
+/// coordinate that crosses a boundary of that shape asks for a split.
+std::optional<Relation> KernelBuilder::reshape(const Relation &from, Value fromValue,
+                                               Value toValue) {
+  LinearAccess flat = flatten(from, fromValue);
+  ArrayRef<AffineExpr> shape = shapes.shapeOf(toValue);
+  SmallVector<AffineExpr> strides = rowMajorStrides(shape, context());
+  AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
+  Relation result(shape.size(), LinearAccess{SmallVector<AffineExpr>(extents.size(), zero), zero});
+  for (unsigned j = 0; j < extents.size(); ++j) {
+    AffineExpr stride = flat.strides[j], extent = extents[j];
+    if (constantSize(stride) == 0 || extent == one)
+      continue;
+    bool placed = false;
+    for (unsigned k = 0; k < shape.size() && !placed; ++k) {
+      if (shape[k] == one)
+        continue;
+      AffineExpr step = divideSizes(stride, strides[k]);
+      if (!step)
+        continue;
+      // Dimension k holds `room` steps of this coordinate.
+      AffineExpr room = divideSizes(shape[k], step);
+      std::optional<int64_t> stepValue = constantSize(step), kExtent = constantSize(shape[k]),
+                             jExtent = constantSize(extent);
+      bool fits = room == extent ||
+                  (stepValue && kExtent && jExtent && *stepValue * (*jExtent - 1) < *kExtent) ||
+                  (k == 0 && step == one && !kExtent) || (room && divideSizes(room, extent));
+      if (fits) {
+        result[k].strides[j] = addSizes(result[k].strides[j], step);
+        placed = true;
+      } else if (room && constantSize(room) != 1 && divideSizes(extent, room)) {
+        if (!wanted)
+          wanted = Split{j, room};
+        return refuse("a reshape cuts a dimension");
+      } else if (room && constantSize(room) == 1) {
+        continue;
+      } else {
+        break;
+      }
+    }
+    if (!placed)
+      return refuse("a reshape regroups elements across a boundary that no dimension of the "
+                    "iteration space has");
+  }
+  // The offset is taken apart by constants; a slice can only have put it inside a dimension.
+  std::optional<int64_t> offset = constantSize(flat.offset);
+  if (!offset)
+    return refuse("a slice of a dynamic extent lies under a reshape");
+  for (unsigned k = 0; k < shape.size() && *offset; ++k)
+    if (std::optional<int64_t> stride = constantSize(strides[k]); stride && *stride) {
+      result[k].offset = getAffineConstantExpr(*offset / *stride, context());
+      offset = *offset % *stride;
+    }
+  if (*offset)
+    return refuse("a slice of a dynamic extent lies under a reshape");
+  for (auto [access, extent] : llvm::zip_equal(result, shape)) {
+    std::optional<int64_t> bound = constantSize(extent), last = constantSize(access.offset);
+    for (auto [stride, count] : llvm::zip_equal(access.strides, extents))
+      if (constantSize(stride) != 0 && bound && last) {
+        std::optional<int64_t> s = constantSize(stride), n = constantSize(count);
+        last = s && n ? std::optional(*last + *s * (*n - 1)) : std::nullopt;
+      }
+    if (bound && last && *last >= *bound && *bound > 0)
+      return refuse("a reshape regroups elements of a slice");
+  }
+  return result;
+}
+
+/// The operand's relation, from the result's.
+std::optional<Relation> KernelBuilder::pull(Operation *op, const Relation &result) {
+  if (auto permute = dyn_cast<PermuteOp>(op)) {
+    Relation operand(result.size());
+    for (auto [k, dim] : llvm::enumerate(permute.getPermutation()))
+      operand[dim] = result[k];
+    return operand;
+  }
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    AffineExpr zero = getAffineConstantExpr(0, context()),
+               one = getAffineConstantExpr(1, context());
+    Relation operand;
+    for (auto [k, dim] : llvm::enumerate(broadcast.getDims())) {
+      bool stretched = shapes.shapeOf(broadcast.getX())[k] == one;
+      operand.push_back(stretched
+                            ? LinearAccess{SmallVector<AffineExpr>(extents.size(), zero), zero}
+                            : result[dim]);
+    }
+    return operand;
+  }
+  if (auto slice = dyn_cast<SliceOp>(op)) {
+    Relation operand = result;
+    LinearAccess &access = operand[slice.getAxis()];
+    AffineExpr step = getAffineConstantExpr(slice.getStep(), context());
+    for (AffineExpr &stride : access.strides)
+      stride = multiplySizes(stride, step);
+    access.offset = addSizes(multiplySizes(access.offset, step),
+                             getAffineConstantExpr(slice.getFrom(), context()));
+    return operand;
+  }
+  if (isa<ReshapeOp>(op))
+    return reshape(result, op->getResult(0), op->getOperand(0));
+  return result; // elementwise, copy, tensor.cast, softmax
+}
+
+/// The result's relation, from the operand's; only where the operand's elements are all of the
+/// result's.
+std::optional<Relation> KernelBuilder::push(Operation *op, const Relation &operand) {
+  if (auto permute = dyn_cast<PermuteOp>(op)) {
+    Relation result;
+    for (int64_t dim : permute.getPermutation())
+      result.push_back(operand[dim]);
+    return result;
+  }
+  if (isa<ReshapeOp>(op))
+    return reshape(operand, op->getOperand(0), op->getResult(0));
+  if (isa<BroadcastOp>(op))
+    return refuse("a broadcast has more elements than the iteration space gives it");
+  if (isa<SliceOp>(op))
+    return refuse("a slice leaves out elements of the iteration space");
+  return operand;
+}
+
+//===----------------------------------------------------------------------===//
+// Propagation
+//===----------------------------------------------------------------------===//
+
+/// Notes a value's relation. The first one found stays; a value that is needed elsewhere in the
+/// iteration space as well is simply computed again.
+bool KernelBuilder::relate(Value value, const Relation &relation) {
+  return relations.insert({value, relation}).second;
+}
+
+bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
+  auto known = [&](Value value) { return relations.find(value) != relations.end(); };
+  auto note = [&](Value value, std::optional<Relation> relation) {
+    if (!relation)
+      return !wanted;
+    if (!known(value))
+      changed |= relate(value, *relation);
+    return true;
+  };
+  if (isCollectiveOp(op)) {
+    Relation x = relations[op->getOperand(0)];
+    for (Value result : op->getResults()) {
+      Relation kept;
+      if (auto reduce = dyn_cast<ReduceOp>(op)) {
+        for (auto [i, access] : llvm::enumerate(x))
+          if (!llvm::is_contained(reduce.getDims(), static_cast<int64_t>(i)))
+            kept.push_back(access);
+      } else {
+        kept.assign(x.begin(), x.begin() + cast<ShapedType>(result.getType()).getRank());
+      }
+      if (!note(result, kept))
+        return false;
+    }
+    return true;
+  }
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    // The parts stand at one point of the iteration space; the outputs are stored part by part.
+    for (Value part : concat.getParts())
+      if (known(part)) {
+        Relation relation = relations[part];
+        for (Value other : concat.getParts())
+          if (!note(other, relation))
+            return false;
+      }
+    return true;
+  }
+  Value result = op->getResult(0);
+  if (known(result)) {
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && !known(operand) && isComputed(operand))
+        if (!note(operand, pull(op, Relation(relations[result]))))
+          return false;
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()) && !known(operand) && operand.getDefiningOp() &&
+          isIndexOp(operand.getDefiningOp()))
+        if (!note(operand, pull(op, Relation(relations[result]))))
+          return false;
+    return true;
+  }
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType>(operand.getType()) && known(operand)) {
+      std::string before = why;
+      if (!note(result, push(op, Relation(relations[operand]))))
+        return false;
+      why = before;
+      break;
+    }
+  return true;
+}
+
+bool KernelBuilder::propagate(Value seed) {
+  relations.clear();
+  relate(seed, identityOf(seed));
+  // Every op of the group, what is inlined into it, and the index ops between them, in program
+  // order.
+  llvm::SetVector<Operation *> reach;
+  SmallVector<Value> worklist;
+  for (Operation *op : ops)
+    worklist.append(op->operand_begin(), op->operand_end());
+  worklist.push_back(seed);
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || (!isIndexOp(op) && !inlined.contains(op)) || !reach.insert(op))
+      continue;
+    worklist.append(op->operand_begin(), op->operand_end());
+  }
+  reach.insert(ops.begin(), ops.end());
+  SmallVector<Operation *> order(reach.begin(), reach.end());
+  llvm::sort(order, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *op : order)
+      if (!visitForPropagation(op, changed))
+        return false;
+    for (Operation *op : llvm::reverse(order))
+      if (!visitForPropagation(op, changed))
+        return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation
+//===----------------------------------------------------------------------===//
+
+std::string KernelBuilder::keyOf(Value value, const Relation &relation) const {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << value.getAsOpaquePointer();
+  for (const LinearAccess &access : relation) {
+    os << ';' << access.offset;
+    for (AffineExpr stride : access.strides)
+      os << ',' << stride;
+  }
+  return key;
+}
+
+Value KernelBuilder::roundTo(Value scalar, Type element, Location loc) {
+  if (element == scalar.getType() || !isa<FloatType>(element))
+    return scalar;
+  Value narrow = arith::TruncFOp::create(*builder, loc, element, scalar);
+  return arith::ExtFOp::create(*builder, loc, scalarType(element), narrow);
+}
+
+Value KernelBuilder::load(Value tensor, const Relation &relation) {
+  LinearAccess access = flatten(relation, tensor);
+  auto it = llvm::find(tensors, tensor);
+  int64_t position = it - tensors.begin();
+  if (it == tensors.end())
+    tensors.push_back(tensor);
+  unsigned symbols = shapes.getSymbols().size();
+  int64_t align = 256; // what an intermediate gets
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    align = 16;
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (auto attr =
+            function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "swage.alignment"))
+      align = attr.getInt();
+  }
+  auto view = ViewAttr::get(context(), position, elementType(tensor),
+                            AffineMap::get(0, symbols, shapes.shapeOf(tensor), context()),
+                            access.map(symbols), align);
+  for (auto [i, known] : llvm::enumerate(inputViews))
+    if (known == view)
+      return body->getArgument(i);
+  inputViews.push_back(view);
+  return body->addArgument(scalarType(elementType(tensor)), tensor.getLoc());
+}
+
+Value KernelBuilder::evaluate(Value value, const Relation &relation) {
+  std::string key = keyOf(value, relation);
+  if (auto it = scalars.find(key); it != scalars.end())
+    return it->second;
+  Operation *op = value.getDefiningOp();
+  Value scalar;
+  Attribute constant;
+  if (op && matchPattern(op, m_Constant(&constant))) {
+    auto dense = dyn_cast<SplatElementsAttr>(constant);
+    if (!dense)
+      return refuse("a constant that is no splat must be an argument"), Value();
+    auto attr = dense.getSplatValue<TypedAttr>();
+    if (auto number = dyn_cast<FloatAttr>(attr))
+      attr = FloatAttr::get(scalarType(number.getType()), number.getValueAsDouble());
+    scalar = arith::ConstantOp::create(*builder, op->getLoc(), attr);
+  } else if (op && isIndexOp(op)) {
+    std::optional<Relation> operand = pull(op, relation);
+    if (!operand)
+      return {};
+    scalar = evaluate(op->getOperand(0), *operand);
+  } else if (isComputed(value)) {
+    scalar = compute(cast<OpResult>(value), relation);
+    // A value that is also an output is used as rounded, so that every user of it sees what was
+    // stored.
+    if (scalar && outputs.contains(value))
+      scalar = roundTo(scalar, elementType(value), value.getLoc());
+  } else {
+    scalar = load(value, relation);
+  }
+  if (scalar)
+    scalars[key] = scalar;
+  return scalar;
+}
+
+Value KernelBuilder::compute(OpResult result, const Relation &relation) {
+  Operation *op = result.getOwner();
+  if (isCollectiveOp(op))
+    return computeCollective(result, relation);
+  if (isa<ConcatOp>(op))
+    return refuse("a concatenation is written, not read"), Value();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    Value scalar = evaluate(operand, relation);
+    if (!scalar)
+      return {};
+    operands.push_back(scalar);
+  }
+  return computeElementwise(op, operands);
+}
+
+Value KernelBuilder::computeElementwise(Operation *op, ArrayRef<Value> operands) {
+  locations.push_back(op->getLoc());
+  if (isa<CopyOp>(op))
+    return operands.front();
+  Type from = elementType(op->getOperand(0)), to = elementType(op->getResult(0));
+  if (isa<arith::ExtFOp>(op) && scalarType(from) == scalarType(to))
+    return operands.front();
+  if (isa<arith::TruncFOp>(op)) {
+    Value scalar = operands.front();
+    Value narrow = arith::TruncFOp::create(*builder, op->getLoc(), to, scalar);
+    return to == scalarType(to)
+               ? narrow
+               : arith::ExtFOp::create(*builder, op->getLoc(), scalarType(to), narrow);
+  }
+  OperationState state(op->getLoc(), op->getName());
+  state.addOperands(operands);
+  state.addTypes(scalarType(to));
+  state.addAttributes(op->getAttrs());
+  Value scalar = builder->create(state)->getResult(0);
+  // An explicit conversion to 16 bits rounds, whatever it converts from.
+  return isa<arith::SIToFPOp, arith::UIToFPOp>(op) ? roundTo(scalar, to, op->getLoc()) : scalar;
+}
+
+Value KernelBuilder::computeCollective(OpResult result, const Relation &relation) {
+  Operation *op = result.getOwner();
+  Location loc = op->getLoc();
+  if (!collectiveScalar) {
+    locations.push_back(loc);
+    Value x = evaluate(op->getOperand(0), relations[op->getOperand(0)]);
+    if (!x)
+      return {};
+    Type type = x.getType();
+    auto constant = [&](double number) -> Value {
+      return arith::ConstantOp::create(*builder, loc, FloatAttr::get(type, number));
+    };
+    FloatAttr epsilon;
+    Collective kind;
+    if (auto norm = dyn_cast<LayerNormOp>(op)) {
+      kind = Collective::LayerNorm;
+      epsilon = norm.getEpsilonAttr();
+    } else if (auto norm = dyn_cast<RmsNormOp>(op)) {
+      kind = Collective::RmsNorm;
+      epsilon = norm.getEpsilonAttr();
+    } else if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
+      kind = Collective::Softmax;
+      if (softmax.getScale())
+        x = arith::MulFOp::create(*builder, loc, x,
+                                  constant(softmax.getScale()->convertToDouble()));
+    } else {
+      kind = static_cast<Collective>(cast<ReduceOp>(op).getKind());
+    }
+    size_t count = kind == Collective::LayerNorm || kind == Collective::Softmax ? 3
+                   : kind == Collective::RmsNorm                                ? 2
+                                                                                : 1;
+    collectiveScalar =
+        CollectiveOp::create(*builder, loc, SmallVector<Type>(count, type), kind, x, epsilon);
+  }
+  if (result.getResultNumber() > 0)
+    return collectiveScalar.getValues()[result.getResultNumber()];
+  Value scalar = collectiveScalar.getValues()[0];
+  if (isa<ReduceOp, SoftmaxOp>(op))
+    return scalar;
+  Relation affine(relation.begin() + cast<IntegerAttr>(op->getAttr("axis")).getInt(),
+                  relation.end());
+  Value gamma = op->getNumOperands() > 1 ? op->getOperand(1) : Value(), beta;
+  if (auto norm = dyn_cast<LayerNormOp>(op)) {
+    gamma = norm.getGamma();
+    beta = norm.getBeta();
+  }
+  for (Value parameter : {gamma, beta}) {
+    if (!parameter)
+      continue;
+    Value factor = evaluate(parameter, affine);
+    if (!factor)
+      return {};
+    if (factor.getType() != scalar.getType())
+      factor = factor.getType().isF64()
+                   ? arith::TruncFOp::create(*builder, loc, scalar.getType(), factor).getResult()
+                   : arith::ExtFOp::create(*builder, loc, scalar.getType(), factor).getResult();
+    scalar = parameter == beta ? arith::AddFOp::create(*builder, loc, scalar, factor).getResult()
+                               : arith::MulFOp::create(*builder, loc, scalar, factor).getResult();
+  }
+  return scalar;
+}
+
+//===----------------------------------------------------------------------===//
+// Outputs
+//===----------------------------------------------------------------------===//
+
+/// Whether the iteration space, less the reduced dimensions, walks every element of the tensor
+/// exactly once.
+bool KernelBuilder::coversOnce(const Relation &relation, Value tensor) {
+  LinearAccess flat = flatten(relation, tensor);
+  if (constantSize(flat.offset) != 0)
+    return false;
+  AffineExpr one = getAffineConstantExpr(1, context()), next = one;
+  SmallVector<unsigned> open;
+  for (unsigned j = 0; j < extents.size(); ++j)
+    if (extents[j] != one)
+      open.push_back(j);
+  // Take the dimensions from the innermost stride outwards: each must begin where the last one
+  // ended.
+  for (;;) {
+    auto it = llvm::find_if(open, [&](unsigned j) { return flat.strides[j] == next; });
+    if (it == open.end())
+      break;
+    next = multiplySizes(next, extents[*it]);
+    open.erase(it);
+  }
+  bool uniform = llvm::all_of(open, [&](unsigned j) {
+    return constantSize(flat.strides[j]) == 0 &&
+           llvm::is_contained(reduced, static_cast<int64_t>(j));
+  });
+  AffineExpr count = one;
+  for (AffineExpr extent : shapes.shapeOf(tensor))
+    count = multiplySizes(count, extent);
+  return uniform && count == next;
+}
+
+bool KernelBuilder::storeOutput(Value output, SmallVectorImpl<Value> &yields) {
+  int64_t position = llvm::find(outputs, output) - outputs.begin();
+  unsigned symbols = shapes.getSymbols().size();
+  auto store = [&](Value scalar, const LinearAccess &access) {
+    outputViews.push_back(ViewAttr::get(
+        context(), position, elementType(output),
+        AffineMap::get(0, symbols, shapes.shapeOf(output), context()), access.map(symbols), 16));
+    // The store rounds; what was only rounded for it need not be.
+    if (auto wide = scalar.getDefiningOp<arith::ExtFOp>())
+      if (auto narrow = wide.getIn().getDefiningOp<arith::TruncFOp>();
+          narrow && narrow.getType() == elementType(output) &&
+          narrow.getIn().getType() == wide.getType())
+        scalar = narrow.getIn();
+    Type type = scalar.getType();
+    if (isa<FloatType>(type) && scalarType(elementType(output)) != type)
+      scalar = type.isF64() ? arith::TruncFOp::create(*builder, output.getLoc(),
+                                                      scalarType(elementType(output)), scalar)
+                                  .getResult()
+                            : arith::ExtFOp::create(*builder, output.getLoc(),
+                                                    scalarType(elementType(output)), scalar)
+                                  .getResult();
+    yields.push_back(scalar);
+  };
+  auto related = [&](Value value) { return relations.find(value) != relations.end(); };
+  if (auto concat = output.getDefiningOp<ConcatOp>()) {
+    SmallVector<AffineExpr> strides = rowMajorStrides(shapes.shapeOf(output), context());
+    AffineExpr part = shapes.shapeOf(concat.getParts().front())[concat.getAxis()];
+    for (auto [i, value] : llvm::enumerate(concat.getParts())) {
+      if (!related(value) || !coversOnce(relations[value], value))
+        return refuse("a part of a concatenation does not follow the iteration space"), false;
+      Relation relation = relations[value];
+      Value scalar = evaluate(value, relation);
+      if (!scalar)
+        return false;
+      LinearAccess &axis = relation[concat.getAxis()];
+      axis.offset = addSizes(axis.offset, part * static_cast<int64_t>(i));
+      store(scalar, flatten(relation, output));
+    }
+    locations.push_back(concat.getLoc());
+    return true;
+  }
+  if (!related(output))
+    return refuse("an output does not follow the iteration space"), false;
+  if (!coversOnce(relations[output], output))
+    return refuse("an output is not written once by the iteration space"), false;
+  Relation relation = relations[output];
+  Value scalar = evaluate(output, relation);
+  if (!scalar)
+    return false;
+  store(scalar, flatten(relation, output));
+  return true;
+}
+
+std::optional<BuiltKernel> KernelBuilder::build() {
+  for (Operation *op : ops)
+    if (isCollectiveOp(op)) {
+      if (collective)
+        return refuse("a kernel has one collective");
+      collective = op;
+    }
+  Value seed = chooseSeed();
+  for (unsigned round = 0;; ++round) {
+    if (round == 64)
+      return refuse("the iteration space needs too many splits");
+    why.clear();
+    wanted.reset();
+    extents.assign(shapes.shapeOf(seed).begin(), shapes.shapeOf(seed).end());
+    for (const Split &split : splits) {
+      AffineExpr outer = divideSizes(extents[split.dim], split.inner);
+      extents[split.dim] = outer;
+      extents.insert(extents.begin() + split.dim + 1, split.inner);
+    }
+    scalars.clear();
+    collectiveScalar = {};
+    reduced.clear();
+    tensors.clear();
+    inputViews.clear();
+    outputViews.clear();
+    locations.clear();
+
+    Location loc = UnknownLoc::get(context());
+    OpBuilder outer(context());
+    OperationState state(loc, KernelOp::getOperationName());
+    state.addRegion();
+    OwningOpRef<KernelOp> kernel(cast<KernelOp>(Operation::create(state)));
+    body = &kernel->getBody().emplaceBlock();
+    builder = std::make_unique<OpBuilder>(OpBuilder::atBlockEnd(body));
+
+    bool built = propagate(seed);
+    if (built && collective) {
+      Relation &x = relations[collective->getOperand(0)];
+      int64_t rank = x.size();
+      for (unsigned j = 0; j < extents.size(); ++j)
+        for (int64_t dim = 0; dim < rank; ++dim) {
+          bool reduces = false;
+          if (auto reduce = dyn_cast<ReduceOp>(collective))
+            reduces = llvm::is_contained(reduce.getDims(), dim);
+          else if (auto softmax = dyn_cast<SoftmaxOp>(collective))
+            reduces = dim == static_cast<int64_t>(softmax.getAxis());
+          else
+            reduces = dim >= cast<IntegerAttr>(collective->getAttr("axis")).getInt();
+          if (reduces && constantSize(x[dim].strides[j]) != 0)
+            reduced.push_back(j);
+        }
+    }
+    SmallVector<Value> yields;
+    for (Value output : outputs)
+      built = built && storeOutput(output, yields);
+    if (built) {
+      YieldOp::create(*builder, loc, yields);
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body->without_terminator())))
+        if (op.use_empty())
+          op.erase();
+      return finish(cast<KernelOp>(kernel.release()));
+    }
+    if (!wanted)
+      return std::nullopt;
+    splits.push_back(*wanted);
+  }
+}
+
+/// Leaves the kernel only the symbols that it uses and gives it its attributes.
+BuiltKernel KernelBuilder::finish(KernelOp kernel) {
+  AffineMap extentMap = AffineMap::get(0, shapes.getSymbols().size(), extents, context());
+  llvm::SmallBitVector used(shapes.getSymbols().size());
+  auto mark = [&](AffineMap map) {
+    map.walkExprs([&](AffineExpr expr) {
+      if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+        used.set(symbol.getPosition());
+    });
+  };
+  mark(extentMap);
+  for (Attribute view : llvm::concat<Attribute>(inputViews, outputViews)) {
+    mark(cast<ViewAttr>(view).getShape());
+    mark(cast<ViewAttr>(view).getAccess());
+  }
+  BuiltKernel built;
+  SmallVector<AffineExpr> renamed(used.size(), getAffineConstantExpr(0, context()));
+  for (unsigned symbol : used.set_bits()) {
+    renamed[symbol] = getAffineSymbolExpr(built.symbols.size(), context());
+    built.symbols.push_back(symbol);
+  }
+  unsigned count = built.symbols.size();
+  auto rename = [&](AffineMap map) {
+    SmallVector<AffineExpr> dims;
+    for (unsigned i = 0; i < map.getNumDims(); ++i)
+      dims.push_back(getAffineDimExpr(i, context()));
+    return map.replaceDimsAndSymbols(dims, renamed, map.getNumDims(), count);
+  };
+  for (Attribute &view : llvm::concat<Attribute>(inputViews, outputViews)) {
+    auto old = cast<ViewAttr>(view);
+    view = ViewAttr::get(context(), old.getTensor(), old.getElement(), rename(old.getShape()),
+                         rename(old.getAccess()), old.getAlign());
+  }
+  Builder attrs(context());
+  kernel->setLoc(FusedLoc::get(context(), locations));
+  kernel.setSymName("kernel");
+  kernel.setSymbols(count);
+  kernel.setExtents(rename(extentMap));
+  kernel.setReduced(reduced);
+  kernel.setInputsAttr(attrs.getArrayAttr(inputViews));
+  kernel.setOutputsAttr(attrs.getArrayAttr(outputViews));
+  built.kernel = kernel;
+  built.tensors = tensors;
+  built.outputs.assign(outputs.begin(), outputs.end());
+  return built;
+}

@@ -1,0 +1,109 @@
+//===- KernelBuilder.h - From a group of ops to one kernel ------*- C++ -*-===//
+//
+// What fusion asks: can these ops be one kernel, and if so, which? A group is legal exactly if it
+// can be built: every value must follow one iteration space linearly, and every output must be
+// written once by it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_TRANSFORMS_KERNELBUILDER_H
+#define SWAGE_DIALECT_SWAGE_TRANSFORMS_KERNELBUILDER_H
+
+#include "swage/Dialect/Swage/Analysis/SymbolicShapes.h"
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include <string>
+
+namespace swage {
+
+/// One linear expression of the iteration coordinates for each dimension of a tensor: which element
+/// of the tensor belongs to a point of the iteration space.
+using Relation = llvm::SmallVector<LinearAccess>;
+
+/// Whether an op moves or repeats elements without touching them.
+bool isIndexOp(mlir::Operation *op);
+/// Whether an op combines elements along dimensions.
+bool isCollectiveOp(mlir::Operation *op);
+/// Whether an op is arith or math on tensors that a kernel body can hold.
+bool isElementwiseOp(mlir::Operation *op);
+
+/// A kernel that is not in the module yet, and how to launch it.
+struct BuiltKernel {
+  mlir::OwningOpRef<KernelOp> kernel;
+  llvm::SmallVector<mlir::Value> tensors; ///< operands of the launch
+  llvm::SmallVector<mlir::Value> outputs; ///< the graph values that its results replace
+  llvm::SmallVector<unsigned> symbols;    ///< which of the function's symbols are its sizes
+};
+
+class KernelBuilder {
+public:
+  /// `ops` become the kernel; values that they need and that are defined by `inlined` ops are
+  /// computed in it; every other value is loaded. `outputs` are written.
+  KernelBuilder(const SymbolicShapes &shapes, const llvm::SetVector<mlir::Operation *> &ops,
+                const llvm::DenseSet<mlir::Operation *> &inlined,
+                llvm::ArrayRef<mlir::Value> outputs);
+
+  /// The kernel, or nothing; then `reason()` says what stood in the way.
+  std::optional<BuiltKernel> build();
+  llvm::StringRef reason() const { return why; }
+
+private:
+  /// A dimension of the iteration space that must be split before a reshape can be followed.
+  struct Split {
+    unsigned dim;
+    mlir::AffineExpr inner;
+  };
+
+  std::nullopt_t refuse(const llvm::Twine &message);
+  mlir::MLIRContext *context() const { return ops.front()->getContext(); }
+
+  mlir::Value chooseSeed() const;
+  Relation identityOf(mlir::Value seed) const;
+  bool propagate(mlir::Value seed);
+  bool relate(mlir::Value value, const Relation &relation);
+  bool visitForPropagation(mlir::Operation *op, bool &changed);
+
+  std::optional<Relation> pull(mlir::Operation *op, const Relation &result);
+  std::optional<Relation> push(mlir::Operation *op, const Relation &operand);
+  std::optional<Relation> reshape(const Relation &from, mlir::Value fromValue, mlir::Value toValue);
+
+  mlir::Value evaluate(mlir::Value value, const Relation &relation);
+  mlir::Value load(mlir::Value tensor, const Relation &relation);
+  mlir::Value compute(mlir::OpResult result, const Relation &relation);
+  mlir::Value computeElementwise(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
+  mlir::Value computeCollective(mlir::OpResult result, const Relation &relation);
+  mlir::Value roundTo(mlir::Value scalar, mlir::Type element, mlir::Location loc);
+  bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
+  bool coversOnce(const Relation &relation, mlir::Value tensor);
+  LinearAccess flatten(const Relation &relation, mlir::Value tensor) const;
+  std::string keyOf(mlir::Value value, const Relation &relation) const;
+  BuiltKernel finish(KernelOp kernel);
+  bool isComputed(mlir::Value value) const;
+
+  const SymbolicShapes &shapes;
+  const llvm::SetVector<mlir::Operation *> &ops;
+  const llvm::DenseSet<mlir::Operation *> &inlined;
+  llvm::SetVector<mlir::Value> outputs;
+
+  std::string why;
+  std::optional<Split> wanted;
+  llvm::SmallVector<Split> splits;
+  llvm::SmallVector<mlir::AffineExpr> extents;
+  llvm::MapVector<mlir::Value, Relation> relations;
+  llvm::StringMap<mlir::Value> scalars;
+
+  mlir::Operation *collective = nullptr;
+  CollectiveOp collectiveScalar;
+  llvm::SmallVector<int64_t> reduced;
+  mlir::Block *body = nullptr;
+  std::unique_ptr<mlir::OpBuilder> builder;
+  llvm::SmallVector<mlir::Value> tensors;
+  llvm::SmallVector<mlir::Attribute> inputViews, outputViews;
+  llvm::SmallVector<mlir::Location> locations;
+};
+
+} // namespace swage
+
+#endif // SWAGE_DIALECT_SWAGE_TRANSFORMS_KERNELBUILDER_H

@@ -1,0 +1,289 @@
+//===- PrepareForEmission.cpp - --swage-prepare-for-emission ---------------===//
+//
+// The last pass that changes IR: what the emitter prints is all here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace swage {
+#define GEN_PASS_DEF_PREPAREFOREMISSIONPASS
+#include "swage/Dialect/Swage/Transforms/Passes.h.inc"
+} // namespace swage
+
+using namespace mlir;
+using namespace swage;
+
+namespace {
+
+class Preparer {
+public:
+  explicit Preparer(KernelOp kernel) : kernel(kernel), context(kernel.getContext()) {}
+  LogicalResult run();
+
+private:
+  void moveAsBits();
+  LogicalResult addPhases();
+  LogicalResult addPhase(Phase kind, Value extra, ArrayRef<Value> given, ArrayRef<unsigned> outputs,
+                         std::optional<unsigned> vectorDim);
+  int64_t accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store);
+  void addGeometry();
+  bool dependsOn(Value value, Operation *op) const;
+
+  KernelOp kernel;
+  MLIRContext *context;
+  SmallVector<PhaseOp> phases;
+};
+
+} // namespace
+
+/// 16-bit floats that are only moved go as bits: widening them and back would lose a NaN's payload.
+void Preparer::moveAsBits() {
+  Block &body = kernel.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  Type bits = IntegerType::get(context, 16);
+  SmallVector<Attribute> inputs(kernel.getInputs().begin(), kernel.getInputs().end());
+  SmallVector<Attribute> outputs(kernel.getOutputs().begin(), kernel.getOutputs().end());
+  auto withBits = [&](Attribute attr) {
+    auto view = cast<ViewAttr>(attr);
+    return ViewAttr::get(context, view.getTensor(), bits, view.getShape(), view.getAccess(),
+                         view.getAlign());
+  };
+  for (BlockArgument argument : body.getArguments()) {
+    Type element = kernel.getInput(argument.getArgNumber()).getElement();
+    bool moved = (element.isF16() || element.isBF16()) &&
+                 llvm::all_of(argument.getUses(), [&](OpOperand &use) {
+                   return use.getOwner() == yield &&
+                          kernel.getOutput(use.getOperandNumber()).getElement() == element;
+                 });
+    if (!moved)
+      continue;
+    argument.setType(bits);
+    inputs[argument.getArgNumber()] = withBits(inputs[argument.getArgNumber()]);
+    for (OpOperand &use : argument.getUses())
+      outputs[use.getOperandNumber()] = withBits(outputs[use.getOperandNumber()]);
+  }
+  Builder builder(context);
+  kernel.setInputsAttr(builder.getArrayAttr(inputs));
+  kernel.setOutputsAttr(builder.getArrayAttr(outputs));
+}
+
+bool Preparer::dependsOn(Value value, Operation *on) const {
+  SmallVector<Value> worklist{value};
+  llvm::DenseSet<Operation *> seen;
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (op == on)
+      return true;
+    if (op && seen.insert(op).second)
+      worklist.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store) {
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  Access kind = Access::Gather;
+  if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
+      permute && permute.getKind() == PermuteClass::Tiles && !store &&
+      constantSize(access.strides[permute.getTransposed()]) == 1 && !access.isBroadcast(*vectorDim))
+    kind = Access::Transposed;
+  else if (vectorDim && constantSize(access.strides[*vectorDim]) == 1)
+    kind = Access::Vector;
+  else if (!store && (!vectorDim || access.isBroadcast(*vectorDim)))
+    kind = Access::Splat;
+  return static_cast<int64_t>(kind);
+}
+
+/// Clones what `outputs` (and `extra`) need from the body into a phase; `given` are values that the
+/// template hands in.
+LogicalResult Preparer::addPhase(Phase kind, Value extra, ArrayRef<Value> given,
+                                 ArrayRef<unsigned> outputs, std::optional<unsigned> vectorDim) {
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  SmallVector<Value> results;
+  if (extra)
+    results.push_back(extra);
+  for (unsigned output : outputs)
+    results.push_back(yield.getValues()[output]);
+
+  llvm::SetVector<Operation *> slice;
+  llvm::SetVector<BlockArgument> used;
+  SmallVector<Value> worklist(results);
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (llvm::is_contained(given, value))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      used.insert(argument);
+    else if (auto collective = value.getDefiningOp<CollectiveOp>())
+      return collective.emitOpError()
+             << "has a statistic that is used at every element, which no template passes on";
+    else if (slice.insert(value.getDefiningOp()))
+      worklist.append(value.getDefiningOp()->operand_begin(), value.getDefiningOp()->operand_end());
+  }
+  SmallVector<BlockArgument> arguments(used.begin(), used.end());
+  llvm::sort(arguments,
+             [](BlockArgument a, BlockArgument b) { return a.getArgNumber() < b.getArgNumber(); });
+  SmallVector<Operation *> ops(slice.begin(), slice.end());
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+
+  SmallVector<int64_t> loads, stores, access;
+  for (BlockArgument argument : arguments) {
+    loads.push_back(argument.getArgNumber());
+    access.push_back(accessOf(kernel.getInput(argument.getArgNumber()), vectorDim, false));
+  }
+  for (unsigned output : outputs) {
+    stores.push_back(output);
+    access.push_back(accessOf(kernel.getOutput(output), vectorDim, true));
+  }
+  OpBuilder builder(yield);
+  OperationState state(kernel.getLoc(), PhaseOp::getOperationName());
+  state.addRegion();
+  auto phase = cast<PhaseOp>(Operation::create(state));
+  phase.setKind(kind);
+  phase.setLoads(loads);
+  phase.setStores(stores);
+  phase.setAccess(access);
+  Block &body = phase.getBody().emplaceBlock();
+  IRMapping mapping;
+  for (Value value : given)
+    mapping.map(value, body.addArgument(value.getType(), value.getLoc()));
+  for (BlockArgument argument : arguments)
+    mapping.map(argument, body.addArgument(argument.getType(), argument.getLoc()));
+  OpBuilder inner = OpBuilder::atBlockEnd(&body);
+  for (Operation *op : ops)
+    inner.clone(*op, mapping);
+  SmallVector<Value> mapped;
+  for (Value result : results)
+    mapped.push_back(mapping.lookup(result));
+  YieldOp::create(inner, yield.getLoc(), mapped);
+  phases.push_back(phase);
+  return success();
+}
+
+LogicalResult Preparer::addPhases() {
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  CollectiveOp collective = kernel.getCollective();
+  SmallVector<unsigned> all, before, after, once;
+  for (unsigned i = 0; i < kernel.getOutputs().size(); ++i) {
+    all.push_back(i);
+    if (!variesInRow(kernel, kernel.getOutput(i)) && collective)
+      once.push_back(i);
+    else if (collective)
+      (dependsOn(yield.getValues()[i], collective) ? after : before).push_back(i);
+  }
+  if (!collective)
+    return addPhase(Phase::Body, {}, {}, all, kernel.getRank() - 1);
+  unsigned keptInner = kernel.getReduced().front() - 1, rowInner = kernel.getRank() - 1;
+  auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
+  bool inner = row && row.getKind() != RowClass::Column;
+  unsigned vectorDim = inner ? rowInner : keptInner;
+  SmallVector<Value> stats(collective.getValues());
+  if (collective.getKind() >= Collective::LayerNorm)
+    stats.erase(stats.begin());
+  if (failed(addPhase(Phase::Prologue, collective.getValue(), {}, before, vectorDim)) ||
+      failed(addPhase(Phase::Epilogue, {}, {collective.getValues()[0]}, after, vectorDim)))
+    return failure();
+  return addPhase(Phase::Finish, {}, stats, once, keptInner);
+}
+
+void Preparer::addGeometry() {
+  AffineExpr one = getAffineConstantExpr(1, context);
+  SmallVector<AffineExpr> extents(kernel.getExtents().getResults());
+  unsigned symbols = kernel.getSymbols();
+  auto productOf = [&](ArrayRef<AffineExpr> exprs) {
+    AffineExpr product = one;
+    for (AffineExpr expr : exprs)
+      product = normalizeSize(product * expr) ? normalizeSize(product * expr) : product * expr;
+    return product;
+  };
+  SmallVector<SmallVector<AffineExpr>> spaces;
+  AffineExpr blocks;
+  int64_t threads = 0;
+  auto inVectors = [&](unsigned dim, int64_t vector) {
+    AffineExpr quotient = divideSizes(extents[dim], getAffineConstantExpr(vector, context));
+    return quotient ? quotient : extents[dim].floorDiv(vector);
+  };
+  Attribute schedule = kernel.getScheduleAttr();
+  auto flat = [&](int64_t vector, int64_t perBlock) {
+    extents.back() = inVectors(extents.size() - 1, vector);
+    spaces.push_back(extents);
+    blocks = productOf(extents).ceilDiv(perBlock);
+  };
+  SmallVector<AffineExpr> kept, reduced;
+  auto split = [&](bool vectorInRow, int64_t vector) {
+    unsigned firstReduced = kernel.getReduced().front();
+    unsigned dim = vectorInRow ? extents.size() - 1 : firstReduced - 1;
+    extents[dim] = inVectors(dim, vector);
+    kept.assign(extents.begin(), extents.begin() + firstReduced);
+    reduced.assign(extents.begin() + firstReduced, extents.end());
+    spaces = {kept, reduced};
+  };
+  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {
+    threads = pointwise.getThreads();
+    flat(pointwise.getVector(), threads * pointwise.getUnroll());
+  } else if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule)) {
+    threads = permute.getThreads();
+    if (permute.getKind() == PermuteClass::Runs) {
+      flat(permute.getMovement() / elementBytes(kernel.getOutput(0).getElement()),
+           threads * permute.getUnroll());
+    } else {
+      SmallVector<AffineExpr> tiles = extents;
+      tiles.back() = tiles.back().ceilDiv(permute.getTileOut());
+      tiles[permute.getTransposed()] = tiles[permute.getTransposed()].ceilDiv(permute.getTileIn());
+      spaces = {extents, tiles};
+      blocks = productOf(tiles);
+    }
+  } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
+    threads = row.getThreadsPerRow() * row.getRowsPerBlock();
+    split(row.getKind() != RowClass::Column, row.getVector());
+    blocks = productOf(kept).ceilDiv(row.getRowsPerBlock());
+  } else {
+    auto reduce = cast<ReduceScheduleAttr>(schedule);
+    threads = reduce.getLanes() * reduce.getRowGroups();
+    split(false, reduce.getVector());
+    blocks = productOf(kept).ceilDiv(reduce.getLanes());
+  }
+  // A runtime extent behind the first of its list is divided by.
+  llvm::SetVector<AffineExpr> dividers;
+  SmallVector<Attribute> maps;
+  for (ArrayRef<AffineExpr> space : spaces) {
+    for (AffineExpr extent : space.drop_front())
+      if (!constantSize(extent))
+        dividers.insert(extent);
+    maps.push_back(AffineMapAttr::get(AffineMap::get(0, symbols, space, context)));
+  }
+  kernel.setGeometryAttr(LaunchAttr::get(
+      context, AffineMap::get(0, symbols, blocks), threads, ArrayAttr::get(context, maps),
+      AffineMap::get(0, symbols, dividers.takeVector(), context)));
+}
+
+LogicalResult Preparer::run() {
+  if (!kernel.getSchedule())
+    return kernel.emitOpError() << "has no schedule; run --swage-select-schedule first";
+  moveAsBits();
+  if (failed(addPhases()))
+    return failure();
+  addGeometry();
+  Block &body = kernel.getBody().front();
+  while (!body.empty())
+    body.back().erase();
+  body.eraseArguments(0, body.getNumArguments());
+  for (PhaseOp phase : phases)
+    body.push_back(phase);
+  return success();
+}
+
+namespace {
+struct PrepareForEmissionPass : swage::impl::PrepareForEmissionPassBase<PrepareForEmissionPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      if (!kernel.getGeometry() && failed(Preparer(kernel).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,359 @@
+//===- SelectSchedule.cpp - --swage-select-schedule ------------------------===//
+//
+// The rules are those of the templates' essays: 16-byte accesses on the narrowest operand where
+// shape and alignment allow, enough loads in flight, and rows on chip as long as a thread's share
+// fits its registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "swage/Dialect/Swage/Transforms/SelectSchedule.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Transforms/Passes.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace swage {
+#define GEN_PASS_DEF_SELECTSCHEDULEPASS
+#include "swage/Dialect/Swage/Transforms/Passes.h.inc"
+} // namespace swage
+
+using namespace mlir;
+using namespace swage;
+
+namespace {
+
+/// Elements of a row that a thread keeps in f32 registers without spilling.
+constexpr int64_t kRegisterElements = 32;
+/// Offsets that a block may form beyond the last element.
+constexpr int64_t kOvershoot = 1 << 20;
+
+class Selector {
+public:
+  Selector(KernelOp kernel, const DeviceProperties &device, int64_t index)
+      : kernel(kernel), device(device) {
+    this->index = index ? index : indexWidth();
+  }
+  SelectedSchedule run();
+
+private:
+  SelectedSchedule pointwise();
+  SelectedSchedule runs();
+  SelectedSchedule tiles();
+  SelectedSchedule row();
+  SelectedSchedule column();
+  SelectedSchedule reduce();
+
+  int64_t indexWidth() const;
+  int64_t vectorAlong(unsigned dim, bool tail, function_ref<bool(ViewAttr)> takesPart) const;
+  int64_t vectorAlong(unsigned dim, bool tail = false) const {
+    return vectorAlong(dim, tail, [](ViewAttr) { return true; });
+  }
+  AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }
+  std::optional<int64_t> product(bool reduced) const;
+  SmallVector<ViewAttr> views() const {
+    SmallVector<ViewAttr> all(kernel.getInputs().getAsRange<ViewAttr>());
+    llvm::append_range(all, kernel.getOutputs().getAsRange<ViewAttr>());
+    return all;
+  }
+  MLIRContext *context() const { return const_cast<KernelOp &>(kernel).getContext(); }
+
+  mutable KernelOp kernel;
+  const DeviceProperties &device;
+  int64_t index;
+};
+
+} // namespace
+
+/// A size that is only known at run time counts as small enough; the JIT checks it and asks for 64
+/// bits otherwise.
+int64_t Selector::indexWidth() const {
+  for (AffineExpr offset : largestOffsets(kernel))
+    if (std::optional<int64_t> constant = constantSize(offset);
+        constant && *constant >= INT32_MAX - kOvershoot)
+      return 64;
+  return 32;
+}
+
+std::optional<int64_t> Selector::product(bool reduced) const {
+  int64_t total = 1;
+  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+    if (llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim)) == reduced) {
+      std::optional<int64_t> constant = constantSize(extent(dim));
+      if (!constant || llvm::MulOverflow(total, *constant, total))
+        return std::nullopt;
+    }
+  return total;
+}
+
+/// The widest vector along `dim`: 16 bytes of the narrowest operand that moves along it, no more
+/// than 32 of the widest, and such that every operand that is contiguous there starts each vector
+/// aligned. Without `tail` it divides the extent.
+int64_t Selector::vectorAlong(unsigned dim, bool tail,
+                              function_ref<bool(ViewAttr)> takesPart) const {
+  int64_t narrow = 16, wide = 1;
+  for (ViewAttr view : views()) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    if (access.isBroadcast(dim) || !takesPart(view))
+      continue;
+    narrow = std::min(narrow, elementBytes(view.getElement()));
+    wide = std::max(wide, elementBytes(view.getElement()));
+  }
+  int64_t vector = std::min<int64_t>(16 / narrow, std::max<int64_t>(1, 32 / wide));
+  while (vector > 1 && !tail && !extent(dim).isMultipleOf(vector))
+    vector /= 2;
+  for (ViewAttr view : views()) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    if (constantSize(access.strides[dim]) != 1 || !takesPart(view))
+      continue;
+    while (vector > 1 &&
+           std::min<int64_t>(16, vector * elementBytes(view.getElement())) > view.getAlign())
+      vector /= 2;
+    for (unsigned other = 0; other < kernel.getRank(); ++other)
+      while (vector > 1 && other != dim && !access.strides[other].isMultipleOf(vector))
+        vector /= 2;
+    while (vector > 1 && !access.offset.isMultipleOf(vector))
+      vector /= 2;
+  }
+  return vector;
+}
+
+//===----------------------------------------------------------------------===//
+// Pointwise and runs
+//===----------------------------------------------------------------------===//
+
+SelectedSchedule Selector::pointwise() {
+  unsigned inner = kernel.getRank() - 1;
+  int64_t vector = vectorAlong(inner), narrow = 16;
+  bool tail = false;
+  // A one-dimensional space may end in a tail if every operand is contiguous or stands still.
+  if (kernel.getRank() == 1) {
+    bool plain = llvm::all_of(views(), [&](ViewAttr view) {
+      LinearAccess access = *LinearAccess::of(view.getAccess());
+      return constantSize(access.strides[0]) == 1 || access.isBroadcast(0);
+    });
+    if (int64_t wider = vectorAlong(inner, /*tail=*/true); plain && wider > vector) {
+      vector = wider;
+      tail = true;
+    }
+  }
+  for (ViewAttr view : views())
+    if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
+      narrow = std::min(narrow, elementBytes(view.getElement()));
+  // Narrow accesses need more of them in flight: 16 bytes a thread, four accesses at most.
+  int64_t unroll = std::clamp<int64_t>(16 / std::max<int64_t>(1, vector * narrow), 1, 4);
+  int64_t threads = 256;
+  std::optional<int64_t> points = product(false);
+  while (points && threads > 64 &&
+         llvm::divideCeil(*points, vector * threads * unroll) < uint64_t(device.smCount))
+    threads /= 2;
+  std::string reason = "vectors of " + std::to_string(vector) + (tail ? " with a tail" : "") +
+                       " along the innermost extent";
+  return {PointwiseScheduleAttr::get(context(), threads, vector, unroll, tail, index), reason};
+}
+
+SelectedSchedule Selector::runs() {
+  auto plain = cast<PointwiseScheduleAttr>(pointwise().schedule);
+  int64_t movement = plain.getVector() * elementBytes(kernel.getOutput(0).getElement());
+  if (plain.getTail())
+    return {plain, "contiguous on both sides: a copy"};
+  return {PermuteScheduleAttr::get(context(), PermuteClass::Runs, plain.getThreads(), movement,
+                                   plain.getUnroll(), 0, 1, 1, 1, 1, index),
+          "both sides share the innermost run, which moves by " + std::to_string(movement) +
+              " bytes"};
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+SelectedSchedule Selector::tiles() {
+  unsigned out = kernel.getRank() - 1, in = *transposedDim(kernel);
+  int64_t bytes = 1, transposedInputs = 0;
+  auto isTransposed = [&](ViewAttr view) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    return constantSize(access.strides[in]) == 1 && !access.isBroadcast(out);
+  };
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+    if (isTransposed(view)) {
+      bytes = std::max(bytes, elementBytes(view.getElement()));
+      ++transposedInputs;
+    }
+  int64_t widest = 16 / bytes;
+  int64_t vectorIn = std::min(widest, vectorAlong(in, false, isTransposed));
+  int64_t vectorOut =
+      std::min(widest, vectorAlong(out, false, [&](ViewAttr view) { return !isTransposed(view); }));
+  int64_t side = bytes == 8 ? 32 : bytes >= 4 ? 64 : 128;
+  if (bytes == 16 || std::max(vectorIn, vectorOut) == 1)
+    side = 32;
+  int64_t tileIn = side, tileOut = side, threads = 256;
+  while (transposedInputs * tileIn * tileOut * bytes > 48 * 1024)
+    (tileIn >= tileOut ? tileIn : tileOut) /= 2;
+  // No larger than the tensor needs, and no smaller than one pass of the threads over the tile.
+  auto shrink = [&](int64_t &tile, unsigned dim, int64_t least) {
+    std::optional<int64_t> constant = constantSize(extent(dim));
+    while (constant && tile / 2 >= *constant && tile / 2 >= least)
+      tile /= 2;
+  };
+  shrink(tileIn, in, std::max<int64_t>(8, vectorIn));
+  shrink(tileOut, out, std::max<int64_t>(8, vectorOut));
+  int64_t rows = bytes == 1 ? std::min<int64_t>(4, vectorOut) : vectorOut;
+  auto fits = [&] {
+    return tileIn * tileOut / (vectorIn * rows) >= threads &&
+           tileIn * tileOut / vectorOut >= threads;
+  };
+  while (!fits() && threads > 32)
+    threads /= 2;
+  while (!fits() && vectorIn * vectorOut > 1) {
+    (vectorIn >= vectorOut ? vectorIn : vectorOut) /= 2;
+    rows = bytes == 1 ? std::min<int64_t>(4, vectorOut) : vectorOut;
+  }
+  return {PermuteScheduleAttr::get(context(), PermuteClass::Tiles, threads, 1, 1, in, tileIn,
+                                   tileOut, vectorIn, vectorOut, index),
+          "input and output are contiguous along different dimensions: tiles of " +
+              std::to_string(tileIn) + " by " + std::to_string(tileOut) + " through shared memory"};
+}
+
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+SelectedSchedule Selector::row() {
+  unsigned inner = kernel.getRank() - 1;
+  int64_t vector = vectorAlong(inner);
+  std::optional<int64_t> length = product(true), rows = product(false);
+  auto make = [&](RowClass kind, int64_t perRow, int64_t rowsPerBlock, int64_t vectors, bool exact,
+                  std::string reason) {
+    return SelectedSchedule{
+        RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector, vectors, exact, index),
+        reason};
+  };
+  if (!length)
+    return make(RowClass::Looped, 512, 1, 2, false, "the row's length is only known at run time");
+  int64_t vectors = std::max<int64_t>(1, *length / vector),
+          capacity = std::max<int64_t>(1, kRegisterElements / vector);
+  // Few rows leave most of the GPU idle unless each row gets many threads.
+  bool fewRows = rows && *rows < 4 * device.smCount;
+
+  if (vectors <= 32 * std::max<int64_t>(1, capacity) && !(fewRows && vectors > 64)) {
+    int64_t threads = std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors));
+    // Two vectors a thread or more, so that short rows keep enough loads in flight.
+    while (threads > 1 && vectors <= threads && vector * threads > 16 && vectors % threads == 0 &&
+           !fewRows && vectors / threads < 2 && capacity >= 2)
+      threads /= 2;
+    int64_t perThread = llvm::divideCeil(vectors, threads);
+    return make(RowClass::Group, threads, 128 / threads, perThread, threads * perThread == vectors,
+                "a row of " + std::to_string(*length) + " fits the registers of " +
+                    std::to_string(threads) + " threads");
+  }
+  if (vectors <= 1024 * capacity) {
+    // The least number of vectors a thread that divides the row without a remainder, 16 elements a
+    // thread if possible.
+    int64_t wanted = fewRows ? 1 : std::max<int64_t>(1, kRegisterElements / 2 / vector), best = 0;
+    for (int64_t perThread = 1; perThread <= capacity; ++perThread) {
+      int64_t threads = vectors / perThread;
+      if (vectors % perThread || threads % 32 || threads > 1024 || threads < 64)
+        continue;
+      if (!best || std::abs(perThread - wanted) < std::abs(best - wanted))
+        best = perThread;
+    }
+    if (best)
+      return make(RowClass::Block, vectors / best, 1, best, true,
+                  "a row of " + std::to_string(*length) +
+                      " fits the registers of one block exactly");
+    int64_t perThread = std::clamp<int64_t>(wanted, llvm::divideCeil(vectors, 1024), capacity);
+    int64_t threads =
+        std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(vectors, perThread), 32));
+    perThread = llvm::divideCeil(vectors, threads);
+    return make(RowClass::Block, threads, 1, perThread, threads * perThread == vectors,
+                "a row of " + std::to_string(*length) + " fits the registers of one block");
+  }
+  return make(RowClass::Looped, fewRows ? 1024 : 512, 1,
+              std::max<int64_t>(1, std::min<int64_t>(4, capacity)), false,
+              "a row of " + std::to_string(*length) + " is too long for registers");
+}
+
+/// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
+/// its own row.
+SelectedSchedule Selector::column() {
+  unsigned keptInner = kernel.getReduced().front() - 1;
+  int64_t vector = vectorAlong(keptInner);
+  std::optional<int64_t> length = product(true), inner = constantSize(extent(keptInner));
+  int64_t perRow = length && *length < 8 ? 1 : 8, lanes = 32;
+  while (inner && lanes > 4 && lanes / 2 * vector >= *inner)
+    lanes /= 2;
+  while (lanes * perRow < 128)
+    perRow *= 2;
+  return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, 2, false, index),
+          "the row runs across the contiguous dimension"};
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions over outer and middle dimensions
+//===----------------------------------------------------------------------===//
+
+SelectedSchedule Selector::reduce() {
+  unsigned keptInner = kernel.getReduced().front() - 1;
+  int64_t vector = vectorAlong(keptInner);
+  std::optional<int64_t> length = product(true), inner = constantSize(extent(keptInner));
+  int64_t lanes = 32, groups = 8;
+  while (inner && lanes > 1 && lanes / 2 * vector >= *inner)
+    lanes /= 2;
+  groups = 256 / lanes;
+  while (length && groups > 1 && groups > *length)
+    groups /= 2;
+  lanes = std::max<int64_t>(lanes, 64 / groups);
+  int64_t unroll = length && *length >= 8 * groups ? 8 : length && *length >= 4 * groups ? 4 : 1;
+  if (!length)
+    unroll = 8;
+  return {ReduceScheduleAttr::get(context(), lanes, groups, vector, unroll, index),
+          "the reduced dimensions lie outside the contiguous one"};
+}
+
+SelectedSchedule Selector::run() {
+  switch (familyOf(kernel)) {
+  case Family::Pointwise:
+    return pointwise();
+  case Family::Runs:
+    return runs();
+  case Family::Tiles:
+    return tiles();
+  case Family::Reduce:
+    return reduce();
+  case Family::Row: {
+    std::optional<unsigned> principal = principalDim(kernel);
+    return principal && !llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal))
+               ? column()
+               : row();
+  }
+  }
+  return {};
+}
+
+SelectedSchedule swage::selectSchedule(KernelOp kernel, const DeviceProperties &device,
+                                       int64_t index) {
+  return Selector(kernel, device, index).run();
+}
+
+namespace {
+struct SelectSchedulePass : swage::impl::SelectSchedulePassBase<SelectSchedulePass> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    Expected<DeviceProperties> device = DeviceProperties::forArch(arch);
+    if (!device) {
+      emitError(getOperation().getLoc()) << device.takeError().message;
+      return signalPassFailure();
+    }
+    if (index != 0 && index != 32 && index != 64) {
+      emitError(getOperation().getLoc()) << "index is " << index << " bits, but must be 32 or 64";
+      return signalPassFailure();
+    }
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      if (kernel.getSchedule())
+        continue;
+      SelectedSchedule selected = selectSchedule(kernel, *device, index);
+      kernel.setScheduleAttr(selected.schedule);
+      kernel.emitRemark() << selected.reason;
+    }
+  }
+};
+} // namespace

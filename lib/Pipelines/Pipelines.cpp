@@ -1,0 +1,37 @@
+//===- Pipelines.cpp - The order of the passes ----------------------------===//
+
+#include "swage/Pipelines/Pipelines.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+#include "swage/Dialect/Swage/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace swage;
+
+void swage::buildKernelPipeline(OpPassManager &manager, const KernelPipelineOptions &options) {
+  // Static extents first: every later decision is better on them.
+  manager.addNestedPass<func::FuncOp>(createInferShapesPass());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  // Unfused, an op is what it was written as: recognition would fuse by itself.
+  if (options.fuse) {
+    manager.addNestedPass<func::FuncOp>(createRecognizePass());
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  }
+  // Before fusion, so that the first half of a split reduction still takes its producers in.
+  manager.addNestedPass<func::FuncOp>(createSplitReducePass({options.arch}));
+  manager.addPass(createFusePass({options.fuse}));
+  // Scalar bodies: what a graph computes twice, a kernel computes once.
+  manager.addPass(createCSEPass());
+  // After fusion, because one answer must hold for all operands of a kernel.
+  manager.addPass(createMergeDimensionsPass());
+  manager.addPass(createSelectSchedulePass({options.arch, options.index}));
+  manager.addPass(createPrepareForEmissionPass());
+}
+
+void swage::registerPipelines() {
+  PassPipelineRegistration<KernelPipelineOptions>(
+      "swage-kernel-pipeline", "From a graph to kernels that are ready to be printed as CUDA",
+      buildKernelPipeline);
+}
