@@ -39,7 +39,7 @@ static const std::vector<DeviceProperties> &presets() {
       preset("NVIDIA A100-SXM4-80GB", 8, 0, 108, 2048, 32, 164, 40 * kMiB, 80 * kGiB, 2039),
       preset("NVIDIA GeForce RTX 3090", 8, 6, 82, 1536, 16, 100, 6 * kMiB, 24 * kGiB, 936),
       preset("NVIDIA GeForce RTX 4090", 8, 9, 128, 1536, 24, 100, 72 * kMiB, 24 * kGiB, 1008),
-      preset("NVIDIA H200", 9, 0, 132, 2048, 32, 228, 60 * kMiB, 141 * kGiB, 4800),
+      preset("NVIDIA H200", 9, 0, 132, 2048, 32, 228, 60 * kMiB, 150109880320, 4800),
       preset("NVIDIA B200", 10, 0, 148, 2048, 32, 228, 126 * kMiB, 180 * kGiB, 8000),
       preset("NVIDIA GeForce RTX 5090", 12, 0, 170, 1536, 24, 100, 96 * kMiB, 32 * kGiB, 1792),
   };

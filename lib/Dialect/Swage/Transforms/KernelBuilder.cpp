@@ -666,8 +666,8 @@ std::optional<BuiltKernel> KernelBuilder::build() {
       built = built && storeOutput(output, yields);
     if (built) {
       YieldOp::create(*builder, loc, yields);
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body->without_terminator())))
-        if (op.use_empty())
+      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
+        if (op.use_empty() && !isa<YieldOp>(op))
           op.erase();
       return finish(cast<KernelOp>(kernel.release()));
     }
