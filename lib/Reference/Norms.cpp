@@ -64,6 +64,22 @@ static Number deviation(const Number &x, const Number &m, Precision precision) {
   return {r, error, precision.round(x.honest - m.honest)};
 }
 
+/// The mean and R_m. Kernels merge means of parts of the row, so an exact sum, unlike that of a
+/// reduction, promises no exact mean.
+static std::pair<Number, double> layerNormMean(const std::vector<Number> &row,
+                                               Precision precision) {
+  int64_t n = static_cast<int64_t>(row.size());
+  Sum total = sum(
+      n, [&](int64_t i) { return row[i]; }, precision);
+  Number mean = meanOf(total, n, precision);
+  double count = static_cast<double>(n);
+  double summing = std::max(total.rounding, sumBound(n, precision) * total.absolute);
+  double rounding = summing / count + precision.rounding(mean.reference, 2);
+  if (std::isfinite(mean.reference))
+    mean.error = std::max(mean.error, total.number.error / count + rounding);
+  return {mean, rounding};
+}
+
 static Number layerNormVariance(const std::vector<Number> &row, const Number &mean,
                                 double meanRounding, Precision precision) {
   double n = static_cast<double>(row.size());
@@ -81,7 +97,7 @@ static Number layerNormVariance(const std::vector<Number> &row, const Number &me
     return {v, std::isinf(mean.error) ? kUncertain : 0, honest};
   double error = 2 * static_cast<double>(carried) / n + 2 * std::sqrt(v) * meanRounding +
                  mean.error * mean.error +
-                 (gamma(row.size(), precision) + 4 * precision.unit()) * v;
+                 (sumBound(row.size(), precision) + 4 * precision.unit()) * v;
   if (v > 0)
     error += precision.smallest();
   error = std::max(error, std::fabs(honest - v));
@@ -105,8 +121,8 @@ static Number meanSquare(const std::vector<Number> &row, Precision precision) {
   honest = precision.round(honest / precision.round(n));
   if (!std::isfinite(s))
     return {s, uncertain ? kUncertain : 0, honest};
-  double error =
-      static_cast<double>(carried) / n + (gamma(row.size(), precision) + 3 * precision.unit()) * s;
+  double error = static_cast<double>(carried) / n +
+                 (sumBound(row.size(), precision) + 3 * precision.unit()) * s;
   if (s > 0)
     error += precision.smallest();
   error = std::max(error, std::fabs(honest - s));
@@ -166,13 +182,7 @@ NormResult layerNorm(const Value &x, const Value *gamma, const Value *beta, int6
                      Precision precision) {
   return normalizeRows(x, gamma, beta, axis, type, statistics, /*withMean=*/true, precision,
                        [&](const std::vector<Number> &row) {
-                         int64_t n = static_cast<int64_t>(row.size());
-                         Sum total = sum(
-                             n, [&](int64_t i) { return row[i]; }, precision);
-                         Number mean = meanOf(total, n, precision);
-                         double rounding = total.rounding / static_cast<double>(n);
-                         if (mean.error > 0)
-                           rounding += precision.rounding(mean.reference, 2);
+                         auto [mean, rounding] = layerNormMean(row, precision);
                          Number variance = layerNormVariance(row, mean, rounding, precision);
                          return std::make_pair(mean, rstdOf(variance, epsilon, precision));
                        });

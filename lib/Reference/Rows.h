@@ -1,7 +1,7 @@
 //===- Rows.h - Sums over rows with error bounds ----------------*- C++ -*-===//
 //
-// Kernels add up a row in an order of their choice. `gamma(n)` bounds the relative error of such a
-// sum, in the sense that the error is at most gamma(n) * sum |x_i|:
+// Kernels add up a row in an order of their choice. The error is at most sumBound(n) * sum |x_i|,
+// called gamma(n) in the formulas of the other files:
 //
 //     gamma(n) = u * min(n, 64 + 4 sqrt(n))
 //
@@ -22,15 +22,16 @@
 
 namespace swage::reference {
 
-inline double gamma(int64_t n, Precision precision) {
+inline double sumBound(int64_t n, Precision precision) {
   double terms = static_cast<double>(n);
   return precision.unit() * std::min(terms, 64 + 4 * std::sqrt(terms));
 }
 
-/// A sum and what of its error is due to adding up.
+/// A sum, what of its error is due to adding up, and sum |x_i|.
 struct Sum {
   Number number;
   double rounding = 0;
+  double absolute = 0;
 };
 
 /// The sum of term(0), ..., term(n-1). Exact where all terms are exact multiples of a power of two
@@ -53,16 +54,17 @@ template <typename Term> Sum sum(int64_t n, Term term, Precision precision) {
   }
   double r = static_cast<double>(reference);
   if (!std::isfinite(r)) // an infinity or NaN among the terms, or an overflow of f64
-    return {{r, std::isinf(static_cast<double>(error)) ? kUncertain : 0, honest}, 0};
+    return {{r, std::isinf(static_cast<double>(error)) ? kUncertain : 0, honest}, 0, 0};
   bool exact = error == 0 && absolute < std::ldexp(1.0L, lowestBit + (precision.wide ? 53 : 24));
   double rounding = 0;
   if (!exact && absolute > 0) {
-    rounding = gamma(n, precision) * static_cast<double>(absolute) + precision.smallest();
+    rounding = sumBound(n, precision) * static_cast<double>(absolute) + precision.smallest();
     rounding = std::max(rounding, std::fabs(honest - r) - static_cast<double>(error));
   }
   if (absolute > precision.largest()) // some order of adding may overflow
     error = kUncertain;
-  return {checked(r, static_cast<double>(error) + rounding, honest, precision), rounding};
+  return {checked(r, static_cast<double>(error) + rounding, honest, precision), rounding,
+          static_cast<double>(absolute)};
 }
 
 /// sum / n. A kernel may divide or multiply by 1/n: that is exact only for powers of two and 0.

@@ -52,7 +52,8 @@ static void softmaxRow(std::vector<Number> &row, Precision precision) {
     s = {exponential, relative, honest};
   }
   double sum = static_cast<double>(total);
-  double common = static_cast<double>(weighted) / sum + gamma(n, precision) + 3 * precision.unit();
+  double summing = std::max(sumBound(n, precision), std::fabs(honestTotal - sum) / sum);
+  double common = static_cast<double>(weighted) / sum + summing + 3 * precision.unit();
   for (Number &s : row) {
     double y = s.reference / sum;
     double error = 0;

@@ -1,0 +1,11 @@
+# Unit tests of the oracle: number formats, files, the acceptance rule, op by op evaluation.
+find_package(GTest REQUIRED)
+add_executable(swage-reference-tests
+  ${CMAKE_CURRENT_LIST_DIR}/AcceptanceTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ErrorBoundTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/NpyTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/NumberFormatTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ReferenceTest.cpp)
+swage_target(swage-reference-tests)
+target_link_libraries(swage-reference-tests PRIVATE SwageReference MLIRParser GTest::gtest_main)
+add_test(NAME swage-reference-tests COMMAND swage-reference-tests)

@@ -1,0 +1,364 @@
+//===- ReferenceTest.cpp - The oracle against constants -------------------===//
+
+#include "ReferenceGraph.h"
+#include "gtest/gtest.h"
+
+using namespace swage::reference;
+using namespace swage::reference::test;
+using Elements = std::vector<double>;
+
+static Value runOne(llvm::StringRef text, llvm::ArrayRef<const Tensor *> inputs) {
+  Graph graph(text);
+  std::vector<Value> results = graph.run(inputs);
+  EXPECT_EQ(results.size(), 1u) << graph.message;
+  return results.empty() ? Value() : results.front();
+}
+
+//===----------------------------------------------------------------------===//
+// Index ops
+//===----------------------------------------------------------------------===//
+
+TEST(Reference, permute) {
+  Tensor x = makeIota(ElementType::F32, {2, 3, 2});
+  Value y = runOne(R"(func.func @f(%x: tensor<2x3x2xf32>) -> tensor<3x2x2xf32> {
+    %y = swage.permute %x [1, 2, 0] : tensor<2x3x2xf32> -> tensor<3x2x2xf32>
+    return %y : tensor<3x2x2xf32> })",
+                   {&x});
+  EXPECT_EQ(references(y), (Elements{0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11}));
+  EXPECT_TRUE(y.isExact());
+}
+
+TEST(Reference, broadcastRepeatsNewAndUnitDimensions) {
+  Tensor x = makeIota(ElementType::I8, {2, 1});
+  Value y = runOne(R"(func.func @f(%x: tensor<2x1xi8>) -> tensor<2x2x3xi8> {
+    %y = swage.broadcast %x dims [0, 2] : tensor<2x1xi8> -> tensor<2x2x3xi8>
+    return %y : tensor<2x2x3xi8> })",
+                   {&x});
+  EXPECT_EQ(references(y), (Elements{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}));
+}
+
+TEST(Reference, sliceWithStep) {
+  Tensor x = makeIota(ElementType::I32, {2, 6});
+  Value y = runOne(R"(func.func @f(%x: tensor<2x6xi32>) -> tensor<2x2xi32> {
+    %y = swage.slice %x axis 1 from 1 size 2 step 3 : tensor<2x6xi32> -> tensor<2x2xi32>
+    return %y : tensor<2x2xi32> })",
+                   {&x});
+  EXPECT_EQ(references(y), (Elements{1, 4, 7, 10}));
+}
+
+TEST(Reference, concatInTheMiddle) {
+  Tensor a = makeIota(ElementType::F16, {2, 1, 2}), b = makeIota(ElementType::F16, {2, 1, 2});
+  b.setReal(0, -1);
+  Value y = runOne(R"(func.func @f(%a: tensor<2x1x2xf16>, %b: tensor<2x1x2xf16>)
+      -> tensor<2x2x2xf16> {
+    %y = swage.concat %a, %b axis 1 : (tensor<2x1x2xf16>, tensor<2x1x2xf16>) -> tensor<2x2x2xf16>
+    return %y : tensor<2x2x2xf16> })",
+                   {&a, &b});
+  EXPECT_EQ(references(y), (Elements{0, 1, -1, 1, 2, 3, 2, 3}));
+}
+
+TEST(Reference, reshapeTakesTheMissingExtent) {
+  Tensor x = makeIota(ElementType::BF16, {4, 3});
+  Value y = runOne(R"(func.func @f(%x: tensor<?x3xbf16>) -> tensor<?x6xbf16> {
+    %y = swage.reshape %x : tensor<?x3xbf16> -> tensor<?x6xbf16>
+    return %y : tensor<?x6xbf16> })",
+                   {&x});
+  EXPECT_EQ(y.shape(), llvm::ArrayRef<int64_t>({2, 6}));
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions, norms, softmax
+//===----------------------------------------------------------------------===//
+
+TEST(Reference, reduceKinds) {
+  Tensor x = makeTensor(ElementType::F32, {2, 2, 2}, {1, 2, 3, -4, 5, 6, 7, 8});
+  auto run = [&](const std::string &kind) {
+    return references(runOne("func.func @f(%x: tensor<2x2x2xf32>) -> tensor<2xf32> {\n"
+                             "%y = swage.reduce " +
+                                 kind +
+                                 " %x dims [0, 2] : tensor<2x2x2xf32> -> tensor<2xf32>\n"
+                                 "return %y : tensor<2xf32> }",
+                             {&x}));
+  };
+  EXPECT_EQ(run("sum"), (Elements{14, 14}));
+  EXPECT_EQ(run("mean"), (Elements{3.5, 3.5}));
+  EXPECT_EQ(run("max"), (Elements{6, 8}));
+  EXPECT_EQ(run("min"), (Elements{1, -4}));
+}
+
+TEST(Reference, reduceNothing) {
+  Tensor x = makeTensor(ElementType::F32, {0, 2});
+  auto run = [&](const std::string &kind) {
+    return runOne("func.func @f(%x: tensor<0x2xf32>) -> tensor<2xf32> {\n"
+                  "%y = swage.reduce " +
+                      kind +
+                      " %x dims [0] : tensor<0x2xf32> -> tensor<2xf32>\n"
+                      "return %y : tensor<2xf32> }",
+                  {&x})
+        .reference(1);
+  };
+  EXPECT_EQ(run("sum"), 0);
+  EXPECT_TRUE(std::isnan(run("mean")));
+  EXPECT_EQ(run("max"), -HUGE_VAL);
+  EXPECT_EQ(run("min"), HUGE_VAL);
+}
+
+TEST(Reference, integerSumsWrap) {
+  Tensor x = makeTensor(ElementType::I32, {3}, {2147483647, 1, 5});
+  Value y = runOne(R"(func.func @f(%x: tensor<3xi32>) -> tensor<i32> {
+    %y = swage.reduce sum %x dims [0] : tensor<3xi32> -> tensor<i32>
+    return %y : tensor<i32> })",
+                   {&x});
+  EXPECT_EQ(references(y), (Elements{-2147483643}));
+}
+
+TEST(Reference, layerNorm) {
+  Tensor x = makeTensor(ElementType::F32, {2, 4}, {1, 2, 3, 4, -1, -1, 1, 1});
+  Tensor gamma = makeTensor(ElementType::F32, {4}, {1, 2, 3, 4});
+  Tensor beta = makeTensor(ElementType::F32, {4}, {0.5, 0, 0, -1});
+  Graph graph(R"(func.func @f(%x: tensor<2x4xf32>, %g: tensor<4xf32>, %b: tensor<4xf32>)
+      -> (tensor<2x4xf32>, tensor<2xf32>, tensor<2xf32>) {
+    %y, %m, %r = swage.layer_norm %x gamma %g beta %b axis 1 eps 0.75
+      : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>)
+      -> (tensor<2x4xf32>, tensor<2xf32>, tensor<2xf32>)
+    return %y, %m, %r : tensor<2x4xf32>, tensor<2xf32>, tensor<2xf32> })");
+  std::vector<Value> results = graph.run({&x, &gamma, &beta});
+  ASSERT_EQ(results.size(), 3u) << graph.message;
+  double first = 1 / std::sqrt(2.0), second = 1 / std::sqrt(1.75); // variances 1.25 and 1
+  Elements expected = {-1.5 * first + 0.5, -0.5 * 2 * first, 0.5 * 3 * first, 1.5 * 4 * first - 1,
+                       -second + 0.5,      -2 * second,      3 * second,      4 * second - 1};
+  for (size_t i = 0; i < expected.size(); ++i)
+    EXPECT_NEAR(results[0].reference(i), expected[i], 1e-14);
+  EXPECT_EQ(references(results[1]), (Elements{2.5, 0}));
+  EXPECT_NEAR(results[2].reference(0), first, 1e-15);
+  EXPECT_NEAR(results[2].reference(1), second, 1e-15);
+}
+
+TEST(Reference, rmsNormOverTwoDimensions) {
+  Tensor x = makeTensor(ElementType::F16, {1, 2, 2}, {1, 2, 3, 4});
+  Value y = runOne(R"(func.func @f(%x: tensor<1x2x2xf16>) -> tensor<1x2x2xf16> {
+    %y = swage.rms_norm %x axis 1 eps 1.5 : (tensor<1x2x2xf16>) -> tensor<1x2x2xf16>
+    return %y : tensor<1x2x2xf16> })",
+                   {&x});
+  for (int i = 0; i < 4; ++i)
+    EXPECT_NEAR(y.reference(i), (i + 1) / 3.0, 1e-15); // 30 / 4 + 1.5 = 9
+}
+
+TEST(Reference, softmaxAlongAnOuterAxisWithScale) {
+  Tensor x = makeTensor(ElementType::F32, {2, 2}, {0, 4, 2, 0});
+  Value y = runOne(R"(func.func @f(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %y = swage.softmax %x axis 0 scale 0.5 : tensor<2x2xf32> -> tensor<2x2xf32>
+    return %y : tensor<2x2xf32> })",
+                   {&x});
+  double e = std::exp(1.0), e2 = std::exp(2.0);
+  EXPECT_NEAR(y.reference(0), 1 / (1 + e), 1e-15);
+  EXPECT_NEAR(y.reference(1), e2 / (1 + e2), 1e-15);
+  EXPECT_NEAR(y.reference(2), e / (1 + e), 1e-15);
+}
+
+TEST(Reference, softmaxOfSpecialRows) {
+  double inf = HUGE_VAL;
+  Tensor x = makeTensor(ElementType::F32, {4, 2}, {-inf, -inf, inf, 0, NAN, 0, -inf, 3});
+  Value y = runOne(R"(func.func @f(%x: tensor<4x2xf32>) -> tensor<4x2xf32> {
+    %y = swage.softmax %x axis 1 : tensor<4x2xf32> -> tensor<4x2xf32>
+    return %y : tensor<4x2xf32> })",
+                   {&x});
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_TRUE(std::isnan(y.reference(i)));
+    EXPECT_EQ(y.load(i).error, 0);
+  }
+  EXPECT_EQ(y.reference(6), 0);
+  EXPECT_EQ(y.load(6).error, 0);
+  EXPECT_EQ(y.reference(7), 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise ops
+//===----------------------------------------------------------------------===//
+
+TEST(Reference, integersAndBools) {
+  Tensor a = makeTensor(ElementType::I8, {3}, {127, -128, 5});
+  Tensor m = makeTensor(ElementType::I1, {3}, {1, 0, 1});
+  Graph graph(R"(func.func @f(%a: tensor<3xi8>, %m: tensor<3xi1>)
+      -> (tensor<3xi8>, tensor<3xf32>, tensor<3xf32>, tensor<3xi32>, tensor<3xi1>, tensor<3xi32>) {
+    %one = arith.constant dense<1> : tensor<3xi8>
+    %sum = arith.addi %a, %one : tensor<3xi8>
+    %signed = arith.sitofp %m : tensor<3xi1> to tensor<3xf32>
+    %unsigned = arith.uitofp %a : tensor<3xi8> to tensor<3xf32>
+    %wide = arith.extui %a : tensor<3xi8> to tensor<3xi32>
+    %less = arith.cmpi ult, %a, %one : tensor<3xi8>
+    %half = arith.constant dense<[1.5, -1.5, 2.9]> : tensor<3xf32>
+    %whole = arith.fptosi %half : tensor<3xf32> to tensor<3xi32>
+    return %sum, %signed, %unsigned, %wide, %less, %whole : tensor<3xi8>, tensor<3xf32>,
+      tensor<3xf32>, tensor<3xi32>, tensor<3xi1>, tensor<3xi32> })");
+  std::vector<Value> results = graph.run({&a, &m});
+  ASSERT_EQ(results.size(), 6u) << graph.message;
+  EXPECT_EQ(references(results[0]), (Elements{-128, -127, 6}));
+  EXPECT_EQ(references(results[1]), (Elements{-1, 0, -1}));
+  EXPECT_EQ(references(results[2]), (Elements{127, 128, 5}));
+  EXPECT_EQ(references(results[3]), (Elements{127, 128, 5}));
+  EXPECT_EQ(references(results[4]), (Elements{0, 0, 0}));
+  EXPECT_EQ(references(results[5]), (Elements{1, -1, 2}));
+}
+
+TEST(Reference, maximumPropagatesNaNAndMaxnumDoesNot) {
+  Tensor a = makeTensor(ElementType::F32, {2}, {NAN, 1}),
+         b = makeTensor(ElementType::F32, {2}, {2, NAN});
+  Graph graph(R"(func.func @f(%a: tensor<2xf32>, %b: tensor<2xf32>)
+      -> (tensor<2xf32>, tensor<2xf32>) {
+    %p = arith.maximumf %a, %b : tensor<2xf32>
+    %n = arith.maxnumf %a, %b : tensor<2xf32>
+    return %p, %n : tensor<2xf32>, tensor<2xf32> })");
+  std::vector<Value> results = graph.run({&a, &b});
+  ASSERT_EQ(results.size(), 2u) << graph.message;
+  EXPECT_TRUE(std::isnan(results[0].reference(0)) && std::isnan(results[0].reference(1)));
+  EXPECT_EQ(references(results[1]), (Elements{2, 1}));
+}
+
+//===----------------------------------------------------------------------===//
+// The precision rule
+//===----------------------------------------------------------------------===//
+
+static constexpr const char *kThird = R"(
+func.func @f(%x: tensor<1xf16>, %d: tensor<1xf16>) -> RESULTS {
+  %q = arith.divf %x, %d : tensor<1xf16>
+  BODY
+})";
+
+static std::vector<Value> runThird(std::string results, std::string body,
+                                   const EvaluateOptions &options = {}) {
+  std::string text = kThird;
+  text.replace(text.find("RESULTS"), 7, results);
+  text.replace(text.find("BODY"), 4, body);
+  Graph graph(text);
+  Tensor x = makeTensor(ElementType::F16, {1}, {1}), d = makeTensor(ElementType::F16, {1}, {3});
+  std::vector<Value> values = graph.run({&x, &d}, options);
+  EXPECT_FALSE(values.empty()) << graph.message;
+  return values;
+}
+
+TEST(Reference, implicitIntermediatesAreNotRounded) {
+  Value y = runThird("tensor<1xf16>", R"(%y = arith.addf %q, %q : tensor<1xf16>
+    return %y : tensor<1xf16>)")[0];
+  EXPECT_EQ(y.reference(0), 2.0 / 3);
+  EXPECT_GT(y.load(0).error, 0x1p-24 / 3);
+  EXPECT_LT(y.load(0).error, 0x1p-22);
+}
+
+TEST(Reference, explicitCastsAreRounded) {
+  Value y = runThird("tensor<1xf32>", R"(%w = arith.extf %q : tensor<1xf16> to tensor<1xf32>
+    %n = arith.truncf %w : tensor<1xf32> to tensor<1xf16>
+    %y = arith.extf %n : tensor<1xf16> to tensor<1xf32>
+    return %y : tensor<1xf32>)")[0];
+  EXPECT_EQ(y.reference(0), roundTo(kF16, 1.0 / 3));
+  EXPECT_EQ(y.load(0).honest, roundTo(kF16, 1.0 / 3));
+}
+
+TEST(Reference, outputsAreUsedAsRounded) {
+  std::vector<Value> values =
+      runThird("(tensor<1xf16>, tensor<1xf16>)", R"(%y = arith.addf %q, %q : tensor<1xf16>
+    return %q, %y : tensor<1xf16>, tensor<1xf16>)");
+  ASSERT_EQ(values.size(), 2u);
+  EXPECT_EQ(values[0].reference(0), 1.0 / 3);
+  EXPECT_EQ(values[1].reference(0), 2 * roundTo(kF16, 1.0 / 3));
+}
+
+TEST(Reference, storedValuesAddARoundingToTheErrorOnly) {
+  EvaluateOptions options;
+  options.stored = {"3:8"};
+  Value y = runThird("tensor<1xf16>", R"(%y = arith.addf %q, %q : tensor<1xf16>
+    return %y : tensor<1xf16>)",
+                     options)[0];
+  EXPECT_EQ(y.reference(0), 2.0 / 3);
+  EXPECT_GT(y.load(0).error, 0x1p-13); // two halves of an f16 ulp of 1/3
+  EXPECT_LT(y.load(0).error, 0x1p-11);
+  EXPECT_EQ(y.load(0).honest, 2 * roundTo(kF16, 1.0 / 3));
+}
+
+TEST(Reference, f64GraphsAreEvaluatedInF64) {
+  Tensor x = makeTensor(ElementType::F64, {1}, {1}), d = makeTensor(ElementType::F64, {1}, {3});
+  Value y = runOne(R"(func.func @f(%x: tensor<1xf64>, %d: tensor<1xf64>) -> tensor<1xf64> {
+    %y = arith.divf %x, %d : tensor<1xf64>
+    return %y : tensor<1xf64> })",
+                   {&x, &d});
+  EXPECT_EQ(y.load(0).honest, 1.0 / 3);
+  EXPECT_GT(y.load(0).error, 0);
+  EXPECT_LT(y.load(0).error, 0x1p-53);
+}
+
+//===----------------------------------------------------------------------===//
+// Wrong inputs
+//===----------------------------------------------------------------------===//
+
+static std::string messageOf(llvm::StringRef text, llvm::ArrayRef<const Tensor *> inputs,
+                             const EvaluateOptions &options = {}) {
+  Graph graph(text);
+  EXPECT_TRUE(graph.run(inputs, options).empty());
+  return graph.message;
+}
+
+TEST(Reference, unknownOpsAreErrorsAtTheirLocation) {
+  Tensor x = makeTensor(ElementType::F32, {1}, {1});
+  EXPECT_EQ(messageOf("func.func @f(%x: tensor<1xf32>) -> tensor<1xf32> {\n"
+                      "  %y = \"test.op\"(%x) : (tensor<1xf32>) -> tensor<1xf32>\n"
+                      "  return %y : tensor<1xf32> }",
+                      {&x}),
+            "2:8 'test.op' op is not known to the reference\n");
+}
+
+TEST(Reference, inputsMustFitTheArguments) {
+  const char *text = "func.func @f(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {\n"
+                     "  return %x : tensor<?x2xf32> }";
+  Tensor x = makeTensor(ElementType::F16, {1, 2}, {1, 2}), y = makeIota(ElementType::F32, {1, 3});
+  EXPECT_NE(messageOf(text, {}).find("is given 0 inputs, but has 1 arguments"), std::string::npos);
+  EXPECT_NE(messageOf(text, {&x}).find("is given 1x2xf16 as input 0, but its argument has type"),
+            std::string::npos);
+  EXPECT_NE(messageOf(text, {&y}).find("is given 1x3xf32 as input 0"), std::string::npos);
+}
+
+TEST(Reference, dynamicExtentsMustAgree) {
+  Tensor x = makeIota(ElementType::F32, {2}), y = makeIota(ElementType::F32, {3});
+  EXPECT_EQ(messageOf("func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {\n"
+                      "  %z = arith.addf %x, %y : tensor<?xf32>\n"
+                      "  return %z : tensor<?xf32> }",
+                      {&x, &y}),
+            "2:8 'arith.addf' op has operands of shapes 2xf32 and 3xf32\n");
+  EXPECT_NE(messageOf("func.func @f(%x: tensor<?xf32>) -> tensor<?x2xf32> {\n"
+                      "  %z = swage.reshape %x : tensor<?xf32> -> tensor<?x2xf32>\n"
+                      "  return %z : tensor<?x2xf32> }",
+                      {&y})
+                .find("is given 3xf32, which does not have the elements of 1x2xf32"),
+            std::string::npos);
+}
+
+TEST(Reference, memoryIsLimited) {
+  Tensor x = makeIota(ElementType::F32, {1000});
+  EvaluateOptions options;
+  options.memoryLimit = 10000;
+  EXPECT_NE(messageOf("func.func @f(%x: tensor<1000xf32>) -> tensor<1000xf32> {\n"
+                      "  %y = math.exp %x : tensor<1000xf32>\n"
+                      "  return %y : tensor<1000xf32> }",
+                      {&x}, options)
+                .find("needs a value of 1000 elements while 8000 bytes are in use, but the "
+                      "reference may use 10000"),
+            std::string::npos);
+}
+
+TEST(Reference, dynamicAndEmptyShapes) {
+  const char *text = R"(func.func @f(%x: tensor<?x?xf16>, %g: tensor<?xf16>) -> tensor<?x?xf16> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?x?xf16>
+    %b = swage.broadcast %g dims [1] sizes(%n, %m) : tensor<?xf16> -> tensor<?x?xf16>
+    %s = arith.mulf %x, %b : tensor<?x?xf16>
+    %y = swage.softmax %s axis 1 : tensor<?x?xf16> -> tensor<?x?xf16>
+    return %y : tensor<?x?xf16> })";
+  std::string source = text;
+  source.insert(source.find("%b = "), "%c1 = arith.constant 1 : index\n"
+                                      "%m = tensor.dim %x, %c1 : tensor<?x?xf16>\n");
+  for (Shape shape : {Shape{3, 5}, Shape{0, 5}, Shape{3, 0}, Shape{1, 1}}) {
+    Tensor x = makeInput(ElementType::F16, shape, InputFamily::Dense);
+    Tensor g = makeInput(ElementType::F16, {shape[1]}, InputFamily::Dense, 1);
+    Value y = runOne(source, {&x, &g});
+    EXPECT_EQ(y.shape(), llvm::ArrayRef<int64_t>(shape));
+  }
+}
