@@ -1,13 +1,14 @@
 // What a row or column is reduced to, and how two partial results become one.
 //
-// Stats<C, T> describes collective C: State is a partial result over some elements; `of` computes it from values in
-// registers, `merge` joins two of them, `result` finishes, `apply` maps an element.  Where the number of elements behind
-// a State matters (LayerNorm) it travels beside it.
+// Stats<C, T> describes collective C: State is a partial result over some elements; `of` computes
+// it from values in registers, `merge` joins two of them, `result` finishes, `apply` maps an
+// element.  Where the number of elements behind a State matters (LayerNorm) it travels beside it.
 //
-// LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two passes over registers
-// and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of 1e4 costs no digits.  With equal counts
-// known at compile time the merge has no reciprocal.  Softmax carries (max, sum of exp(x - max)); a partial result that has
-// only seen -inf keeps sum 0, so that it vanishes beside others, and a row that is -inf throughout, or holds +inf or NaN,
+// LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two
+// passes over registers and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of
+// 1e4 costs no digits.  With equal counts known at compile time the merge has no reciprocal.
+// Softmax carries (max, sum of exp(x - max)); a partial result that has only seen -inf keeps sum 0,
+// so that it vanishes beside others, and a row that is -inf throughout, or holds +inf or NaN,
 // becomes NaN as in PyTorch.  Max and Min propagate NaN.
 #pragma once
 
@@ -37,8 +38,12 @@ template <Collective C, class T> struct Stats {
     else
       return a + b;
   }
-  static __device__ __forceinline__ State merge(State a, T, State b, T) { return {combine(a.value, b.value)}; }
-  static __device__ __forceinline__ State shuffle(State s, int mask) { return {shuffleXor(s.value, mask)}; }
+  static __device__ __forceinline__ State merge(State a, T, State b, T) {
+    return {combine(a.value, b.value)};
+  }
+  static __device__ __forceinline__ State shuffle(State s, int mask) {
+    return {shuffleXor(s.value, mask)};
+  }
 
   template <int U, int V>
   static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U], T) {
@@ -64,8 +69,11 @@ template <Collective C, class T> struct Stats {
       return s;
   }
   /// A plain reduction has no element of its own: every element sees the result.
-  static __device__ __forceinline__ T apply(Result r, T x) { return C == Collective::RmsNorm ? x * r.value : r.value; }
-  template <class Spec, class... Rest> static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
+  static __device__ __forceinline__ T apply(Result r, T x) {
+    return C == Collective::RmsNorm ? x * r.value : r.value;
+  }
+  template <class Spec, class... Rest>
+  static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
     Spec::finish(r.value, static_cast<Rest &&>(rest)...);
   }
 };
@@ -81,7 +89,9 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
 
   static __device__ __forceinline__ State identity() { return {T(0), T(0)}; }
   static __device__ __forceinline__ State merge(State a, T countA, State b, T countB) {
-    const T share = countA == countB ? T(0.5) : countA == T(0) ? T(1) : countB * reciprocal(countA + countB);
+    const T share = countA == countB ? T(0.5)
+                    : countA == T(0) ? T(1)
+                                     : countB * reciprocal(countA + countB);
     const T distance = b.mean - a.mean;
     return {a.mean + distance * share, a.m2 + b.m2 + distance * distance * (countA * share)};
   }
@@ -90,7 +100,8 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
   }
 
   template <int U, int V>
-  static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U], T count) {
+  static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U],
+                                             T count) {
     State state = identity();
 #pragma unroll
     for (int u = 0; u < U; ++u)
@@ -112,7 +123,8 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
     return {s.mean, rsqrt(s.m2 * (T(1) / count) + epsilon)};
   }
   static __device__ __forceinline__ T apply(Result r, T x) { return (x - r.mean) * r.rstd; }
-  template <class Spec, class... Rest> static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
+  template <class Spec, class... Rest>
+  static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
     Spec::finish(r.mean, r.rstd, static_cast<Rest &&>(rest)...);
   }
 };
@@ -152,7 +164,8 @@ template <class T> struct Stats<Collective::Softmax, T> {
   }
   /// Replaces values by exp(value - from), invalid ones by 0, and returns their sum.
   template <int U, int V>
-  static __device__ __forceinline__ T exponentiate(T (&values)[U][V], const bool (&valid)[U], T from) {
+  static __device__ __forceinline__ T exponentiate(T (&values)[U][V], const bool (&valid)[U],
+                                                   T from) {
     T sum = T(0);
 #pragma unroll
     for (int u = 0; u < U; ++u)
@@ -169,15 +182,18 @@ template <class T> struct Stats<Collective::Softmax, T> {
     return {max, exponentiate(values, valid, origin(max))};
   }
 
-  static __device__ __forceinline__ Result result(State s, T, T) { return {s.max, s.sum, T(1) / s.sum}; }
+  static __device__ __forceinline__ Result result(State s, T, T) {
+    return {s.max, s.sum, T(1) / s.sum};
+  }
   static __device__ __forceinline__ T apply(Result r, T x) { return exp(x - r.max) * r.inverse; }
-  template <class Spec, class... Rest> static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
+  template <class Spec, class... Rest>
+  static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
     Spec::finish(r.max, r.sum, static_cast<Rest &&>(rest)...);
   }
 };
 
-/// Merges the states of every aligned group of Lanes lanes; all of them get the same one.  `count`, the elements behind a
-/// lane's state, becomes the group's.  Equal: all lanes have the same count.
+/// Merges the states of every aligned group of Lanes lanes; all of them get the same one.  `count`,
+/// the elements behind a lane's state, becomes the group's.  Equal: all lanes have the same count.
 template <class S, int Lanes, bool Equal, class T>
 __device__ __forceinline__ typename S::State mergeLanes(typename S::State state, T &count) {
 #pragma unroll
@@ -186,14 +202,16 @@ __device__ __forceinline__ typename S::State mergeLanes(typename S::State state,
     state = S::merge(state, count, S::shuffle(state, mask), otherCount);
     count += otherCount;
   }
-  if constexpr (S::kCounted && Lanes > 1) { // Chan's formula rounds differently on the two sides of an exchange
+  // Chan's formula may round differently on the two sides of an exchange.
+  if constexpr (S::kCounted && Lanes > 1) {
     state.mean = shuffleFrom(state.mean, 0, Lanes);
     state.m2 = shuffleFrom(state.m2, 0, Lanes);
   }
   return state;
 }
 
-/// Merges the states of the block's warps, each uniform in its warp, with one barrier; every thread gets the result.
+/// Merges the states of the block's warps, each uniform in its warp, with one barrier; every thread
+/// gets the result.
 template <class S, int Threads, bool Equal, class T>
 __device__ __forceinline__ typename S::State mergeWarps(typename S::State state, T count) {
   constexpr int kWarps = Threads / kWarpSize, kLanes = powerOfTwoAbove(kWarps);
@@ -204,7 +222,8 @@ __device__ __forceinline__ typename S::State mergeWarps(typename S::State state,
     typename S::State state;
     T count;
   };
-  auto *entries = reinterpret_cast<Entry *>(arena<kWarps * int(sizeof(Entry))>());
+  constexpr int kBytes = kWarps * sizeof(Entry);
+  auto *entries = reinterpret_cast<Entry *>(arena<kBytes>());
   const int warp = threadIndex() / kWarpSize, lane = threadIndex() % kWarpSize;
   if (lane == 0)
     entries[warp] = {state, count};
@@ -213,7 +232,8 @@ __device__ __forceinline__ typename S::State mergeWarps(typename S::State state,
   const bool filled = kWarps == kLanes || slot < kWarps;
   const Entry entry = entries[filled ? slot : 0];
   T slotCount = Equal && kWarps == kLanes ? count : filled ? entry.count : T(0);
-  return mergeLanes<S, kLanes, Equal && kWarps == kLanes>(filled ? entry.state : S::identity(), slotCount);
+  return mergeLanes < S, kLanes,
+         Equal && kWarps == kLanes > (filled ? entry.state : S::identity(), slotCount);
 }
 
 } // namespace swage

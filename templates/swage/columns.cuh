@@ -1,9 +1,11 @@
-// The engine of reduce.cuh and of row.cuh's class Column: a collective over dimensions outside the innermost kept one.
+// The engine of reduce.cuh and of row.cuh's class Column: a collective over dimensions outside the
+// innermost kept one.
 //
-// A block is Groups thread rows of kThreads / Groups lanes.  A lane owns kVector neighbouring kept positions, so each row
-// that is read is a run of 16-byte accesses; thread row g takes every Groups-th reduced coordinate, Unroll of them in
-// flight at a time.  Partial results live in registers, per position, and meet once in shared memory, in a fixed order
-// (the result does not depend on timing).  With an epilogue the columns are then read again, backwards.
+// A block is Groups thread rows of kThreads / Groups lanes.  A lane owns kVector neighbouring kept
+// positions, so each row that is read is a run of 16-byte accesses; thread row g takes every
+// Groups-th reduced coordinate, Unroll of them in flight at a time.  Partial results live in
+// registers, per position, and meet once in shared memory, in a fixed order (the result does not
+// depend on timing).  With an epilogue the columns are then read again, backwards.
 #pragma once
 
 #include "swage/phases.cuh"
@@ -16,7 +18,8 @@ template <class Index> __device__ __forceinline__ float share(Index length, int 
 }
 
 template <class Spec, int Groups, int Unroll, class Pointers>
-__device__ __forceinline__ void columns(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void columns(const Pointers &pointers,
+                                        const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
   using Coord = typename Spec::Coord;
@@ -35,8 +38,10 @@ __device__ __forceinline__ void columns(const Pointers &pointers, const typename
 
   const int lane = threadIndex() % kLanes, group = threadIndex() / kLanes;
   const Index positions = kept.template count<Index>(), length = reduced.template count<Index>();
-  const Index steps = Reduced::kFixed ? static_cast<Index>((Reduced::kCount + Groups * Unroll - 1) / (Groups * Unroll))
-                                      : ceilDiv<Index>(length, Groups * Unroll);
+  const Index steps =
+      Reduced::kFixed
+          ? static_cast<Index>((Reduced::kCount + Groups * Unroll - 1) / (Groups * Unroll))
+          : ceilDiv<Index>(length, Groups * Unroll);
   const Index wanted = static_cast<Index>(blockIndex()) * kLanes + lane;
   const bool exists = kAllLanes || wanted < positions;
   Coord column{};
@@ -81,10 +86,11 @@ __device__ __forceinline__ void columns(const Pointers &pointers, const typename
 
   const auto total = static_cast<Compute>(length);
   if constexpr (Groups > 1) {
-    // Position-major, so that neighbouring threads touch neighbouring entries.  Each position is merged by one thread,
-    // which leaves the result in the first group's place.
+    // Position-major, so that neighbouring threads touch neighbouring entries.  Each position is
+    // merged by one thread, which leaves the result in the first group's place.
     constexpr int kPositions = kLanes * V;
-    auto *entries = reinterpret_cast<State *>(arena<Groups * kPositions * int(sizeof(State))>());
+    constexpr int kBytes = Groups * kPositions * sizeof(State);
+    auto *entries = reinterpret_cast<State *>(arena<kBytes>());
 #pragma unroll
     for (int i = 0; i < V; ++i)
       entries[group * kPositions + i * kLanes + lane] = states[i];

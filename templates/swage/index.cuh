@@ -1,8 +1,9 @@
 // Iteration spaces and how a linear index becomes coordinates.
 //
-// An extent is a compile-time number (Fixed), a runtime number with a precomputed reciprocal (Divider), or a bare runtime
-// number (Length), which cannot be divided by and so may only be outermost.  Division by a Fixed extent becomes a
-// multiplication in the compiler, by a Divider one here: no kernel of Swage executes a division instruction.
+// An extent is a compile-time number (Fixed), a runtime number with a precomputed reciprocal
+// (Divider), or a bare runtime number (Length), which cannot be divided by and so may only be
+// outermost.  Division by a Fixed extent becomes a multiplication in the compiler, by a Divider one
+// here: no kernel of Swage executes a division instruction.
 #pragma once
 
 #include "swage/numeric.cuh"
@@ -14,21 +15,26 @@ template <long long N> struct Fixed {
   static constexpr bool kFixed = true;
   static constexpr long long kValue = N;
 
-  template <class Index> __device__ __forceinline__ Index value() const { return static_cast<Index>(N); }
+  template <class Index> __device__ __forceinline__ Index value() const {
+    return static_cast<Index>(N);
+  }
   template <class Index> __device__ __forceinline__ Index divide(Index n) const {
     return static_cast<Index>(static_cast<Unsigned<Index>>(n) / static_cast<Unsigned<Index>>(N));
   }
 };
 
-/// A runtime divisor d with multiplier 2^w * (2^s - d) / d + 1, s = ceil(log2 d), w the word width; exact for
-/// dividends below 2^31 (2^62).  The host fills it in: the layout is part of the launch interface.
+/// A runtime divisor d with multiplier 2^w * (2^s - d) / d + 1, s = ceil(log2 d), w the word width;
+/// exact for dividends below 2^31 (2^62).  The host fills it in: the layout is part of the launch
+/// interface.
 template <class Index> struct Divider {
   static constexpr bool kFixed = false;
   static constexpr long long kValue = 0;
   Unsigned<Index> divisor, multiplier;
   unsigned shift;
 
-  template <class> __device__ __forceinline__ Index value() const { return static_cast<Index>(divisor); }
+  template <class> __device__ __forceinline__ Index value() const {
+    return static_cast<Index>(divisor);
+  }
   template <class> __device__ __forceinline__ Index divide(Index n) const {
     const auto dividend = static_cast<Unsigned<Index>>(n);
     return static_cast<Index>((mulHigh(dividend, multiplier) + dividend) >> shift);
@@ -115,7 +121,8 @@ template <class E> __device__ __forceinline__ E asExtent(E extent) { return exte
 __device__ __forceinline__ Length<int> asExtent(int length) { return {length}; }
 __device__ __forceinline__ Length<long long> asExtent(long long length) { return {length}; }
 
-/// What generated code writes: extents(Fixed<8>{}, sizes.byS0), outermost first; a bare integer is a Length.
+/// What generated code writes: extents(Fixed<8>{}, sizes.byS0), outermost first; a bare integer is
+/// a Length.
 template <class... E> __device__ __forceinline__ auto extents(E... list) {
   return Extents<decltype(asExtent(list))...>{asExtent(list)...};
 }

@@ -1,5 +1,6 @@
-// Scalar functions that generated code calls besides + - * / and comparisons.  The transcendental ones are the device
-// layer's (their errors are listed there); here are those that are the same on every machine.
+// Scalar functions that generated code calls besides + - * / and comparisons.  The transcendental
+// ones are the device layer's (their errors are listed there); here are those that are the same on
+// every machine.
 #pragma once
 
 #include "swage/numeric.cuh"
@@ -34,12 +35,17 @@ template <class T> __device__ __forceinline__ T minimumNumber(T a, T b) {
 }
 
 template <class T> __device__ __forceinline__ bool isNaN(T value) { return value != value; }
-template <class T> __device__ __forceinline__ bool isInfinite(T value) { return abs(value) == highest<T>(); }
-template <class T> __device__ __forceinline__ bool isFinite(T value) { return abs(value) < highest<T>(); }
+template <class T> __device__ __forceinline__ bool isInfinite(T value) {
+  return abs(value) == highest<T>();
+}
+template <class T> __device__ __forceinline__ bool isFinite(T value) {
+  return abs(value) < highest<T>();
+}
 
 /// base raised to an integer power, by squaring; a negative power is the reciprocal.
 template <class T> __device__ __forceinline__ T powInteger(T base, int exponent) {
-  unsigned left = exponent < 0 ? 0u - static_cast<unsigned>(exponent) : static_cast<unsigned>(exponent);
+  unsigned left =
+      exponent < 0 ? 0u - static_cast<unsigned>(exponent) : static_cast<unsigned>(exponent);
   T result = T(1);
   for (; left != 0; left >>= 1, base *= base)
     if (left & 1)

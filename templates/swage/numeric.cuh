@@ -1,4 +1,5 @@
-// Small numeric vocabulary that is not specific to a machine: unsigned twins, infinities, rounding-free helpers.
+// Small numeric vocabulary that is not specific to a machine: unsigned twins, infinities,
+// rounding-free helpers.
 #pragma once
 
 #include "swage/device/device.cuh"
@@ -10,7 +11,9 @@ template <class Index> struct UnsignedOf { using Type = unsigned; };
 template <> struct UnsignedOf<long long> { using Type = unsigned long long; };
 template <class Index> using Unsigned = typename UnsignedOf<Index>::Type;
 
-template <class Integer> __device__ constexpr Integer ceilDiv(Integer n, Integer by) { return (n + by - 1) / by; }
+template <class Integer> __device__ constexpr Integer ceilDiv(Integer n, Integer by) {
+  return (n + by - 1) / by;
+}
 
 /// The smallest power of two that is not below n.
 __device__ constexpr int powerOfTwoAbove(int n) {

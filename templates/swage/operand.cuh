@@ -1,13 +1,13 @@
 // How a Spec names what it reads and writes.
 //
-// An operand is a struct derived from Input or Output with one function, the element offset at given coordinates.  Its
-// access kind says what that offset does along the vectorised dimension, so that a template can move `V` neighbouring
-// coordinates at once:
-//   Vector      stride one, every V-element group aligned to its size (16 bytes at most): vector accesses
-//   Splat       stride zero: one scalar for all
-//   Gather      anything else: V scalar accesses
-//   Transposed  stride one along the dimension kTransposedDim (permute only)
-// Lists name operands in the order in which a scalar function takes them; Bind holds the pointers of all of them.
+// An operand is a struct derived from Input or Output with one function, the element offset at
+// given coordinates.  Its access kind says what that offset does along the vectorised dimension, so
+// that a template can move `V` neighbouring coordinates at once:
+//   Vector      stride one, every V-element group aligned to its size (16 bytes at most): vector
+//   accesses Splat       stride zero: one scalar for all Gather      anything else: V scalar
+//   accesses Transposed  stride one along the dimension kTransposedDim (permute only)
+// Lists name operands in the order in which a scalar function takes them; Bind holds the pointers
+// of all of them.
 #pragma once
 
 #include "swage/index.cuh"
@@ -45,7 +45,8 @@ template <class Operand, int V, Access Kind = Operand::kAccess> struct Fragment 
 
   __device__ __forceinline__ typename Operand::Value value(int i) const { return vector.value(i); }
   template <int Dim, class Coord, class Sizes>
-  __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord, const Sizes &sizes) {
+  __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
+                                       const Sizes &sizes) {
     if constexpr (Kind == Access::Vector)
       vector.template load<Operand::kTraffic>(from + Operand::offset(coord, sizes));
   }
@@ -55,16 +56,20 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Splat> {
 
   __device__ __forceinline__ typename Operand::Value value(int) const { return scalar.value(0); }
   template <int Dim, class Coord, class Sizes>
-  __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord, const Sizes &sizes) {
+  __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
+                                       const Sizes &sizes) {
     scalar.template load<Operand::kTraffic>(from + Operand::offset(coord, sizes));
   }
 };
 template <class Operand, int V> struct Fragment<Operand, V, Access::Gather> {
   Vector<typename Operand::Element, 1> scalars[V];
 
-  __device__ __forceinline__ typename Operand::Value value(int i) const { return scalars[i].value(0); }
+  __device__ __forceinline__ typename Operand::Value value(int i) const {
+    return scalars[i].value(0);
+  }
   template <int Dim, class Coord, class Sizes>
-  __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord, const Sizes &sizes) {
+  __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
+                                       const Sizes &sizes) {
 #pragma unroll
     for (int i = 0; i < V; ++i) {
       Coord at = coord;
@@ -74,13 +79,16 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Gather> {
   }
 };
 
-/// All inputs of a list at V neighbouring coordinates along dimension Dim.  Transposed inputs are filled by permute.
+/// All inputs of a list at V neighbouring coordinates along dimension Dim.  Transposed inputs are
+/// filled by permute.
 template <class Operands, int V, int Dim> struct Inputs;
 template <class... Operands, int V, int Dim>
 struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   template <class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void load(const Pointers &pointers, const Coord &coord, const Sizes &sizes) {
-    (Fragment<Operands, V>::template load<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
+  __device__ __forceinline__ void load(const Pointers &pointers, const Coord &coord,
+                                       const Sizes &sizes) {
+    (Fragment<Operands, V>::template load<Dim>(
+         static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
      ...);
   }
   template <class Operand> __device__ __forceinline__ typename Operand::Value value(int i) const {
@@ -93,7 +101,8 @@ template <class Operand, int V> struct Result {
   typename Operand::Value values[V];
 
   template <int Dim, class Coord, class Sizes>
-  __device__ __forceinline__ void store(typename Operand::Pointer to, const Coord &coord, const Sizes &sizes) const {
+  __device__ __forceinline__ void store(typename Operand::Pointer to, const Coord &coord,
+                                        const Sizes &sizes) const {
     static_assert(Operand::kAccess == Access::Vector || Operand::kAccess == Access::Gather);
     if constexpr (Operand::kAccess == Access::Vector) {
       Vector<typename Operand::Element, V> vector;
@@ -117,8 +126,10 @@ template <class Operands, int V, int Dim> struct Outputs;
 template <class... Operands, int V, int Dim>
 struct Outputs<List<Operands...>, V, Dim> : Result<Operands, V>... {
   template <class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void store(const Pointers &pointers, const Coord &coord, const Sizes &sizes) const {
-    (Result<Operands, V>::template store<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
+  __device__ __forceinline__ void store(const Pointers &pointers, const Coord &coord,
+                                        const Sizes &sizes) const {
+    (Result<Operands, V>::template store<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer,
+                                              coord, sizes),
      ...);
   }
   template <class Operand> __device__ __forceinline__ typename Operand::Value &value(int i) {

@@ -1,20 +1,25 @@
 // Permutations whose fast dimension changes: tiles through shared memory.
 //
-// What it computes.  Spec::body once per point, like pointwise.cuh, where some inputs (Access::Transposed) are contiguous
-// along dimension kTransposedDim ("in") while the outputs are contiguous along the last one ("out").
+// What it computes.  Spec::body once per point, like pointwise.cuh, where some inputs
+// (Access::Transposed) are contiguous along dimension kTransposedDim ("in") while the outputs are
+// contiguous along the last one ("out").
 //
-// Why it is fast.  Each block turns one kTileIn x kTileOut tile.  A thread reads a micro-block of kVectorOut rows with one
-// kVectorIn-element access each, transposes it in registers (byte permutes for 8- and 16-bit elements, renaming for wider
-// ones), writes whole vectors into a shared tile that lies as the output does, and reads whole vectors back: 16-byte
-// accesses everywhere, runs of 256 bytes on both sides of memory, about one shared-memory instruction per eight 16-bit
-// elements.  The vectors of a tile row are XORed with the row's micro-block number, which makes both sides free of bank
-// conflicts without padding.  Everything else (further inputs, the body, the stores) happens at the store side.
+// Why it is fast.  Each block turns one kTileIn x kTileOut tile.  A thread reads a micro-block of
+// kVectorOut rows with one kVectorIn-element access each, transposes it in registers (byte permutes
+// for 8- and 16-bit elements, renaming for wider ones), writes whole vectors into a shared tile
+// that lies as the output does, and reads whole vectors back: 16-byte accesses everywhere, runs of
+// 256 bytes on both sides of memory, about one shared-memory instruction per eight 16-bit elements.
+// The vectors of a tile row are XORed with the row's micro-block number, which makes both sides
+// free of bank conflicts without padding.  Everything else (further inputs, the body, the stores)
+// happens at the store side.
 //
-// When chosen.  The unit-stride dimension of a large input differs from the output's.  Both extents should reach a few
-// vectors; a permutation that keeps the innermost dimension is a pointwise kernel.
+// When chosen.  The unit-stride dimension of a large input differs from the output's.  Both extents
+// should reach a few vectors; a permutation that keeps the innermost dimension is a pointwise
+// kernel.
 //
-// Contract: kVectorIn divides the extent of "in", kVectorOut that of "out", and both are aligned in every operand they
-// apply to; tiles are powers of two.  At the edges loads are clamped and stores predicated, vector by vector.
+// Contract: kVectorIn divides the extent of "in", kVectorOut that of "out", and both are aligned in
+// every operand they apply to; tiles are powers of two.  At the edges loads are clamped and stores
+// predicated, vector by vector.
 #pragma once
 
 #include "swage/math.cuh"
@@ -24,16 +29,17 @@
 
 namespace swage {
 
-/// extents(sizes): the iteration space, in elements.  tiles(sizes): the same with dimensions kTransposedDim and last
-/// counted in tiles; the grid is its number of points.
+/// extents(sizes): the iteration space, in elements.  tiles(sizes): the same with dimensions
+/// kTransposedDim and last counted in tiles; the grid is its number of points.
 template <class Spec>
 concept PermuteSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Index;
   typename Spec::Coord;
   typename Spec::Loads;
   typename Spec::Stores;
-  requires Spec::kThreads > 0 && Spec::kTileIn % Spec::kVectorIn == 0 && Spec::kTileOut % Spec::kVectorOut == 0;
-  Spec::kTransposedDim;
+  Spec::kThreads + Spec::kTransposedDim;
+  Spec::kTileIn + Spec::kTileOut;
+  Spec::kVectorIn + Spec::kVectorOut;
   Spec::extents(sizes);
   Spec::tiles(sizes);
 };
@@ -42,15 +48,18 @@ namespace detail {
 
 /// Whether a dimension is known to consist of whole tiles, so that no access needs a check.
 template <class Space, int Dim, int Tile>
-constexpr bool kWholeTiles = Space::template fixedExtent<Dim>() != 0 && Space::template fixedExtent<Dim>() % Tile == 0;
+constexpr bool kWholeTiles =
+    Space::template fixedExtent<Dim>() != 0 && Space::template fixedExtent<Dim>() % Tile == 0;
 
-/// What one thread carries from global to shared memory for one operand: nothing, unless it is transposed.
+/// What one thread carries from global to shared memory for one operand: nothing, unless it is
+/// transposed.
 template <class Spec, class Operand, Access Kind = Operand::kAccess> struct Carrier {
   static constexpr int kTileBytes = 0;
 
   template <class... Any> __device__ __forceinline__ void load(const Any &...) {}
   __device__ __forceinline__ void deposit(char *) const {}
-  template <class Fragment> static __device__ __forceinline__ void fetch(const char *, int, int, Fragment &) {}
+  template <class Fragment>
+  static __device__ __forceinline__ void fetch(const char *, int, int, Fragment &) {}
 };
 
 template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Transposed> {
@@ -59,11 +68,13 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
   using Element = typename Operand::Element;
   using Tile = SwizzledTile<Element, Spec::kVectorIn, Spec::kVectorOut, Spec::kTileOut>;
   static constexpr int kSize = sizeof(Element), kTileBytes = Spec::kTileIn * Spec::kTileOut * kSize;
-  static constexpr int kRows = kSize == 1 && Spec::kVectorOut > 4 ? 4 : Spec::kVectorOut; // 16 rows: too many registers
+  static constexpr int kRows =
+      kSize == 1 && Spec::kVectorOut > 4 ? 4 : Spec::kVectorOut; // 16 rows: too many registers
   static constexpr int kBlocksIn = Spec::kTileIn / Spec::kVectorIn;
   static constexpr int kBlocks = kBlocksIn * (Spec::kTileOut / kRows);
   static constexpr int kSteps = kBlocks / Spec::kThreads;
-  static_assert(kBlocks % Spec::kThreads == 0, "every thread carries the same number of micro-blocks");
+  static_assert(kBlocks % Spec::kThreads == 0,
+                "every thread carries the same number of micro-blocks");
 
   Vector<Element, Spec::kVectorIn> rows[kSteps][kRows];
 
@@ -106,7 +117,8 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
       }
   }
   template <class Fragment>
-  static __device__ __forceinline__ void fetch(const char *tile, int in, int out, Fragment &fragment) {
+  static __device__ __forceinline__ void fetch(const char *tile, int in, int out,
+                                               Fragment &fragment) {
     Tile::read(tile, in, out, fragment.vector);
   }
 };
@@ -126,7 +138,8 @@ template <class Spec, int At, class First, class... Rest> struct Staging<Spec, A
   Next next;
 
   template <class Pointers, class Space>
-  __device__ __forceinline__ void load(const Pointers &pointers, const Space &space, const typename Spec::Coord &origin,
+  __device__ __forceinline__ void load(const Pointers &pointers, const Space &space,
+                                       const typename Spec::Coord &origin,
                                        const typename Spec::Sizes &sizes) {
     carrier.load(static_cast<const Slot<First> &>(pointers).pointer, space, origin, sizes);
     next.load(pointers, space, origin, sizes);
@@ -135,8 +148,10 @@ template <class Spec, int At, class First, class... Rest> struct Staging<Spec, A
     carrier.deposit(tiles + At);
     next.deposit(tiles);
   }
-  template <class In> static __device__ __forceinline__ void fetch(const char *tiles, int in, int out, In &inputs) {
-    Carrier<Spec, First>::fetch(tiles + At, in, out, static_cast<Fragment<First, Spec::kVectorOut> &>(inputs));
+  template <class In>
+  static __device__ __forceinline__ void fetch(const char *tiles, int in, int out, In &inputs) {
+    Carrier<Spec, First>::fetch(tiles + At, in, out,
+                                static_cast<Fragment<First, Spec::kVectorOut> &>(inputs));
     Next::fetch(tiles, in, out, inputs);
   }
 };
@@ -148,11 +163,13 @@ template <class Spec, class... Operands> struct StagingOf<Spec, List<Operands...
 } // namespace detail
 
 template <PermuteSpec Spec, class Pointers>
-__device__ __forceinline__ void permuteTiles(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void permuteTiles(const Pointers &pointers,
+                                             const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Coord = typename Spec::Coord;
   using Staging = typename detail::StagingOf<Spec, typename Spec::Loads>::Type;
-  constexpr int V = Spec::kVectorOut, kVectors = Spec::kTileOut / V, kAll = Spec::kTileIn * kVectors;
+  constexpr int V = Spec::kVectorOut, kVectors = Spec::kTileOut / V,
+                kAll = Spec::kTileIn * kVectors;
   const auto space = Spec::extents(sizes);
   using Space = decltype(Spec::extents(sizes));
   constexpr int kIn = Spec::kTransposedDim, kOut = Space::kRank - 1;
@@ -176,8 +193,10 @@ __device__ __forceinline__ void permuteTiles(const Pointers &pointers, const typ
     Coord at = origin;
     at[kIn] += in;
     at[kOut] += out;
-    if ((detail::kWholeTiles<Space, kIn, Spec::kTileIn> || at[kIn] < space.template extent<Index, kIn>()) &&
-        (detail::kWholeTiles<Space, kOut, Spec::kTileOut> || at[kOut] < space.template extent<Index, kOut>())) {
+    if ((detail::kWholeTiles<Space, kIn, Spec::kTileIn> ||
+         at[kIn] < space.template extent<Index, kIn>()) &&
+        (detail::kWholeTiles<Space, kOut, Spec::kTileOut> ||
+         at[kOut] < space.template extent<Index, kOut>())) {
       Inputs<typename Spec::Loads, V, kOut> inputs;
       inputs.load(pointers, at, sizes);
       Staging::fetch(tiles, in, out, inputs);

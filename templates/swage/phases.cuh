@@ -1,9 +1,10 @@
 // Calls of a Spec's scalar functions, shared by the families with a collective.
 //
-//   prologue(loads..., stores &...)             -> the value that the collective works on; per element
-//   epilogue(element, loads..., stores &...)    per element, after the collective
+//   prologue(loads..., stores &...)             -> the value that the collective works on; per
+//   element epilogue(element, loads..., stores &...)    per element, after the collective
 //   finish(statistics..., loads..., stores &...) once per row or kept position
-// The statistics are (mean, rstd) of LayerNorm, (rstd) of RmsNorm, (max, sum) of Softmax, (result) of the reductions.
+// The statistics are (mean, rstd) of LayerNorm, (rstd) of RmsNorm, (max, sum) of Softmax, (result)
+// of the reductions.
 #pragma once
 
 #include "swage/collective.cuh"
@@ -11,7 +12,8 @@
 
 namespace swage {
 
-/// kept(sizes) and reduced(sizes): the two halves of the iteration space, whose coordinates follow each other in Coord.
+/// kept(sizes) and reduced(sizes): the two halves of the iteration space, whose coordinates follow
+/// each other in Coord.
 template <class Spec>
 concept CollectiveSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Index;
@@ -23,7 +25,8 @@ concept CollectiveSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::EpilogueStores;
   typename Spec::FinishLoads;
   typename Spec::FinishStores;
-  requires Spec::kThreads > 0 && Spec::kVector > 0;
+  Spec::kThreads + Spec::kVector;
+  Spec::kEpsilon;
   Spec::kCollective == Collective::Sum;
   Spec::kept(sizes);
   Spec::reduced(sizes);
@@ -32,27 +35,32 @@ concept CollectiveSpec = requires(const typename Spec::Sizes &sizes) {
 namespace detail {
 
 template <class Spec, class... L, class... S, class In, class Out>
-__device__ __forceinline__ typename Spec::Compute applyPrologue(List<L...>, List<S...>, const In &in, Out &out, int i) {
+__device__ __forceinline__ typename Spec::Compute applyPrologue(List<L...>, List<S...>,
+                                                                const In &in, Out &out, int i) {
   return Spec::prologue(in.template value<L>(i)..., out.template value<S>(i)...);
 }
 template <class Spec, class... L, class... S, class In, class Out>
-__device__ __forceinline__ void applyEpilogue(List<L...>, List<S...>, typename Spec::Compute element, const In &in,
+__device__ __forceinline__ void applyEpilogue(List<L...>, List<S...>,
+                                              typename Spec::Compute element, const In &in,
                                               Out &out, int i) {
   Spec::epilogue(element, in.template value<L>(i)..., out.template value<S>(i)...);
 }
 template <class Spec, class Statistics, class... L, class... S, class In, class Out>
-__device__ __forceinline__ void applyFinish(List<L...>, List<S...>, const typename Statistics::Result &result,
-                                            const In &in, Out &out, int i) {
-  Statistics::template finish<Spec>(result, in.template value<L>(i)..., out.template value<S>(i)...);
+__device__ __forceinline__ void applyFinish(List<L...>, List<S...>,
+                                            const typename Statistics::Result &result, const In &in,
+                                            Out &out, int i) {
+  Statistics::template finish<Spec>(result, in.template value<L>(i)...,
+                                    out.template value<S>(i)...);
 }
 
 } // namespace detail
 
-/// One vector through the prologue: fills `values`, and stores the prologue's outputs where `store` says so.
+/// One vector through the prologue: fills `values`, and stores the prologue's outputs where `store`
+/// says so.
 template <class Spec, int V, int Dim, class In, class Pointers>
-__device__ __forceinline__ void runPrologue(const In &in, typename Spec::Compute (&values)[V], bool store,
-                                            const Pointers &pointers, const typename Spec::Coord &coord,
-                                            const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void
+runPrologue(const In &in, typename Spec::Compute (&values)[V], bool store, const Pointers &pointers,
+            const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
   using Stores = typename Spec::PrologueStores;
   Outputs<Stores, V, Dim> out;
 #pragma unroll
@@ -65,9 +73,10 @@ __device__ __forceinline__ void runPrologue(const In &in, typename Spec::Compute
 
 /// One vector through the epilogue.
 template <class Spec, int V, int Dim, class In, class Pointers>
-__device__ __forceinline__ void runEpilogue(const In &in, const typename Spec::Compute (&elements)[V], bool store,
-                                            const Pointers &pointers, const typename Spec::Coord &coord,
-                                            const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void
+runEpilogue(const In &in, const typename Spec::Compute (&elements)[V], bool store,
+            const Pointers &pointers, const typename Spec::Coord &coord,
+            const typename Spec::Sizes &sizes) {
   using Stores = typename Spec::EpilogueStores;
   Outputs<Stores, V, Dim> out;
 #pragma unroll
@@ -79,8 +88,9 @@ __device__ __forceinline__ void runEpilogue(const In &in, const typename Spec::C
 
 /// V neighbouring kept positions through finish.
 template <class Spec, class Statistics, int V, int Dim, class Pointers>
-__device__ __forceinline__ void runFinish(const typename Statistics::Result (&results)[V], const Pointers &pointers,
-                                          const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void
+runFinish(const typename Statistics::Result (&results)[V], const Pointers &pointers,
+          const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
   using Loads = typename Spec::FinishLoads;
   using Stores = typename Spec::FinishStores;
   if constexpr (!Stores::kEmpty) {

@@ -1,17 +1,19 @@
 // Pointwise kernels: every output element is a function of the input elements at its coordinates.
 //
-// What it computes.  Spec::body once per point of an iteration space whose innermost dimension is vectorised.  Inputs may
-// be broadcast, sliced or permuted by any strides: "permute by runs" is a body that returns its argument, with the loads
-// in the input's order and the stores in the output's.
+// What it computes.  Spec::body once per point of an iteration space whose innermost dimension is
+// vectorised.  Inputs may be broadcast, sliced or permuted by any strides: "permute by runs" is a
+// body that returns its argument, with the loads in the input's order and the stores in the
+// output's.
 //
-// Why it is fast.  One thread does kUnroll vectors and ends: the hardware's block scheduler balances better than a
-// grid-stride loop, and costs no registers.  All loads of a thread are issued before the first use.  Vectors of one
-// unroll step are kThreads apart, so each access of a warp is one contiguous run.  Past the end, loads are clamped to
-// the last vector and only stores are predicated, which keeps the loads together; where the block size divides a fixed
-// size there are no checks at all.
+// Why it is fast.  One thread does kUnroll vectors and ends: the hardware's block scheduler
+// balances better than a grid-stride loop, and costs no registers.  All loads of a thread are
+// issued before the first use.  Vectors of one unroll step are kThreads apart, so each access of a
+// warp is one contiguous run.  Past the end, loads are clamped to the last vector and only stores
+// are predicated, which keeps the loads together; where the block size divides a fixed size there
+// are no checks at all.
 //
-// When chosen.  No reduced dimensions, and the innermost output dimension is also contiguous (or broadcast) in what is
-// large among the inputs; else see permute.cuh.
+// When chosen.  No reduced dimensions, and the innermost output dimension is also contiguous (or
+// broadcast) in what is large among the inputs; else see permute.cuh.
 #pragma once
 
 #include "swage/math.cuh"
@@ -19,17 +21,18 @@
 
 namespace swage {
 
-/// vectors(sizes): the iteration space, its last extent counted in vectors of kVector.  With kTail (one dimension only):
-/// tail(sizes), the number of elements behind the last whole vector.  Grid: max(1, ceil(vectors / (kThreads * kUnroll))).
+/// vectors(sizes): the iteration space, its last extent counted in vectors of kVector.  With kTail
+/// (one dimension only): tail(sizes), the number of elements behind the last whole vector.  Grid:
+/// max(1, ceil(vectors / (kThreads * kUnroll))).
 template <class Spec>
 concept PointwiseSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Index;
   typename Spec::Coord;
   typename Spec::Loads;
   typename Spec::Stores;
-  requires Spec::kThreads > 0 && Spec::kVector > 0 && Spec::kUnroll > 0;
+  Spec::kThreads + Spec::kVector + Spec::kUnroll;
+  Spec::kTail;
   Spec::vectors(sizes);
-  requires !Spec::kTail || (Spec::kTail && requires { Spec::tail(sizes); });
 };
 
 namespace detail {
@@ -40,7 +43,8 @@ __device__ __forceinline__ void applyBody(List<L...>, List<S...>, const In &in, 
 }
 
 template <class Spec, int V, int Dim, class Pointers, class In>
-__device__ __forceinline__ void bodyAndStore(const In &in, const Pointers &pointers, const typename Spec::Coord &coord,
+__device__ __forceinline__ void bodyAndStore(const In &in, const Pointers &pointers,
+                                             const typename Spec::Coord &coord,
                                              const typename Spec::Sizes &sizes) {
   Outputs<typename Spec::Stores, V, Dim> out;
 #pragma unroll
@@ -52,7 +56,8 @@ __device__ __forceinline__ void bodyAndStore(const In &in, const Pointers &point
 } // namespace detail
 
 template <PointwiseSpec Spec, class Pointers>
-__device__ __forceinline__ void pointwise(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void pointwise(const Pointers &pointers,
+                                          const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Coord = typename Spec::Coord;
   constexpr int V = Spec::kVector;
@@ -86,7 +91,8 @@ __device__ __forceinline__ void pointwise(const Pointers &pointers, const typena
   if constexpr (Spec::kTail) {
     static_assert(Space::kRank == 1, "only one dimension may have a tail");
     static_assert(V <= Spec::kThreads);
-    if (blockIndex() == lastBlockIndex() && threadIndex() < static_cast<unsigned>(Spec::tail(sizes))) {
+    if (blockIndex() == lastBlockIndex() &&
+        threadIndex() < static_cast<unsigned>(Spec::tail(sizes))) {
       Coord coord;
       coord[0] = static_cast<Index>(count * V + threadIndex());
       Inputs<typename Spec::Loads, 1, kLast> in;

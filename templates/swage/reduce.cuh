@@ -1,17 +1,21 @@
-// Outer and middle reductions: sum, mean, max or min over dimensions that enclose, or lie between, the kept ones.
+// Outer and middle reductions: sum, mean, max or min over dimensions that enclose, or lie between,
+// the kept ones.
 //
-// What it computes.  For every kept position the reduction of prologue(inputs) over the reduced dimensions, then finish.
-// There is no per-element output.
+// What it computes.  For every kept position the reduction of prologue(inputs) over the reduced
+// dimensions, then finish. There is no per-element output.
 //
-// Why it is fast.  Lanes lie along the contiguous kept dimension, so every row of the input is read as whole cache lines
-// although the reduction runs across them; kRowGroups thread rows with kUnroll loads each keep enough bytes in flight; one
-// exchange in shared memory ends the block (columns.cuh).  A reduced dimension too long for the number of blocks it leaves
-// is split in two kernels by the compiler: [S, R/S, C] -> [S, C] in f32, then [S, C] -> [C].
+// Why it is fast.  Lanes lie along the contiguous kept dimension, so every row of the input is read
+// as whole cache lines although the reduction runs across them; kRowGroups thread rows with kUnroll
+// loads each keep enough bytes in flight; one exchange in shared memory ends the block
+// (columns.cuh).  A reduced dimension too long for the number of blocks it leaves is split in two
+// kernels by the compiler: [S, R/S, C] -> [S, C] in f32, then [S, C] -> [C].
 //
-// When chosen.  Sum, mean, max, min whose innermost dimension is kept.  Innermost reductions are row kernels.
+// When chosen.  Sum, mean, max, min whose innermost dimension is kept.  Innermost reductions are
+// row kernels.
 //
-// Contract: CollectiveSpec (phases.cuh) plus kRowGroups and kUnroll, no epilogue; kept(sizes) counts its last extent in
-// vectors of kVector.  Grid: ceil(vectors of kept positions / (kThreads / kRowGroups)).
+// Contract: CollectiveSpec (phases.cuh) plus kRowGroups and kUnroll, no epilogue; kept(sizes)
+// counts its last extent in vectors of kVector.  Grid: ceil(vectors of kept positions / (kThreads /
+// kRowGroups)).
 #pragma once
 
 #include "swage/columns.cuh"
@@ -20,12 +24,13 @@ namespace swage {
 
 template <class Spec>
 concept ReduceSpec = CollectiveSpec<Spec> && requires {
-  requires Spec::kRowGroups > 0 && Spec::kUnroll > 0;
+  Spec::kRowGroups + Spec::kUnroll;
   requires Spec::EpilogueStores::kEmpty;
 };
 
 template <ReduceSpec Spec, class Pointers>
-__device__ __forceinline__ void reduce(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void reduce(const Pointers &pointers,
+                                       const typename Spec::Sizes &sizes) {
   detail::columns<Spec, Spec::kRowGroups, Spec::kUnroll>(pointers, sizes);
 }
 

@@ -1,26 +1,30 @@
-// Row kernels: a collective (norm, softmax, sum, max, ...) over the innermost dimensions, with elementwise work fused in
-// front of it, behind it, and once per row.
+// Row kernels: a collective (norm, softmax, sum, max, ...) over the innermost dimensions, with
+// elementwise work fused in front of it, behind it, and once per row.
 //
-// What it computes.  For every kept position: value = prologue(inputs) for each element of the row, the collective over
-// the values, then epilogue per element and finish per row.
+// What it computes.  For every kept position: value = prologue(inputs) for each element of the row,
+// the collective over the values, then epilogue per element and finish per row.
 //
-// Why it is fast.  The row is read once and stays in registers as f32 (classes Group and Block): a thread issues all its
-// 16-byte loads before it uses the first, statistics are local to the thread and merged by shuffles and at most one
-// barrier, softmax takes one exponential per element.
-//   Group   kThreadsPerRow = 1, 2, ..., 32 lanes per row, kThreads / kThreadsPerRow rows per block, no barrier.
+// Why it is fast.  The row is read once and stays in registers as f32 (classes Group and Block): a
+// thread issues all its 16-byte loads before it uses the first, statistics are local to the thread
+// and merged by shuffles and at most one barrier, softmax takes one exponential per element.
+//   Group   kThreadsPerRow = 1, 2, ..., 32 lanes per row, kThreads / kThreadsPerRow rows per block,
+//   no barrier.
 //           Rows of up to about 4 KB.
-//   Block   the whole block on one row, one exchange of per-warp results.  Rows of up to about 32 KB.
-//   Looped  one block per row, any length: one pass for statistics, kept per thread and merged chunk by chunk, and one
+//   Block   the whole block on one row, one exchange of per-warp results.  Rows of up to about 32
+//   KB. Looped  one block per row, any length: one pass for statistics, kept per thread and merged
+//   chunk by chunk, and one
 //           that reads again, backwards, so that the end of the row is still in cache.
 //   Column  the collective is not over the innermost dimension: see columns.cuh.
-// A row shorter than kThreadsPerRow * kVectorsPerThread vectors (capacity class) is handled by clamped loads and masks;
-// where the number of vectors is fixed and fits exactly there are no checks.
+// A row shorter than kThreadsPerRow * kVectorsPerThread vectors (capacity class) is handled by
+// clamped loads and masks; where the number of vectors is fixed and fits exactly there are no
+// checks.
 //
 // When chosen.  Every collective over the innermost dimensions, and norms and softmax over any.
 //
-// Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last extent in vectors of
-// kVector (Column: kept(sizes) does).  Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped one block
-// per row.  Looped and Column evaluate the prologue twice: none of their outputs may overlap a prologue input.
+// Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
+// extent in vectors of kVector (Column: kept(sizes) does).  Grid: Group ceil(rows / (kThreads /
+// kThreadsPerRow)), Block and Looped one block per row.  Looped and Column evaluate the prologue
+// twice: none of their outputs may overlap a prologue input.
 #pragma once
 
 #include "swage/columns.cuh"
@@ -32,17 +36,16 @@ enum class RowClass { Group, Block, Looped, Column };
 
 template <class Spec>
 concept RowSpec = CollectiveSpec<Spec> && requires {
-  Spec::kEpsilon;
   Spec::kClass == RowClass::Group;
-  requires Spec::kThreadsPerRow > 0 && Spec::kVectorsPerThread > 0;
+  Spec::kThreadsPerRow + Spec::kVectorsPerThread;
 };
 
 namespace detail {
 
 /// A vector of the current row.
 template <class Spec, class Reduced>
-__device__ __forceinline__ typename Spec::Coord vectorOfRow(typename Spec::Coord row, const Reduced &reduced,
-                                                            typename Spec::Index vector) {
+__device__ __forceinline__ typename Spec::Coord
+vectorOfRow(typename Spec::Coord row, const Reduced &reduced, typename Spec::Index vector) {
   constexpr int kKept = decltype(Spec::kept(typename Spec::Sizes{}))::kRank;
   reduced.template split<kKept>(vector, row);
   row[kKept + Reduced::kRank - 1] *= Spec::kVector;
@@ -51,7 +54,8 @@ __device__ __forceinline__ typename Spec::Coord vectorOfRow(typename Spec::Coord
 
 /// Classes Group and Block.
 template <class Spec, class Pointers>
-__device__ __forceinline__ void rowInRegisters(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void rowInRegisters(const Pointers &pointers,
+                                               const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
   using Coord = typename Spec::Coord;
@@ -59,7 +63,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers, const t
   constexpr bool kGroup = Spec::kClass == RowClass::Group;
   constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
   constexpr int kRowsPerBlock = Spec::kThreads / T, kLanes = kGroup ? T : kWarpSize;
-  static_assert(kGroup ? T <= kWarpSize && powerOfTwoAbove(T) == T && Spec::kThreads % T == 0 : T == Spec::kThreads);
+  static_assert(kGroup ? T <= kWarpSize && powerOfTwoAbove(T) == T && Spec::kThreads % T == 0
+                       : T == Spec::kThreads);
 
   const auto kept = Spec::kept(sizes);
   const auto reduced = Spec::reduced(sizes);
@@ -68,9 +73,11 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers, const t
   constexpr int kLast = Kept::kRank + Reduced::kRank - 1;
   constexpr bool kAllRows = !kGroup || (Kept::kFixed && Kept::kCount % kRowsPerBlock == 0);
   constexpr bool kExact = Reduced::kFixed && Reduced::kCount == T * U;
+  static_assert(!Reduced::kFixed || Reduced::kCount <= T * U, "the row does not fit");
 
   const Index rows = kept.template count<Index>(), vectors = reduced.template count<Index>();
-  const Index wanted = static_cast<Index>(blockIndex()) * kRowsPerBlock + static_cast<Index>(threadIndex() / T);
+  const Index wanted =
+      static_cast<Index>(blockIndex()) * kRowsPerBlock + static_cast<Index>(threadIndex() / T);
   const bool rowExists = kAllRows || wanted < rows;
   const int thread = threadIndex() % T;
   Coord row{};
@@ -82,7 +89,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers, const t
 #pragma unroll
   for (int u = 0; u < U; ++u) {
     const Index vector = thread + u * T;
-    valid[u] = kExact || vector < vectors;
+    const bool always = Reduced::kFixed && Reduced::kCount >= T * (u + 1);
+    valid[u] = always || vector < vectors;
     coord[u] = vectorOfRow<Spec>(row, reduced, valid[u] ? vector : vectors - 1);
     in[u].load(pointers, coord[u], sizes);
   }
@@ -97,7 +105,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers, const t
   typename S::State state;
   [[maybe_unused]] Compute origin = 0;
   if constexpr (Spec::kCollective == Collective::Softmax) {
-    // One exponential per element, relative to the maximum of the lanes at hand, kept in place of the value.
+    // One exponential per element, relative to the maximum of the lanes at hand, kept in place of
+    // the value.
     state.max = S::maxOf(values, valid);
 #pragma unroll
     for (int mask = 1; mask < kLanes; mask *= 2)
@@ -133,14 +142,16 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers, const t
         else
           values[u][i] = S::apply(results[0], values[u][i]);
       }
-      runEpilogue<Spec, V, kLast>(more, values[u], rowExists && valid[u], pointers, coord[u], sizes);
+      runEpilogue<Spec, V, kLast>(more, values[u], rowExists && valid[u], pointers, coord[u],
+                                  sizes);
     }
   }
 }
 
 /// Class Looped: kVectorsPerThread vectors of the row per thread and step.
 template <class Spec, class Pointers>
-__device__ __forceinline__ void rowLooped(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void rowLooped(const Pointers &pointers,
+                                          const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
   using Coord = typename Spec::Coord;

@@ -1,5 +1,5 @@
-// A vector of neighbouring elements as it lies in memory: 32-bit words, converted element by element.  Vectors longer
-// than 16 bytes are moved in 16-byte pieces.
+// A vector of neighbouring elements as it lies in memory: 32-bit words, converted element by
+// element.  Vectors longer than 16 bytes are moved in 16-byte pieces.
 #pragma once
 
 #include "swage/numeric.cuh"
@@ -16,8 +16,12 @@ template <class T, int V> struct Vector {
 
   unsigned words[kPieces][kPieceWords];
 
-  __device__ __forceinline__ unsigned word(int i) const { return words[i / kPieceWords][i % kPieceWords]; }
-  __device__ __forceinline__ unsigned &word(int i) { return words[i / kPieceWords][i % kPieceWords]; }
+  __device__ __forceinline__ unsigned word(int i) const {
+    return words[i / kPieceWords][i % kPieceWords];
+  }
+  __device__ __forceinline__ unsigned &word(int i) {
+    return words[i / kPieceWords][i % kPieceWords];
+  }
 
   template <Traffic Use> __device__ __forceinline__ void load(const T *from) {
 #pragma unroll
@@ -54,11 +58,13 @@ template <class T, int V> struct Vector {
           packed |= (static_cast<unsigned>(values[4 * i + byte]) & 0xffu) << (8 * byte);
         word(i) = packed;
       } else if constexpr (sizeof(T) == 2) {
-        word(i) = V == 1 ? narrow<T>(values[0]).bits : narrowPair(T{}, values[2 * i], values[(2 * i + 1) % V]);
+        word(i) = V == 1 ? narrow<T>(values[0]).bits
+                         : narrowPair(T{}, values[2 * i], values[(2 * i + 1) % V]);
       } else if constexpr (sizeof(T) == 4) {
         word(i) = bitCast<unsigned>(values[i]);
       } else {
-        word(i) = static_cast<unsigned>(bitCast<unsigned long long>(values[i / 2]) >> (32 * (i % 2)));
+        word(i) =
+            static_cast<unsigned>(bitCast<unsigned long long>(values[i / 2]) >> (32 * (i % 2)));
       }
     }
   }

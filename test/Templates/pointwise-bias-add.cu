@@ -6,7 +6,7 @@ struct Spec {
   using Index = int;
   static constexpr int kThreads = 256;
   static constexpr int kVector = 8;
-  static constexpr int kUnroll = 2;
+  static constexpr int kUnroll = 1;
   static constexpr bool kTail = false;
   struct Sizes {};
   static __device__ auto vectors(const Sizes &sizes) {
@@ -15,23 +15,26 @@ struct Spec {
   using Coord = swage::Coord<Index, 2>;
 
   struct X : swage::Input<swage::bf16, swage::Access::Vector> { // %x : tensor<16384x8192xbf16>
-    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0] * 8192 + d[1]; }
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 8192 + d[1];
+    }
   };
-  struct Bias : swage::Input<swage::bf16, swage::Access::Vector, swage::Traffic::Reused> { // %bias : tensor<8192xbf16>
+  struct Bias : swage::Input<swage::bf16, swage::Access::Vector,
+                             swage::Traffic::Reused> { // %bias : tensor<8192xbf16>
     static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1]; }
   };
   struct Y : swage::Output<swage::bf16, swage::Access::Vector> { // tensor<16384x8192xbf16>
-    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0] * 8192 + d[1]; }
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 8192 + d[1];
+    }
   };
 
   using Loads = swage::List<X, Bias>;
   using Stores = swage::List<Y>;
-  static __device__ void body(float x, float bias, float &y) {
-    y = x + bias;
-  }
+  static __device__ void body(float x, float bias, float &y) { y = x + bias; }
 };
 } // namespace
 extern "C" __global__ void __launch_bounds__(Spec::kThreads)
-pointwise_bias_add(const swage::bf16 *x, const swage::bf16 *bias, swage::bf16 *y) {
+    pointwise_bias_add(const swage::bf16 *x, const swage::bf16 *bias, swage::bf16 *y) {
   swage::pointwise<Spec>(swage::Bind<Spec::X, Spec::Bias, Spec::Y>{x, bias, y}, Spec::Sizes{});
 }

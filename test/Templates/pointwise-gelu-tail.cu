@@ -1,4 +1,5 @@
-// Hand-written Spec: y = gelu(x), one dimension of any runtime length s0: whole vectors, then a scalar tail.
+// Hand-written Spec: y = gelu(x), one dimension of any runtime length s0: whole vectors, then a
+// scalar tail.
 #include "swage/pointwise.cuh"
 namespace {
 struct Spec {
@@ -29,6 +30,6 @@ struct Spec {
 };
 } // namespace
 extern "C" __global__ void __launch_bounds__(Spec::kThreads)
-pointwise_gelu_tail(const swage::f16 *x, swage::f16 *y, Spec::Sizes sizes) {
+    pointwise_gelu_tail(const swage::f16 *x, swage::f16 *y, Spec::Sizes sizes) {
   swage::pointwise<Spec>(swage::Bind<Spec::X, Spec::Y>{x, y}, sizes);
 }

@@ -1,17 +1,19 @@
-// Hand-written Spec: rotary embedding of x: 8x2048x32x128 bf16, with cos and sin tables 2048x64 f32 shared by all heads.  Two
-// operands are slices of one tensor on either side: the halves of the last dimension, 64 elements apart.
+// Hand-written Spec: rotary embedding of x: 8x2048x32x128 bf16, with cos and sin tables 2048x64 f32
+// shared by all heads.  Two operands are slices of one tensor on either side: the halves of the
+// last dimension, 64 elements apart.
 //   y[..., :64] = lo * cos - hi * sin;  y[..., 64:] = hi * cos + lo * sin
 #include "swage/pointwise.cuh"
 namespace {
 struct Spec {
   using Index = int;
-  static constexpr int kThreads = 256;
+  static constexpr int kThreads = 128;
   static constexpr int kVector = 8;
   static constexpr int kUnroll = 1;
   static constexpr bool kTail = false;
   struct Sizes {};
   static __device__ auto vectors(const Sizes &sizes) {
-    return swage::extents(swage::Fixed<8>{}, swage::Fixed<2048>{}, swage::Fixed<32>{}, swage::Fixed<8>{});
+    return swage::extents(swage::Fixed<8>{}, swage::Fixed<2048>{}, swage::Fixed<32>{},
+                          swage::Fixed<8>{});
   }
   using Coord = swage::Coord<Index, 4>;
 
@@ -25,10 +27,12 @@ struct Spec {
       return d[0] * 8388608 + d[1] * 4096 + d[2] * 128 + d[3] + 64;
     }
   };
-  struct Cos : swage::Input<float, swage::Access::Vector, swage::Traffic::Reused> { // %cos : tensor<2048x64xf32>
+  struct Cos : swage::Input<float, swage::Access::Vector,
+                            swage::Traffic::Reused> { // %cos : tensor<2048x64xf32>
     static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1] * 64 + d[3]; }
   };
-  struct Sin : swage::Input<float, swage::Access::Vector, swage::Traffic::Reused> { // %sin : tensor<2048x64xf32>
+  struct Sin : swage::Input<float, swage::Access::Vector,
+                            swage::Traffic::Reused> { // %sin : tensor<2048x64xf32>
     static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1] * 64 + d[3]; }
   };
   struct YLo : swage::Output<swage::bf16, swage::Access::Vector> { // tensor<8x2048x32x128xbf16>
@@ -51,9 +55,10 @@ struct Spec {
 };
 } // namespace
 extern "C" __global__ void __launch_bounds__(Spec::kThreads)
-pointwise_rotary(const swage::bf16 *lo, const swage::bf16 *hi, const float *cos, const float *sin, swage::bf16 *yLo,
-                 swage::bf16 *yHi) {
+    pointwise_rotary(const swage::bf16 *lo, const swage::bf16 *hi, const float *cos,
+                     const float *sin, swage::bf16 *yLo, swage::bf16 *yHi) {
   swage::pointwise<Spec>(
-      swage::Bind<Spec::Lo, Spec::Hi, Spec::Cos, Spec::Sin, Spec::YLo, Spec::YHi>{lo, hi, cos, sin, yLo, yHi},
+      swage::Bind<Spec::Lo, Spec::Hi, Spec::Cos, Spec::Sin, Spec::YLo, Spec::YHi>{lo, hi, cos, sin,
+                                                                                  yLo, yHi},
       Spec::Sizes{});
 }

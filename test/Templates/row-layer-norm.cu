@@ -1,5 +1,7 @@
-// Hand-written Spec: residual add, layer norm with its saved statistics, affine epilogue; one warp per row.
-//   sum = x + residual;  y = layer_norm(sum) * gamma + beta     8192x768, f16 in and out, f32 parameters
+// Hand-written Spec: residual add, layer norm with its saved statistics, affine epilogue; one warp
+// per row.
+//   sum = x + residual;  y = layer_norm(sum) * gamma + beta     8192x768, f16 in and out, f32
+//   parameters
 #include "swage/row.cuh"
 namespace {
 struct Spec {
@@ -20,13 +22,16 @@ struct Spec {
   struct X : swage::Input<swage::f16, swage::Access::Vector> { // %x : tensor<8x1024x768xf16>
     static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0] * 768 + d[1]; }
   };
-  struct Residual : swage::Input<swage::f16, swage::Access::Vector> { // %residual : tensor<8x1024x768xf16>
+  struct Residual
+      : swage::Input<swage::f16, swage::Access::Vector> { // %residual : tensor<8x1024x768xf16>
     static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0] * 768 + d[1]; }
   };
-  struct Gamma : swage::Input<float, swage::Access::Vector, swage::Traffic::Reused> { // %gamma : tensor<768xf32>
+  struct Gamma : swage::Input<float, swage::Access::Vector,
+                              swage::Traffic::Reused> { // %gamma : tensor<768xf32>
     static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1]; }
   };
-  struct Beta : swage::Input<float, swage::Access::Vector, swage::Traffic::Reused> { // %beta : tensor<768xf32>
+  struct Beta : swage::Input<float, swage::Access::Vector,
+                             swage::Traffic::Reused> { // %beta : tensor<768xf32>
     static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1]; }
   };
   struct Sum : swage::Output<swage::f16, swage::Access::Vector> { // tensor<8x1024x768xf16>
@@ -62,9 +67,10 @@ struct Spec {
 };
 } // namespace
 extern "C" __global__ void __launch_bounds__(Spec::kThreads)
-row_layer_norm(const swage::f16 *x, const swage::f16 *residual, const float *gamma, const float *beta, swage::f16 *sum,
-               swage::f16 *y, float *mean, float *rstd) {
-  swage::row<Spec>(swage::Bind<Spec::X, Spec::Residual, Spec::Gamma, Spec::Beta, Spec::Sum, Spec::Y, Spec::Mean,
-                               Spec::Rstd>{x, residual, gamma, beta, sum, y, mean, rstd},
-                   Spec::Sizes{});
+    row_layer_norm(const swage::f16 *x, const swage::f16 *residual, const float *gamma,
+                   const float *beta, swage::f16 *sum, swage::f16 *y, float *mean, float *rstd) {
+  swage::row<Spec>(
+      swage::Bind<Spec::X, Spec::Residual, Spec::Gamma, Spec::Beta, Spec::Sum, Spec::Y, Spec::Mean,
+                  Spec::Rstd>{x, residual, gamma, beta, sum, y, mean, rstd},
+      Spec::Sizes{});
 }

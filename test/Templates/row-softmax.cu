@@ -1,5 +1,5 @@
-// Hand-written Spec: scaled, masked softmax over 1024 columns of x: 8x16x1024x1024 f16, mask: 8x1024x1024 i1 shared by the
-// heads; one warp per row, four 16-byte vectors per lane.
+// Hand-written Spec: scaled, masked softmax over 1024 columns of x: 8x16x1024x1024 f16, mask:
+// 8x1024x1024 i1 shared by the heads; one warp per row, four 16-byte vectors per lane.
 #include "swage/row.cuh"
 namespace {
 struct Spec {
@@ -24,7 +24,8 @@ struct Spec {
       return d[0] * 16777216 + d[1] * 1048576 + d[2] * 1024 + d[3];
     }
   };
-  struct Mask : swage::Input<bool, swage::Access::Vector, swage::Traffic::Reused> { // %mask : tensor<8x1024x1024xi1>
+  struct Mask : swage::Input<bool, swage::Access::Vector,
+                             swage::Traffic::Reused> { // %mask : tensor<8x1024x1024xi1>
     static __device__ Index offset(const Coord &d, const Sizes &sizes) {
       return d[0] * 1048576 + d[2] * 1024 + d[3];
     }
@@ -42,14 +43,12 @@ struct Spec {
   }
   using EpilogueLoads = swage::List<>;
   using EpilogueStores = swage::List<Y>;
-  static __device__ void epilogue(float normalized, float &y) {
-    y = normalized;
-  }
+  static __device__ void epilogue(float normalized, float &y) { y = normalized; }
   using FinishLoads = swage::List<>;
   using FinishStores = swage::List<>;
 };
 } // namespace
 extern "C" __global__ void __launch_bounds__(Spec::kThreads)
-row_softmax(const swage::f16 *x, const bool *mask, swage::f16 *y) {
+    row_softmax(const swage::f16 *x, const bool *mask, swage::f16 *y) {
   swage::row<Spec>(swage::Bind<Spec::X, Spec::Mask, Spec::Y>{x, mask, y}, Spec::Sizes{});
 }

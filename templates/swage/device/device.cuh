@@ -1,5 +1,6 @@
-// The one switch between the twins of the device layer.  Everything under templates/swage includes this file and never
-// a twin directly; both twins define the same names, so a generated kernel compiles unchanged for either.
+// The one switch between the twins of the device layer.  Everything under templates/swage includes
+// this file and never a twin directly; both twins define the same names, so a generated kernel
+// compiles unchanged for either.
 #pragma once
 
 #if defined(__CUDACC__)

@@ -11,7 +11,8 @@ __device__ __forceinline__ unsigned long long mulHigh(unsigned long long a, unsi
   return __umul64hi(a, b);
 }
 
-/// Picks four of the eight bytes {a: 0..3, b: 4..7}; each hex digit of `selector` names one, lowest first.
+/// Picks four of the eight bytes {a: 0..3, b: 4..7}; each hex digit of `selector` names one, lowest
+/// first.
 __device__ __forceinline__ unsigned permuteBytes(unsigned a, unsigned b, unsigned selector) {
   return __byte_perm(a, b, selector);
 }
@@ -23,7 +24,9 @@ template <class To, class From> __device__ __forceinline__ To bitCast(From value
 
 __device__ __forceinline__ int popCount(unsigned value) { return __popc(value); }
 __device__ __forceinline__ int popCount(unsigned long long value) { return __popcll(value); }
-__device__ __forceinline__ int leadingZeros(unsigned value) { return __clz(static_cast<int>(value)); }
+__device__ __forceinline__ int leadingZeros(unsigned value) {
+  return __clz(static_cast<int>(value));
+}
 __device__ __forceinline__ int leadingZeros(unsigned long long value) {
   return __clzll(static_cast<long long>(value));
 }

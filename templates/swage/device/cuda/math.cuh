@@ -1,11 +1,12 @@
 // Transcendental and rounding functions for float and double.
 //
-// Built on the compiler's own math library, which NVRTC carries without headers.  Largest error in units in the last place
-// over the whole range of float (the numbers of NVIDIA's programming guide, where they apply):
+// Built on the compiler's own math library, which NVRTC carries without headers.  Largest error in
+// units in the last place over the whole range of float (the numbers of NVIDIA's programming guide,
+// where they apply):
 //   0    sqrt, fma, floor, ceil, trunc, round, roundEven, abs, copySign, remainder
 //   1    log, log2, log1p, expm1, cbrt
-//   2    exp, exp2, log10, tanh, erf, sin, cos, rsqrt, atan, asin (own reduction for sin and cos, see below)
-//   4    pow, tan, erfc, atan2, sinh, cosh, acos, and the inverse hyperbolic ones
+//   2    exp, exp2, log10, tanh, erf, sin, cos, rsqrt, atan, asin (own reduction for sin and cos,
+//   see below) 4    pow, tan, erfc, atan2, sinh, cosh, acos, and the inverse hyperbolic ones
 // Double is within 2, and denormals are kept everywhere: Swage never compiles with fast-math.
 #pragma once
 
@@ -106,11 +107,16 @@ __device__ __forceinline__ float minimumOf(float x, float y) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
   return result;
 }
-__device__ __forceinline__ double maximumOf(double x, double y) { return x != x || y != y ? x + y : ::fmax(x, y); }
-__device__ __forceinline__ double minimumOf(double x, double y) { return x != x || y != y ? x + y : ::fmin(x, y); }
+__device__ __forceinline__ double maximumOf(double x, double y) {
+  return x != x || y != y ? x + y : ::fmax(x, y);
+}
+__device__ __forceinline__ double minimumOf(double x, double y) {
+  return x != x || y != y ? x + y : ::fmin(x, y);
+}
 
-// Sine and cosine of a float.  The library's reduction of large arguments indexes a table on the stack, and no kernel of
-// Swage may touch local memory, so the reduction is done here, in registers.
+// Sine and cosine of a float.  The library's reduction of large arguments indexes a table on the
+// stack, and no kernel of Swage may touch local memory, so the reduction is done here, in
+// registers.
 
 /// An angle as quadrant * pi/2 + rest, |rest| <= pi/4.
 struct Angle {
@@ -122,10 +128,11 @@ struct Angle {
 __device__ __forceinline__ Angle reduceLargeAngle(float x) {
   const unsigned bits = bitCast<unsigned>(x);
   const unsigned significand = bits << 8 | 0x80000000u;
-  const unsigned first = (bits >> 23 & 0xffu) - 128; // the first bit needed; bits of the words below count from 0
+  const unsigned first =
+      (bits >> 23 & 0xffu) - 128; // the first bit needed; bits of the words below count from 0
   const unsigned at = first / 32, shift = first % 32;
-  const unsigned w0 = 0u, w1 = 0xa2f9836eu, w2 = 0x4e441529u, w3 = 0xfc2757d1u, w4 = 0xf534ddc0u, w5 = 0xdb629599u,
-                 w6 = 0x3c439041u;
+  const unsigned w0 = 0u, w1 = 0xa2f9836eu, w2 = 0x4e441529u, w3 = 0xfc2757d1u, w4 = 0xf534ddc0u,
+                 w5 = 0xdb629599u, w6 = 0x3c439041u;
   const unsigned a = at == 0 ? w0 : at == 1 ? w1 : at == 2 ? w2 : w3;
   const unsigned b = at == 0 ? w1 : at == 1 ? w2 : at == 2 ? w3 : w4;
   const unsigned c = at == 0 ? w2 : at == 1 ? w3 : at == 2 ? w4 : w5;
@@ -136,9 +143,11 @@ __device__ __forceinline__ Angle reduceLargeAngle(float x) {
   const unsigned low = static_cast<unsigned>((Wide(c) << 32 | d) << shift >> 32);
   const Wide tail = Wide(significand) * middle + mulHigh(significand, low);
   const Wide product = Wide(significand * high) * (1ull << 32) + tail; // modulo 4, scaled by 2^62
-  const double rest = static_cast<double>(static_cast<long long>(product << 2)) * 0x1p-64 * 1.5707963267948966;
+  const double rest =
+      static_cast<double>(static_cast<long long>(product << 2)) * 0x1p-64 * 1.5707963267948966;
   const int quadrant = static_cast<int>(product >> 62) + static_cast<int>(product >> 61 & 1);
-  return x < 0 ? Angle{-static_cast<float>(rest), -quadrant} : Angle{static_cast<float>(rest), quadrant};
+  return x < 0 ? Angle{-static_cast<float>(rest), -quadrant}
+               : Angle{static_cast<float>(rest), quadrant};
 }
 
 __device__ __forceinline__ Angle reduceAngle(float x) {

@@ -1,8 +1,9 @@
 // Memory accesses of 1, 2, 4, 8 and 16 bytes, as 32-bit words.
 //
-// Global loads go through the read-only path (ld.global.nc): a kernel never reads what it has written, and where an output
-// aliases an input each thread reads an element before it alone writes it.  Streamed data leaves no line in L1, so that
-// what is read again (a bias, gamma and beta) stays there.
+// Global loads go through the read-only path (ld.global.nc): a kernel never reads what it has
+// written, and where an output aliases an input each thread reads an element before it alone writes
+// it.  Streamed data leaves no line in L1, so that what is read again (a bias, gamma and beta)
+// stays there.
 #pragma once
 
 namespace swage {
@@ -42,7 +43,10 @@ __device__ __forceinline__ void storeGlobal(void *to, const unsigned (&words)[kW
                  : "l"(to), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
                  : "memory");
   else if constexpr (Bytes == 8)
-    asm volatile("st.global.v2.u32 [%0], {%1, %2};" : : "l"(to), "r"(words[0]), "r"(words[1]) : "memory");
+    asm volatile("st.global.v2.u32 [%0], {%1, %2};"
+                 :
+                 : "l"(to), "r"(words[0]), "r"(words[1])
+                 : "memory");
   else if constexpr (Bytes == 4)
     asm volatile("st.global.u32 [%0], %1;" : : "l"(to), "r"(words[0]) : "memory");
   else if constexpr (Bytes == 2)
@@ -59,7 +63,8 @@ template <> struct Packet<4> { unsigned x; };
 template <> struct alignas(8) Packet<8> { unsigned x, y; };
 template <> struct alignas(16) Packet<16> { unsigned x, y, z, w; };
 
-template <int Bytes> __device__ __forceinline__ void loadShared(const char *from, unsigned (&words)[kWordsOf<Bytes>]) {
+template <int Bytes>
+__device__ __forceinline__ void loadShared(const char *from, unsigned (&words)[kWordsOf<Bytes>]) {
   const auto packet = *reinterpret_cast<const Packet<Bytes> *>(from);
   words[0] = packet.x;
   if constexpr (Bytes >= 8)
@@ -70,7 +75,8 @@ template <int Bytes> __device__ __forceinline__ void loadShared(const char *from
   }
 }
 
-template <int Bytes> __device__ __forceinline__ void storeShared(char *to, const unsigned (&words)[kWordsOf<Bytes>]) {
+template <int Bytes>
+__device__ __forceinline__ void storeShared(char *to, const unsigned (&words)[kWordsOf<Bytes>]) {
   auto &packet = *reinterpret_cast<Packet<Bytes> *>(to);
   if constexpr (Bytes == 16)
     packet = {words[0], words[1], words[2], words[3]};

@@ -1,5 +1,5 @@
-// 16-bit storage types.  They only store: arithmetic happens on the float that `widen` gives, and `narrow` rounds to
-// nearest even.  Conversions are PTX, so no toolkit header is needed.
+// 16-bit storage types.  They only store: arithmetic happens on the float that `widen` gives, and
+// `narrow` rounds to nearest even.  Conversions are PTX, so no toolkit header is needed.
 #pragma once
 
 namespace swage {
@@ -36,9 +36,13 @@ __device__ __forceinline__ unsigned short widen(bits16 value) { return value.bit
 __device__ __forceinline__ float widenHalf(f16, unsigned pair, bool high) {
   float wide;
   if (high)
-    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high; }" : "=f"(wide) : "r"(pair));
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, high; }"
+        : "=f"(wide)
+        : "r"(pair));
   else
-    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low; }" : "=f"(wide) : "r"(pair));
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.f32.f16 %0, low; }"
+        : "=f"(wide)
+        : "r"(pair));
   return wide;
 }
 __device__ __forceinline__ float widenHalf(bf16, unsigned pair, bool high) {
@@ -89,7 +93,8 @@ __device__ __forceinline__ unsigned narrowPair(bits16, unsigned short low, unsig
 }
 
 /// `value` as it reads back after being stored as a T.
-template <class T> __device__ __forceinline__ typename Widened<T>::Type roundTo(typename Widened<T>::Type value) {
+template <class T>
+__device__ __forceinline__ typename Widened<T>::Type roundTo(typename Widened<T>::Type value) {
   return widen(narrow<T>(value));
 }
 

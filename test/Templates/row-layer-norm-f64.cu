@@ -1,0 +1,52 @@
+// Hand-written Spec: layer norm of 2x3x300 f64 over two dimensions that do not merge, because gamma
+// varies along one only.
+#include "swage/row.cuh"
+namespace {
+struct Spec {
+  using Index = int;
+  using Compute = double;
+  static constexpr auto kCollective = swage::Collective::LayerNorm;
+  static constexpr auto kClass = swage::RowClass::Block;
+  static constexpr double kEpsilon = 1.0e-5;
+  static constexpr int kThreads = 96;
+  static constexpr int kThreadsPerRow = 96;
+  static constexpr int kVector = 2;
+  static constexpr int kVectorsPerThread = 5;
+  struct Sizes {};
+  static __device__ auto kept(const Sizes &sizes) { return swage::extents(swage::Fixed<2>{}); }
+  static __device__ auto reduced(const Sizes &sizes) {
+    return swage::extents(swage::Fixed<3>{}, swage::Fixed<150>{});
+  }
+  using Coord = swage::Coord<Index, 3>;
+
+  struct X : swage::Input<double, swage::Access::Vector> { // %x : tensor<2x3x300xf64>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 900 + d[1] * 300 + d[2];
+    }
+  };
+  struct Gamma : swage::Input<float, swage::Access::Splat,
+                              swage::Traffic::Reused> { // %gamma : tensor<3xf32>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1]; }
+  };
+  struct Y : swage::Output<double, swage::Access::Vector> { // tensor<2x3x300xf64>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 900 + d[1] * 300 + d[2];
+    }
+  };
+
+  using PrologueLoads = swage::List<X>;
+  using PrologueStores = swage::List<>;
+  static __device__ double prologue(double x) { return x; }
+  using EpilogueLoads = swage::List<Gamma>;
+  using EpilogueStores = swage::List<Y>;
+  static __device__ void epilogue(double normalized, float gamma, double &y) {
+    y = normalized * double(gamma);
+  }
+  using FinishLoads = swage::List<>;
+  using FinishStores = swage::List<>;
+};
+} // namespace
+extern "C" __global__ void __launch_bounds__(Spec::kThreads)
+    row_layer_norm_f64(const double *x, const float *gamma, double *y) {
+  swage::row<Spec>(swage::Bind<Spec::X, Spec::Gamma, Spec::Y>{x, gamma, y}, Spec::Sizes{});
+}
