@@ -2,6 +2,7 @@
 
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/DenseSet.h"
 #include <map>
 
 using namespace mlir;
@@ -29,6 +30,21 @@ bool swage::variesInRow(KernelOp kernel, ViewAttr view) {
   return llvm::any_of(kernel.getReduced(), [&](int64_t dim) {
     return !access.isBroadcast(dim) && constantSize(extentOf(kernel, dim)) != 1;
   });
+}
+
+bool swage::dependsOn(Value value, Value source) {
+  SmallVector<Value> worklist{value};
+  llvm::DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (next == source)
+      return true;
+    // A collective's own operand belongs to the whole row, not to this point.
+    Operation *op = next.getDefiningOp();
+    if (op && seen.insert(next).second && !isa<CollectiveOp>(op))
+      worklist.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
 }
 
 /// Number of points of the iteration space along which a view moves.
@@ -124,6 +140,13 @@ std::string swage::accessProblem(KernelOp kernel) {
   for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
     if (isFull(kernel, view) && contiguousDim(kernel, view) != principal)
       return "a row would be written against the grain";
+  CollectiveOp collective = kernel.getCollective();
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  if (collective.getKind() >= Collective::LayerNorm)
+    for (auto [view, value] : llvm::zip_equal(kernel.getOutputs().getAsRange<ViewAttr>(), yield.getValues()))
+      for (Value statistic : collective.getValues().drop_front())
+        if (dependsOn(value, statistic) && (variesInRow(kernel, view) || dependsOn(value, collective.getValues()[0])))
+          return "a statistic would be used at every element";
   if (familyOf(kernel) == Family::Reduce)
     for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
       if (variesInRow(kernel, view))

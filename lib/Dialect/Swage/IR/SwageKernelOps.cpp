@@ -130,10 +130,15 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
 static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   if (!kernel.getCollective() && !kernel.getPhase(Phase::Prologue))
     return kernel.emitOpError() << "has a row schedule, but no collective";
-  std::optional<int64_t> inner = innermostExtent(kernel);
+  if (kernel.getReduced().empty() || kernel.getReduced().front() == 0)
+    return kernel.emitOpError() << "has a row schedule, but must have kept dimensions before reduced ones";
+  // The vectorised dimension: along the row, or across the rows of neighbouring columns.
+  unsigned vectorDim =
+      schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1 : kernel.getRank() - 1;
+  std::optional<int64_t> inner = constantSize(kernel.getExtents().getResult(vectorDim));
   if (schedule.getVector() > 1 && (!inner || *inner % schedule.getVector()))
     return kernel.emitOpError() << "schedule has vectors of " << schedule.getVector()
-                                << ", but the innermost extent is "
+                                << ", but the extent is "
                                 << (inner ? std::to_string(*inner) : "dynamic");
   if (schedule.getKind() == RowClass::Group || schedule.getKind() == RowClass::Block) {
     int64_t row = 1;
@@ -151,10 +156,12 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
       return kernel.emitOpError() << "schedule covers " << covered
                                   << " elements a row, but the row has " << row;
   }
-  return verifyVector(kernel, schedule.getVector(), kernel.getRank() - 1);
+  return verifyVector(kernel, schedule.getVector(), vectorDim);
 }
 
 static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule) {
+  if (kernel.getReduced().empty() || kernel.getReduced().front() == 0)
+    return kernel.emitOpError() << "has a reduce schedule, but must have kept dimensions before reduced ones";
   std::optional<int64_t> inner;
   if (!kernel.getReduced().empty() && kernel.getReduced().front() > 0)
     inner = constantSize(kernel.getExtents().getResult(kernel.getReduced().front() - 1));

@@ -31,7 +31,6 @@ private:
                          std::optional<unsigned> vectorDim);
   int64_t accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store);
   void addGeometry();
-  bool dependsOn(Value value, Operation *op) const;
 
   KernelOp kernel;
   MLIRContext *context;
@@ -69,19 +68,6 @@ void Preparer::moveAsBits() {
   Builder builder(context);
   kernel.setInputsAttr(builder.getArrayAttr(inputs));
   kernel.setOutputsAttr(builder.getArrayAttr(outputs));
-}
-
-bool Preparer::dependsOn(Value value, Operation *on) const {
-  SmallVector<Value> worklist{value};
-  llvm::DenseSet<Operation *> seen;
-  while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
-    if (op == on)
-      return true;
-    if (op && seen.insert(op).second)
-      worklist.append(op->operand_begin(), op->operand_end());
-  }
-  return false;
 }
 
 int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store) {
@@ -170,10 +156,15 @@ LogicalResult Preparer::addPhases() {
   SmallVector<unsigned> all, before, after, once;
   for (unsigned i = 0; i < kernel.getOutputs().size(); ++i) {
     all.push_back(i);
-    if (!variesInRow(kernel, kernel.getOutput(i)) && collective)
+    if (!collective)
+      continue;
+    Value value = yield.getValues()[i], first = collective.getValues()[0];
+    // A row of one element: its output does not vary, but it is an element all the same.
+    bool element = collective.isPerElement(0) && dependsOn(value, first);
+    if (!variesInRow(kernel, kernel.getOutput(i)) && !element)
       once.push_back(i);
-    else if (collective)
-      (dependsOn(yield.getValues()[i], collective) ? after : before).push_back(i);
+    else
+      (dependsOn(value, first) ? after : before).push_back(i);
   }
   if (!collective)
     return addPhase(Phase::Body, {}, {}, all, kernel.getRank() - 1);
@@ -184,8 +175,12 @@ LogicalResult Preparer::addPhases() {
   SmallVector<Value> stats(collective.getValues());
   if (collective.getKind() >= Collective::LayerNorm)
     stats.erase(stats.begin());
-  if (failed(addPhase(Phase::Prologue, collective.getValue(), {}, before, vectorDim)) ||
-      failed(addPhase(Phase::Epilogue, {}, {collective.getValues()[0]}, after, vectorDim)))
+  if (failed(addPhase(Phase::Prologue, collective.getValue(), {}, before, vectorDim)))
+    return failure();
+  phases.back().setCollective(collective.getKind());
+  phases.back().setEpsilonAttr(collective.getEpsilonAttr());
+  phases.back()->setLoc(collective.getLoc());
+  if (failed(addPhase(Phase::Epilogue, {}, {collective.getValues()[0]}, after, vectorDim)))
     return failure();
   return addPhase(Phase::Finish, {}, stats, once, keptInner);
 }

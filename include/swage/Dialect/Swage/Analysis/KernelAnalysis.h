@@ -34,6 +34,9 @@ std::optional<unsigned> contiguousDim(KernelOp kernel, ViewAttr view);
 /// Whether a view changes along some reduced dimension.
 bool variesInRow(KernelOp kernel, ViewAttr view);
 
+/// Whether a scalar of a kernel body is computed from `source`.
+bool dependsOn(mlir::Value value, mlir::Value source);
+
 /// The dimension along which the outputs (or, in a collective kernel, the operands that vary in a
 /// row) are contiguous.
 std::optional<unsigned> principalDim(KernelOp kernel);

@@ -81,12 +81,13 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
   let description = [{
     `loads` and `stores` are positions among the kernel's inputs and outputs. Arguments of the region: for `epilogue` first the collective's
     per-element result, for `finish` first its row results, then the loads. The yield gives: for `prologue` first the collective's operand, then
-    the stores. `access` says how each load, then each store, goes along the innermost dimension.
+    the stores. `access` says how each load, then each store, goes along the innermost dimension. A `prologue` says what the kernel does with
+    its values: `prologue for layer_norm eps 1.0e-5`.
   }];
-  let arguments = (ins Swage_Phase:$kind, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores,
-                       DenseI64ArrayAttr:$access);
+  let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon,
+                       DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
+  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 
