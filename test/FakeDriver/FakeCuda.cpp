@@ -255,23 +255,9 @@ FAKE_API Result cuMemcpyDtoH_v2(void *to, DevicePointer from, size_t bytes) {
   return kSuccess;
 }
 
-FAKE_API Result cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes,
-                                     StreamHandle) {
-  FAKE_TRY(record("cuMemcpyDtoDAsync", std::to_string(bytes)));
-  std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
-  return kSuccess;
-}
-
 FAKE_API Result cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, StreamHandle) {
   FAKE_TRY(record("cuMemsetD8Async", std::to_string(bytes)));
   std::memset(reinterpret_cast<void *>(to), value, bytes);
-  return kSuccess;
-}
-
-FAKE_API Result cuMemsetD32Async(DevicePointer to, unsigned value, size_t count, StreamHandle) {
-  FAKE_TRY(record("cuMemsetD32Async", std::to_string(count)));
-  for (size_t i = 0; i < count; ++i)
-    reinterpret_cast<unsigned *>(to)[i] = value;
   return kSuccess;
 }
 
@@ -428,11 +414,6 @@ FAKE_API Result cuFuncLoad(FunctionHandle function) {
   return recordUncapturable("cuFuncLoad", function->name);
 }
 
-FAKE_API Result cuKernelGetAttribute(int *value, FunctionAttribute, KernelHandle, DeviceOrdinal) {
-  *value = 0;
-  return record("cuKernelGetAttribute");
-}
-
 FAKE_API Result cuKernelSetAttribute(FunctionAttribute attribute, int value, KernelHandle,
                                      DeviceOrdinal device) {
   return recordUncapturable("cuKernelSetAttribute", std::to_string(attribute) + "=" +
@@ -443,6 +424,9 @@ FAKE_API Result cuKernelSetAttribute(FunctionAttribute attribute, int value, Ker
 FAKE_API Result cuKernelGetParamInfo(KernelHandle, size_t index, size_t *offset, size_t *bytes) {
   if (!fake.knowsParameters)
     return kNotSupported;
+  // As the real one does.
+  if (current.empty())
+    return kInvalidContext;
   if (index >= fake.parameterSizes.size())
     return kInvalidValue;
   *offset = 0;

@@ -8,8 +8,10 @@
 #include "swage/Support/Options.h"
 #include "swage/Support/Text.h"
 
+#include <cstdio>
 #include <gtest/gtest.h>
 #include <memory>
+#include <unistd.h>
 
 using namespace swage;
 
@@ -92,12 +94,13 @@ TEST(Text, NearestMatch) {
 TEST(Text, PrintableEscapes) { EXPECT_EQ(printable("a\x1b[31m\n\xc3"), "a\\x1b[31m\\x0a\\xc3"); }
 
 TEST(Text, Files) {
-  std::string path = testing::TempDir() + "swage-support-test";
+  std::string path = testing::TempDir() + "swage-support-test-" + std::to_string(getpid());
   std::string bytes("a\0b", 3);
   ASSERT_TRUE(writeFile(path, bytes));
   auto read = readFile(path);
   ASSERT_TRUE(read);
   EXPECT_EQ(*read, bytes);
+  std::remove(path.c_str());
   auto missing = readFile("/nonexistent/file");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message, "cannot open '/nonexistent/file': No such file or directory");

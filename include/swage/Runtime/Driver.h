@@ -78,9 +78,6 @@ enum DeviceAttribute : int {
 
 /// CUfunction_attribute, the part that is used.
 enum FunctionAttribute : int {
-  kSharedSizeBytes = 1,
-  kLocalSizeBytes = 3,
-  kNumRegisters = 4,
   kMaxDynamicSharedSizeBytes = 8,
 };
 
@@ -112,10 +109,7 @@ enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
   SWAGE_DRIVER_FUNCTION(cuMemFree_v2, (DevicePointer))                                             \
   SWAGE_DRIVER_FUNCTION(cuMemcpyHtoD_v2, (DevicePointer, const void *, size_t))                    \
   SWAGE_DRIVER_FUNCTION(cuMemcpyDtoH_v2, (void *, DevicePointer, size_t))                          \
-  SWAGE_DRIVER_FUNCTION(cuMemcpyDtoDAsync_v2,                                                      \
-                        (DevicePointer, DevicePointer, size_t, StreamHandle))                      \
   SWAGE_DRIVER_FUNCTION(cuMemsetD8Async, (DevicePointer, unsigned char, size_t, StreamHandle))     \
-  SWAGE_DRIVER_FUNCTION(cuMemsetD32Async, (DevicePointer, unsigned, size_t, StreamHandle))         \
   SWAGE_DRIVER_FUNCTION(cuStreamCreate, (StreamHandle *, unsigned))                                \
   SWAGE_DRIVER_FUNCTION(cuStreamDestroy_v2, (StreamHandle))                                        \
   SWAGE_DRIVER_FUNCTION(cuStreamSynchronize, (StreamHandle))                                       \
@@ -138,8 +132,6 @@ enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
   SWAGE_DRIVER_FUNCTION(cuLibraryUnload, (LibraryHandle))                                          \
   SWAGE_DRIVER_FUNCTION(cuLibraryGetKernel, (KernelHandle *, LibraryHandle, const char *))         \
   SWAGE_DRIVER_FUNCTION(cuKernelGetFunction, (FunctionHandle *, KernelHandle))                     \
-  SWAGE_DRIVER_FUNCTION(cuKernelGetAttribute,                                                      \
-                        (int *, FunctionAttribute, KernelHandle, DeviceOrdinal))                   \
   SWAGE_DRIVER_FUNCTION(cuKernelSetAttribute,                                                      \
                         (FunctionAttribute, int, KernelHandle, DeviceOrdinal))                     \
   SWAGE_DRIVER_FUNCTION(cuLaunchKernel,                                                            \
