@@ -1,7 +1,7 @@
 //===- CacheDirectory.h - The directory that holds cache entries ----------===//
 //
-// Private to lib/Runtime.  Entries are machine code, so only what this user owns and nobody else can
-// write is read.
+// Private to lib/Runtime.  Entries are machine code, so only what this user owns and nobody else
+// can write is read.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_LIB_RUNTIME_CACHEDIRECTORY_H
