@@ -9,7 +9,9 @@
 #include "swage/Dialect/Swage/Transforms/SelectSchedule.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
+#include <tuple>
 
 namespace swage {
 #define GEN_PASS_DEF_SELECTSCHEDULEPASS
@@ -140,7 +142,14 @@ SelectedSchedule Selector::pointwise() {
       narrow = std::min(narrow, elementBytes(view.getElement()));
   // Narrow accesses need more of them in flight: 16 bytes a thread, four accesses at most.
   int64_t unroll = std::clamp<int64_t>(16 / std::max<int64_t>(1, vector * narrow), 1, 4);
-  int64_t threads = 256;
+  // Two streams in flight fill a multiprocessor with half the threads a block, and more blocks even
+  // out the end.
+  int64_t streams = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    return llvm::none_of(llvm::seq<unsigned>(kernel.getRank()),
+                         [&](unsigned dim) { return access.isBroadcast(dim); });
+  });
+  int64_t threads = streams > 1 ? 128 : 256;
   std::optional<int64_t> points = product(false);
   while (points && threads > 64 &&
          llvm::divideCeil(*points, vector * threads * unroll) < uint64_t(device.smCount))
@@ -181,10 +190,14 @@ SelectedSchedule Selector::tiles() {
   int64_t vectorIn = std::min(widest, vectorAlong(in, false, isTransposed));
   int64_t vectorOut =
       std::min(widest, vectorAlong(out, false, [&](ViewAttr view) { return !isTransposed(view); }));
+  // Half a vector on the reading side of narrow elements: the register transposes need fewer
+  // registers, so more blocks are resident.
+  if (bytes <= 2 && vectorIn == widest)
+    vectorIn /= 2;
   int64_t side = bytes == 8 ? 32 : bytes >= 4 ? 64 : 128;
   if (bytes == 16 || std::max(vectorIn, vectorOut) == 1)
     side = 32;
-  int64_t tileIn = side, tileOut = side, threads = 256;
+  int64_t tileIn = side, tileOut = side, threads = bytes == 2 && side == 128 ? 512 : 256;
   while (transposedInputs * tileIn * tileOut * bytes > 48 * 1024)
     (tileIn >= tileOut ? tileIn : tileOut) /= 2;
   // No larger than the tensor needs, and no smaller than one pass of the threads over the tile.
@@ -233,38 +246,34 @@ SelectedSchedule Selector::row() {
   // Few rows leave most of the GPU idle unless each row gets many threads.
   bool fewRows = rows && *rows < 4 * device.smCount;
 
-  if (vectors <= 32 * std::max<int64_t>(1, capacity) && !(fewRows && vectors > 64)) {
+  // A warp takes rows of up to four vectors a lane; few rows leave that to whole blocks.
+  if (vectors <= 32 * std::min<int64_t>(4, capacity) && !(fewRows && vectors > 64)) {
     int64_t threads = std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors));
-    // Two vectors a thread or more, so that short rows keep enough loads in flight.
-    while (threads > 1 && vectors <= threads && vector * threads > 16 && vectors % threads == 0 &&
-           !fewRows && vectors / threads < 2 && capacity >= 2)
-      threads /= 2;
     int64_t perThread = llvm::divideCeil(vectors, threads);
     return make(RowClass::Group, threads, 128 / threads, perThread, threads * perThread == vectors,
                 "a row of " + std::to_string(*length) + " fits the registers of " +
                     std::to_string(threads) + " threads");
   }
   if (vectors <= 1024 * capacity) {
-    // The least number of vectors a thread that divides the row without a remainder, 16 elements a
-    // thread if possible.
-    int64_t wanted = fewRows ? 1 : std::max<int64_t>(1, kRegisterElements / 2 / vector), best = 0;
-    for (int64_t perThread = 1; perThread <= capacity; ++perThread) {
-      int64_t threads = vectors / perThread;
-      if (vectors % perThread || threads % 32 || threads > 1024 || threads < 64)
-        continue;
-      if (!best || std::abs(perThread - wanted) < std::abs(best - wanted))
+    // Idle lanes cost most, then blocks of more than 512 threads; four vectors a thread keep enough
+    // loads in flight, and with few rows the more threads the better.
+    int64_t wanted = fewRows ? 1 : 4, best = 0;
+    auto threadsFor = [&](int64_t perThread) {
+      return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(vectors, perThread), 32));
+    };
+    auto cost = [&](int64_t perThread) {
+      int64_t threads = threadsFor(perThread);
+      return std::tuple(!fewRows && threads > 512, (threads * perThread - vectors) * 32 / vectors,
+                        std::abs(perThread - wanted));
+    };
+    for (int64_t perThread = 1; perThread <= capacity; ++perThread)
+      if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))
         best = perThread;
-    }
-    if (best)
-      return make(RowClass::Block, vectors / best, 1, best, true,
-                  "a row of " + std::to_string(*length) +
-                      " fits the registers of one block exactly");
-    int64_t perThread = std::clamp<int64_t>(wanted, llvm::divideCeil(vectors, 1024), capacity);
-    int64_t threads =
-        std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(vectors, perThread), 32));
-    perThread = llvm::divideCeil(vectors, threads);
-    return make(RowClass::Block, threads, 1, perThread, threads * perThread == vectors,
-                "a row of " + std::to_string(*length) + " fits the registers of one block");
+    int64_t threads = threadsFor(best);
+    bool exact = threads * best == vectors;
+    return make(RowClass::Block, threads, 1, best, exact,
+                "a row of " + std::to_string(*length) + " fits the registers of one block" +
+                    (exact ? " exactly" : ""));
   }
   return make(RowClass::Looped, fewRows ? 1024 : 512, 1,
               std::max<int64_t>(1, std::min<int64_t>(4, capacity)), false,
@@ -294,7 +303,9 @@ SelectedSchedule Selector::reduce() {
   unsigned keptInner = kernel.getReduced().front() - 1;
   int64_t vector = vectorAlong(keptInner);
   std::optional<int64_t> length = product(true), inner = constantSize(extent(keptInner));
-  int64_t lanes = 32, groups = 8;
+  // Sixteen lanes read 256 bytes side by side, which is as good as more and leaves more groups to
+  // share the row.
+  int64_t lanes = 16, groups = 16;
   while (inner && lanes > 1 && lanes / 2 * vector >= *inner)
     lanes /= 2;
   groups = 256 / lanes;

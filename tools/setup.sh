@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Installs everything that building and testing Swage needs on Debian 12 or newer: packages from apt, and NVRTC from
+# PyPI where there is no CUDA toolkit. Safe to run again; says nothing where nothing is missing.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+packages=(
+  cmake ninja-build g++ ccache lld-22 python3 python3-pip
+  llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
+  libzstd-dev zlib1g-dev libfmt-dev libxxhash-dev libgtest-dev libgmock-dev
+)
+missing=()
+for package in "${packages[@]}"; do
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
+done
+# A tool that is there under another package's name is good enough.
+keep=()
+for package in ${missing[@]+"${missing[@]}"}; do
+  case $package in
+    cmake) command -v cmake >/dev/null && continue ;;
+    ninja-build) command -v ninja >/dev/null && continue ;;
+    g++) command -v g++ >/dev/null && continue ;;
+    python3) command -v python3 >/dev/null && continue ;;
+    python3-pip) python3 -m pip --version >/dev/null 2>&1 && continue ;;
+  esac
+  keep+=("$package")
+done
+if ((${#keep[@]})); then
+  sudo=
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || { echo "setup: needs root to install ${keep[*]}" >&2; exit 1; }
+    sudo=sudo
+  fi
+  echo "setup: installing ${keep[*]}"
+  $sudo apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "${keep[@]}" >/dev/null
+fi
+
+# NVRTC: the toolkit's where there is one, otherwise the wheel, kept beside the build.
+if ! ls /usr/local/cuda*/lib64/libnvrtc.so.1[23] /opt/cuda/lib64/libnvrtc.so.1[23] >/dev/null 2>&1 &&
+  ! ldconfig -p | grep -q 'libnvrtc\.so\.1[23]' && [ -z "${SWAGE_NVRTC:-}" ]; then
+  if [ ! -d "$root/.nvrtc" ]; then
+    echo "setup: no CUDA toolkit; installing NVRTC from PyPI"
+    python3 -m pip install --quiet --target "$root/.nvrtc" nvidia-cuda-nvrtc
+  fi
+fi
