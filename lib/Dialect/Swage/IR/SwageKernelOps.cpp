@@ -43,11 +43,17 @@ static LogicalResult verifyView(KernelOp kernel, ViewAttr view, StringRef what) 
   return success();
 }
 
-/// The innermost extent where it is a constant.
-static std::optional<int64_t> innermostExtent(KernelOp kernel) {
-  if (kernel.getRank() == 0)
-    return 1;
-  return constantSize(kernel.getExtents().getResults().back());
+/// Vectors of `vector` elements must cover dimension `dim` without a remainder, whatever the
+/// runtime sizes.
+static LogicalResult verifyDivides(KernelOp kernel, int64_t vector, unsigned dim) {
+  AffineExpr extent = kernel.getExtents().getResult(dim);
+  if (vector == 1 || extent.isMultipleOf(vector))
+    return success();
+  auto diagnostic = kernel.emitOpError()
+                    << "schedule has vectors of " << vector << ", but dimension " << dim << " has ";
+  if (std::optional<int64_t> constant = constantSize(extent))
+    return diagnostic << "extent " << *constant;
+  return diagnostic << "a dynamic extent that need not be a multiple";
 }
 
 /// Every operand along `dim` of an access that goes `vector` elements at a time must start at a
@@ -84,14 +90,10 @@ static LogicalResult verifySchedule(KernelOp kernel, PointwiseScheduleAttr sched
   if (schedule.getTail() && kernel.getRank() != 1)
     return kernel.emitOpError() << "schedule has a tail, but the iteration space has rank "
                                 << kernel.getRank() << " and not 1";
-  std::optional<int64_t> inner = innermostExtent(kernel);
-  if (!schedule.getTail() && schedule.getVector() > 1 && (!inner || *inner % schedule.getVector()))
-    return kernel.emitOpError() << "schedule has vectors of " << schedule.getVector()
-                                << ", but the innermost extent is "
-                                << (inner ? std::to_string(*inner) : "dynamic")
-                                << " and there is no tail";
-  return kernel.getRank() ? verifyVector(kernel, schedule.getVector(), kernel.getRank() - 1)
-                          : success();
+  if (!schedule.getTail() &&
+      failed(verifyDivides(kernel, schedule.getVector(), kernel.getRank() - 1)))
+    return failure();
+  return verifyVector(kernel, schedule.getVector(), kernel.getRank() - 1);
 }
 
 static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedule) {
@@ -102,13 +104,10 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
     if (schedule.getMovement() % bytes)
       return kernel.emitOpError() << "schedule moves " << schedule.getMovement()
                                   << " bytes, but an element has " << bytes;
-    std::optional<int64_t> inner = innermostExtent(kernel);
     int64_t vector = schedule.getMovement() / bytes;
-    if (vector > 1 && (!inner || *inner % vector))
-      return kernel.emitOpError() << "schedule moves " << vector
-                                  << " elements, but the innermost extent is "
-                                  << (inner ? std::to_string(*inner) : "dynamic");
-    return kernel.getRank() ? verifyVector(kernel, vector, kernel.getRank() - 1) : success();
+    if (failed(verifyDivides(kernel, vector, kernel.getRank() - 1)))
+      return failure();
+    return verifyVector(kernel, vector, kernel.getRank() - 1);
   }
   if (schedule.getTransposed() + 1 >= kernel.getRank())
     return kernel.emitOpError() << "schedule transposes dimension " << schedule.getTransposed()
@@ -131,15 +130,13 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   if (!kernel.getCollective() && !kernel.getPhase(Phase::Prologue))
     return kernel.emitOpError() << "has a row schedule, but no collective";
   if (kernel.getReduced().empty() || kernel.getReduced().front() == 0)
-    return kernel.emitOpError() << "has a row schedule, but must have kept dimensions before reduced ones";
+    return kernel.emitOpError()
+           << "has a row schedule, but must have kept dimensions before reduced ones";
   // The vectorised dimension: along the row, or across the rows of neighbouring columns.
-  unsigned vectorDim =
-      schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1 : kernel.getRank() - 1;
-  std::optional<int64_t> inner = constantSize(kernel.getExtents().getResult(vectorDim));
-  if (schedule.getVector() > 1 && (!inner || *inner % schedule.getVector()))
-    return kernel.emitOpError() << "schedule has vectors of " << schedule.getVector()
-                                << ", but the extent is "
-                                << (inner ? std::to_string(*inner) : "dynamic");
+  unsigned vectorDim = schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1
+                                                              : kernel.getRank() - 1;
+  if (failed(verifyDivides(kernel, schedule.getVector(), vectorDim)))
+    return failure();
   if (schedule.getKind() == RowClass::Group || schedule.getKind() == RowClass::Block) {
     int64_t row = 1;
     for (int64_t dim : kernel.getReduced()) {
@@ -161,21 +158,16 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
 
 static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule) {
   if (kernel.getReduced().empty() || kernel.getReduced().front() == 0)
-    return kernel.emitOpError() << "has a reduce schedule, but must have kept dimensions before reduced ones";
-  std::optional<int64_t> inner;
-  if (!kernel.getReduced().empty() && kernel.getReduced().front() > 0)
-    inner = constantSize(kernel.getExtents().getResult(kernel.getReduced().front() - 1));
-  if (schedule.getVector() > 1 && (!inner || *inner % schedule.getVector()))
-    return kernel.emitOpError() << "schedule has vectors of " << schedule.getVector()
-                                << ", but the innermost kept extent is "
-                                << (inner ? std::to_string(*inner) : "dynamic");
+    return kernel.emitOpError()
+           << "has a reduce schedule, but must have kept dimensions before reduced ones";
+  unsigned keptInner = kernel.getReduced().front() - 1;
+  if (failed(verifyDivides(kernel, schedule.getVector(), keptInner)))
+    return failure();
   int64_t shared = schedule.getLanes() * schedule.getRowGroups() * schedule.getVector() * 8;
   if (shared > kSharedMemory)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kSharedMemory;
-  if (schedule.getVector() == 1)
-    return success();
-  return verifyVector(kernel, schedule.getVector(), kernel.getReduced().front() - 1);
+  return verifyVector(kernel, schedule.getVector(), keptInner);
 }
 
 LogicalResult KernelOp::verify() {
@@ -213,6 +205,8 @@ LogicalResult KernelOp::verify() {
   std::optional<Attribute> schedule = getSchedule(); // K5
   if (!schedule)
     return success();
+  if (getRank() == 0)
+    return emitOpError() << "has a schedule, but an iteration space of rank 0";
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(*schedule))
     return verifySchedule(*this, pointwise);
   if (auto permute = dyn_cast<PermuteScheduleAttr>(*schedule))
