@@ -1,0 +1,180 @@
+//===- Dump.cpp - Files that show how a kernel came to be -----------------===//
+
+#include "Dump.h"
+#include "ExecutableState.h"
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
+#include "swage/Support/Text.h"
+#include "llvm/Support/JSON.h"
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <unistd.h>
+
+using namespace swage;
+
+namespace {
+class Recorder : public mlir::PassInstrumentation {
+public:
+  explicit Recorder(IRSnapshots &snapshots) : snapshots(snapshots) {}
+
+  void runAfterPass(mlir::Pass *pass, mlir::Operation *op) override {
+    // The adaptor that runs passes on functions has no argument and no name of its own.
+    if (pass->getArgument().empty())
+      return;
+    std::string file = fmt::format("{:02}-{}.mlir", ++count, pass->getArgument().str());
+    snapshots.modules.push_back({file, print(op)});
+    if (auto module = mlir::dyn_cast<mlir::ModuleOp>(op))
+      for (KernelOp kernel : module.getOps<KernelOp>())
+        snapshots.kernels.push_back({kernel.getSymName().str(), file, print(kernel)});
+  }
+
+private:
+  static std::string print(mlir::Operation *op) {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    op->print(stream, mlir::OpPrintingFlags().useLocalScope());
+    stream << "\n";
+    return text;
+  }
+  IRSnapshots &snapshots;
+  int count = 0;
+};
+} // namespace
+
+void swage::recordPasses(mlir::PassManager &manager, IRSnapshots &snapshots) {
+  manager.addInstrumentation(std::make_unique<Recorder>(snapshots));
+}
+
+static Error cannotWrite(const std::string &path, const std::string &why) {
+  return makeError(Stage::Input,
+                   fmt::format("cannot write the dump into '{}': {}", printable(path), why));
+}
+
+Status swage::checkDumpDir(const std::string &directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    return cannotWrite(directory, error.message());
+  std::string probe = directory + "/.swage-" + std::to_string(getpid());
+  if (Status written = writeFile(probe, ""); !written)
+    return cannotWrite(directory, written.error().message);
+  std::filesystem::remove(probe, error);
+  return {};
+}
+
+/// Through a temporary, so that an interrupted dump has no half files.
+static Status writeWhole(const std::string &path, std::string_view bytes) {
+  std::string temporary = path + ".tmp" + std::to_string(getpid());
+  if (Status written = writeFile(temporary, bytes); !written)
+    return cannotWrite(path, written.error().message);
+  std::error_code error;
+  std::filesystem::rename(temporary, path, error);
+  if (error)
+    return cannotWrite(path, error.message());
+  return {};
+}
+
+static std::string text(mlir::AffineMap map) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << map;
+  return text;
+}
+
+static std::string launchDescription(const Variant &variant, unsigned index) {
+  const KernelInfo &info = variant.kernels[index];
+  KernelOp kernel = variant.ops[index];
+  llvm::json::Object description{{"kernel", info.name},
+                                 {"template", info.family},
+                                 {"schedule", info.schedule},
+                                 {"indexBits", info.indexBits},
+                                 {"threads", int64_t(info.threads)}};
+  if (LaunchAttr geometry = kernel.getGeometryAttr()) {
+    description["blocks"] = text(geometry.getBlocks());
+    description["dividers"] = text(geometry.getDividers());
+  }
+  llvm::json::Array ops;
+  for (const std::string &op : info.ops)
+    ops.push_back(op);
+  description["ops"] = std::move(ops);
+  auto views = [](mlir::ArrayAttr attrs) {
+    llvm::json::Array list;
+    for (ViewAttr view : attrs.getAsRange<ViewAttr>()) {
+      std::string element;
+      llvm::raw_string_ostream(element) << view.getElement();
+      list.push_back(llvm::json::Object{{"tensor", view.getTensor()},
+                                        {"element", element},
+                                        {"shape", text(view.getShape())},
+                                        {"access", text(view.getAccess())},
+                                        {"alignment", view.getAlign()}});
+    }
+    return list;
+  };
+  description["inputs"] = views(kernel.getInputs());
+  description["outputs"] = views(kernel.getOutputs());
+  if (info.binary) {
+    const KernelResources &resources = info.binary->resources;
+    description["arch"] = info.binary->arch;
+    description["registers"] = resources.registers;
+    description["spillBytes"] = resources.spillStores + resources.spillLoads;
+    description["sharedBytes"] = resources.sharedBytes;
+  }
+  llvm::json::Array launches;
+  for (const SymbolicLaunch &launch : variant.launches) {
+    if (launch.kernel != index)
+      continue;
+    llvm::json::Array sizes;
+    for (SymbolicLaunch::Size size : launch.sizes)
+      sizes.push_back(fmt::format("argument {} dimension {}", size.argument, size.dim));
+    auto places = [](const std::vector<SymbolicLaunch::Place> &all) {
+      llvm::json::Array list;
+      for (SymbolicLaunch::Place place : all)
+        list.push_back(fmt::format("{} {}",
+                                   place.kind == BufferKind::Input    ? "input"
+                                   : place.kind == BufferKind::Output ? "output"
+                                                                      : "workspace value",
+                                   place.index));
+      return list;
+    };
+    launches.push_back(llvm::json::Object{{"sizes", std::move(sizes)},
+                                          {"inputs", places(launch.inputs)},
+                                          {"outputs", places(launch.outputs)}});
+  }
+  description["launches"] = std::move(launches);
+  std::string json;
+  llvm::raw_string_ostream(json) << llvm::formatv("{0:2}\n",
+                                                  llvm::json::Value(std::move(description)));
+  return json;
+}
+
+Status swage::writeDump(const std::string &directory, const IRSnapshots &snapshots,
+                        const Variant &variant) {
+  for (const auto &[file, text] : snapshots.modules)
+    if (Status written = writeWhole(directory + "/" + file, text); !written)
+      return written;
+  for (unsigned i = 0; i < variant.kernels.size(); ++i) {
+    const KernelInfo &kernel = variant.kernels[i];
+    std::string folder = directory + "/" + kernel.name;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+      return cannotWrite(folder, error.message());
+    std::vector<std::pair<std::string, std::string>> files;
+    for (const IRSnapshots::OfKernel &snapshot : snapshots.kernels)
+      if (snapshot.kernel == kernel.name)
+        files.push_back({snapshot.file, snapshot.text});
+    files.push_back({kernel.name + ".cu", kernel.source});
+    files.push_back({"launch.json", launchDescription(variant, i)});
+    if (kernel.binary) {
+      files.push_back({kernel.name + ".ptx", kernel.binary->ptx});
+      files.push_back({kernel.name + ".cubin", kernel.binary->cubin});
+      files.push_back({kernel.name + ".log", kernel.binary->log});
+    }
+    for (const auto &[file, bytes] : files)
+      if (Status written = writeWhole(folder + "/" + file, bytes); !written)
+        return written;
+  }
+  return {};
+}

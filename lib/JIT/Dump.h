@@ -1,0 +1,37 @@
+//===- Dump.h - Files that show how a kernel came to be -------------------===//
+#ifndef SWAGE_LIB_JIT_DUMP_H
+#define SWAGE_LIB_JIT_DUMP_H
+
+#include "mlir/Pass/PassManager.h"
+#include "swage/JIT/Program.h"
+
+#include <utility>
+
+namespace swage {
+
+struct Variant;
+
+/// Text of the IR after each pass: (file name, text).
+struct IRSnapshots {
+  /// Of the whole module; kernels are in it from fusion on.
+  std::vector<std::pair<std::string, std::string>> modules;
+  /// Of each kernel: (kernel, file name, text).
+  struct OfKernel {
+    std::string kernel, file, text;
+  };
+  std::vector<OfKernel> kernels;
+};
+
+/// Records the IR after each pass of `manager` into `snapshots`.
+void recordPasses(mlir::PassManager &manager, IRSnapshots &snapshots);
+
+/// An error now rather than after a minute of compiling.
+Status checkDumpDir(const std::string &directory);
+
+/// Writes everything into `directory`, each file complete or not at all.
+Status writeDump(const std::string &directory, const IRSnapshots &snapshots,
+                 const Variant &variant);
+
+} // namespace swage
+
+#endif // SWAGE_LIB_JIT_DUMP_H
