@@ -1,0 +1,174 @@
+//===- GuardedRun.cpp - One run of a plan, watched ------------------------===//
+
+#include "GuardedRun.h"
+
+#include <fmt/format.h>
+
+using namespace swage;
+using namespace swage::reference;
+
+ElementType swage::elementTypeNamed(const std::string &name) {
+  for (ElementType type : {ElementType::F16, ElementType::BF16, ElementType::F32, ElementType::F64,
+                           ElementType::I1, ElementType::I8, ElementType::I32})
+    if (name == reference::name(type))
+      return type;
+  return ElementType::I64;
+}
+
+Error swage::convert(llvm::Error error, Stage stage) {
+  return makeError(stage, llvm::toString(std::move(error)));
+}
+
+Expected<Tensor> swage::makeTensor(const TensorType &type) {
+  auto tensor = Tensor::create(elementTypeNamed(type.element), type.shape);
+  if (!tensor)
+    return convert(tensor.takeError());
+  return std::move(*tensor);
+}
+
+Expected<Tensor> swage::makeInput(const TensorType &type, InputFamily family, uint64_t seed,
+                                  uint64_t stream) {
+  auto tensor = makeTensor(type);
+  if (tensor)
+    fillInput(*tensor, family, seed, stream);
+  return tensor;
+}
+
+namespace {
+/// A device buffer with its bands.
+struct Guarded {
+  std::string name;
+  GuardedLayout layout;
+  std::optional<swage::Buffer> buffer;
+
+  char *payload() const { return static_cast<char *>(buffer->data()) + layout.payloadOffset(); }
+};
+
+/// All buffers of a run.
+class GuardedBuffers {
+public:
+  GuardedBuffers(const Device &device, const GuardedOptions &options)
+      : device(device), options(options) {}
+
+  /// Adds a buffer; with `content`, its payload is that, otherwise poison.
+  Expected<void *> add(std::string name, uint64_t bytes, const char *content, int64_t misalign) {
+    Guarded guarded;
+    guarded.name = std::move(name);
+    guarded.layout.payloadBytes = int64_t(bytes);
+    guarded.layout.misalign = misalign;
+    auto buffer = device.allocate(size_t(guarded.layout.imageBytes()));
+    if (!buffer)
+      return buffer.takeError();
+    guarded.buffer = std::move(*buffer);
+    if (Status filled = guarded.buffer->fill(options.poison); !filled)
+      return filled.takeError();
+    if (Status done = device.synchronize(); !done)
+      return done.takeError();
+    if (content && bytes)
+      if (Status copied =
+              guarded.buffer->copyFrom(content, bytes, size_t(guarded.layout.payloadOffset()));
+          !copied)
+        return copied.takeError();
+    all.push_back(std::move(guarded));
+    return static_cast<void *>(all.back().payload());
+  }
+
+  Status read(size_t index, char *host) const {
+    const Guarded &guarded = all[index];
+    if (guarded.layout.payloadBytes == 0)
+      return {};
+    return guarded.buffer->copyTo(host, size_t(guarded.layout.payloadBytes),
+                                  size_t(guarded.layout.payloadOffset()));
+  }
+
+  Status checkBands() const {
+    for (const Guarded &guarded : all) {
+      // Only the bands come down: as an image without payload.
+      GuardedLayout bands = guarded.layout;
+      bands.payloadBytes = 0;
+      std::vector<char> image(size_t(bands.imageBytes()));
+      size_t front = size_t(bands.payloadOffset()), back = size_t(bands.guardBytes);
+      if (Status copied = guarded.buffer->copyTo(image.data(), front); !copied)
+        return copied;
+      if (Status copied = guarded.buffer->copyTo(image.data() + front, back,
+                                                 front + size_t(guarded.layout.payloadBytes));
+          !copied)
+        return copied;
+      if (auto violation = checkGuards(bands, options.poison, image.data()))
+        return makeError(Stage::Run, fmt::format("{}: {}", guarded.name, violation->message()));
+    }
+    return {};
+  }
+
+private:
+  const Device &device;
+  const GuardedOptions &options;
+  std::vector<Guarded> all;
+};
+} // namespace
+
+Expected<std::vector<Tensor>> swage::runGuarded(const Device &device, const Plan &plan,
+                                                const Layout &layout,
+                                                const std::vector<Tensor> &inputs,
+                                                const GuardedOptions &options) {
+  GuardedBuffers buffers(device, options);
+  std::vector<const void *> in;
+  std::vector<void *> out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    auto pointer = buffers.add(fmt::format("argument {}", i), uint64_t(inputs[i].bytes()),
+                               inputs[i].data(), options.misalign);
+    if (!pointer)
+      return pointer.takeError();
+    in.push_back(*pointer);
+  }
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < layout.results.size(); ++i) {
+    auto tensor = makeTensor(layout.results[i]);
+    if (!tensor)
+      return tensor.takeError();
+    auto pointer = buffers.add(fmt::format("result {}", i), layout.results[i].bytes(), nullptr,
+                               options.misalign);
+    if (!pointer)
+      return pointer.takeError();
+    out.push_back(*pointer);
+    results.push_back(std::move(*tensor));
+  }
+  auto workspace = buffers.add("workspace", plan.workspaceBytes(), nullptr, 0);
+  if (!workspace)
+    return workspace.takeError();
+  auto stream = device.createStream();
+  if (!stream)
+    return stream.takeError();
+  if (Status done = device.synchronize(); !done)
+    return done.takeError();
+  if (Status launched = plan.launch(stream->handle(), in.data(), out.data(), *workspace); !launched)
+    return launched.takeError();
+  if (Status done = stream->synchronize(); !done)
+    return done.takeError();
+  if (Status intact = buffers.checkBands(); !intact)
+    return intact.takeError();
+  for (size_t i = 0; i < results.size(); ++i)
+    if (Status read = buffers.read(inputs.size() + i, results[i].data()); !read)
+      return read.takeError();
+  return results;
+}
+
+Expected<std::vector<Tensor>> swage::runTwice(const Device &device, const Plan &plan,
+                                              const Layout &layout,
+                                              const std::vector<Tensor> &inputs, int64_t misalign) {
+  auto first = runGuarded(device, plan, layout, inputs, {kPoisonNaN, misalign});
+  if (!first)
+    return first;
+  auto second = runGuarded(device, plan, layout, inputs, {kPoisonNumber, misalign});
+  if (!second)
+    return second;
+  for (size_t i = 0; i < first->size(); ++i) {
+    int64_t at = firstDifference((*first)[i].data(), (*second)[i].data(), (*first)[i].bytes());
+    if (at >= 0)
+      return makeError(Stage::Run,
+                       fmt::format("result {} depends on what its memory held before: byte {} of "
+                                   "{} differs between two runs",
+                                   i, at, (*first)[i].bytes()));
+  }
+  return first;
+}

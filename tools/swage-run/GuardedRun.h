@@ -1,0 +1,47 @@
+//===- GuardedRun.h - One run of a plan, watched --------------------------===//
+//
+// Every buffer lies between guard bands, outputs and workspace start as poison, and the bands are
+// checked afterwards.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_TOOLS_SWAGE_RUN_GUARDEDRUN_H
+#define SWAGE_TOOLS_SWAGE_RUN_GUARDEDRUN_H
+
+#include "swage/JIT/Program.h"
+#include "swage/Reference/GuardBands.h"
+#include "swage/Reference/InputFamilies.h"
+#include "swage/Reference/Tensor.h"
+
+namespace swage {
+
+reference::ElementType elementTypeNamed(const std::string &name);
+
+/// LLVM's error as one of ours.
+Error convert(llvm::Error error, Stage stage = Stage::Input);
+
+/// A tensor of this type; filled as the acceptance rule's input families do.
+Expected<reference::Tensor> makeTensor(const TensorType &type);
+Expected<reference::Tensor> makeInput(const TensorType &type, reference::InputFamily family,
+                                      uint64_t seed, uint64_t stream);
+
+struct GuardedOptions {
+  uint8_t poison = reference::kPoisonNaN;
+  int64_t misalign = 0; ///< bytes added to the addresses of arguments and results
+};
+
+/// The results, or an error that names the buffer whose bands were written.
+Expected<std::vector<reference::Tensor>> runGuarded(const Device &device, const Plan &plan,
+                                                    const Layout &layout,
+                                                    const std::vector<reference::Tensor> &inputs,
+                                                    const GuardedOptions &options = {});
+
+/// Runs with two poisons: results that differ were not all written, or read what they were to
+/// write.
+Expected<std::vector<reference::Tensor>> runTwice(const Device &device, const Plan &plan,
+                                                  const Layout &layout,
+                                                  const std::vector<reference::Tensor> &inputs,
+                                                  int64_t misalign = 0);
+
+} // namespace swage
+
+#endif // SWAGE_TOOLS_SWAGE_RUN_GUARDEDRUN_H

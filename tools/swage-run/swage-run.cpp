@@ -1,0 +1,479 @@
+//===- swage-run.cpp - Compiles a graph, runs it, checks and times it -----===//
+//
+// The main job in one command: swage-run model.mlir --check --benchmark.  Without a GPU every
+// kernel is compiled all the same.  Exit code 0: nothing failed and every checked result was
+// accepted.
+//
+//===----------------------------------------------------------------------===//
+#include "Benchmark.h"
+#include "GuardedRun.h"
+#include "Table.h"
+
+#include "swage/JIT/ProgramIR.h"
+#include "swage/JIT/Progress.h"
+#include "swage/Reference/Acceptance.h"
+#include "swage/Reference/Interpreter.h"
+#include "swage/Reference/Npy.h"
+#include "swage/Support/Text.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/JSON.h"
+
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <set>
+#include <unistd.h>
+
+using namespace swage;
+namespace cl = llvm::cl;
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+static cl::OptionCategory category("swage-run options");
+static cl::opt<std::string> inputFile(cl::Positional, cl::Required, cl::desc("<model.mlir>"),
+                                      cl::cat(category));
+static cl::opt<std::string> entryName("entry", cl::desc("function to run"), cl::init("main"),
+                                      cl::cat(category));
+static cl::opt<std::string> deviceName("device",
+                                       cl::desc("gpu, or none: compile only; default: gpu where "
+                                                "there is one"),
+                                       cl::cat(category));
+static cl::list<std::string> npyFiles("input",
+                                      cl::desc("a .npy file for the next argument; repeat for "
+                                               "each argument"),
+                                      cl::cat(category));
+static cl::opt<uint64_t> seed("seed", cl::desc("of the inputs"), cl::init(1), cl::cat(category));
+static cl::opt<std::string> inputKind("inputs",
+                                      cl::desc("random (default): mean 0, variance 1; exact: small "
+                                               "integers; nasty: each family of awkward values"),
+                                      cl::init("random"), cl::cat(category));
+static cl::opt<std::string> dimsText("dims",
+                                     cl::desc("extents of dynamic arguments: '8,128;8,128', one "
+                                              "list an argument, empty where static"),
+                                     cl::cat(category));
+static cl::opt<bool> check("check", cl::desc("judge every result against the f64 reference"),
+                           cl::cat(category));
+static cl::opt<bool> benchmark("benchmark", cl::desc("time every kernel"), cl::cat(category));
+static cl::opt<bool> fuse("fuse", cl::desc("group ops; otherwise one kernel an op"), cl::init(true),
+                          cl::cat(category));
+static cl::opt<bool> remarks("remarks", cl::desc("print what the passes decided and why"),
+                             cl::cat(category));
+static cl::opt<std::string> dumpDir("dump",
+                                    cl::desc("directory for IR after each pass, CUDA, PTX, cubins "
+                                             "and launch descriptions"),
+                                    cl::cat(category));
+static cl::opt<std::string> jsonFile("json", cl::desc("file for the measurements"),
+                                     cl::cat(category));
+static cl::opt<std::string> arch("arch", cl::desc("sm_90a, ...; default: the GPU's, else sm_90a"),
+                                 cl::cat(category));
+static cl::opt<int64_t> alignment("align",
+                                  cl::desc("alignment in bytes that kernels may expect of "
+                                           "arguments (default 16)"),
+                                  cl::init(0), cl::cat(category));
+static cl::opt<int64_t> offset("offset", cl::desc("bytes added to every address"), cl::init(0),
+                               cl::cat(category));
+static cl::opt<std::string> outputDir("save-outputs", cl::desc("directory for results as .npy"),
+                                      cl::cat(category));
+
+//===----------------------------------------------------------------------===//
+// One run
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The worst of a result over all input families.
+struct ResultReport {
+  std::string verdict = "-", worst = "-", bitEqual = "-";
+  int64_t ulps = -1;
+  bool accepted = true;
+};
+
+class Runner {
+public:
+  Status run();
+  bool allAccepted() const { return accepted; }
+
+private:
+  Status chooseDevice();
+  Expected<std::vector<Dims>> chooseDims() const;
+  Expected<std::vector<reference::Tensor>> makeInputs(reference::InputFamily family) const;
+  Status runFamily(reference::InputFamily family);
+  Status judgeResults(const std::vector<reference::Tensor> &inputs,
+                      const std::vector<reference::Tensor> &actual, const std::string &family);
+  Status timeKernels();
+  Status saveOutputs(const std::vector<reference::Tensor> &results) const;
+  void printKernels() const;
+  void printResults() const;
+  Status writeJson() const;
+
+  static void say(const std::string &line) {
+    std::fprintf(stderr, "swage-run: %s\n", line.c_str());
+  }
+
+  std::optional<Device> device;
+  std::string whyNoDevice;
+  std::optional<Program> program;
+  std::optional<Executable> executable;
+  std::optional<Layout> layout;
+  std::optional<Plan> plan;
+  std::vector<ResultReport> reports;
+  std::vector<double> seconds, shares; ///< of each launch
+  double wholeSeconds = 0;
+  bool accepted = true;
+};
+} // namespace
+
+Status Runner::chooseDevice() {
+  if (deviceName != "" && deviceName != "gpu" && deviceName != "none")
+    return makeError(Stage::Input, fmt::format("--device is '{}'; needed: gpu or none",
+                                               printable(deviceName.getValue())));
+  if (deviceName == "none") {
+    whyNoDevice = "--device=none";
+    return {};
+  }
+  auto opened = Device::open();
+  if (opened) {
+    device = *opened;
+    return {};
+  }
+  if (deviceName == "gpu")
+    return opened.takeError();
+  whyNoDevice = opened.error().message;
+  return {};
+}
+
+/// The static shapes, --dims, or the shapes of the files.
+Expected<std::vector<Dims>> Runner::chooseDims() const {
+  std::vector<Dims> dims;
+  for (const TensorType &type : program->inputs())
+    dims.push_back(type.shape);
+  if (!dimsText.empty()) {
+    llvm::SmallVector<llvm::StringRef> lists;
+    llvm::StringRef(dimsText).split(lists, ';');
+    if (lists.size() != dims.size())
+      return makeError(Stage::Input, fmt::format("--dims has {} lists; @{} has {} arguments",
+                                                 lists.size(), entryName.getValue(), dims.size()));
+    for (size_t i = 0; i < lists.size(); ++i) {
+      if (lists[i].trim().empty())
+        continue;
+      dims[i].clear();
+      llvm::SmallVector<llvm::StringRef> extents;
+      lists[i].split(extents, ',');
+      for (llvm::StringRef text : extents) {
+        int64_t extent = 0;
+        if (text.trim().getAsInteger(10, extent))
+          return makeError(Stage::Input,
+                           fmt::format("--dims: '{}' is no extent", printable(text.str())));
+        dims[i].push_back(extent);
+      }
+    }
+  } else {
+    for (size_t i = 0; i < npyFiles.size() && i < dims.size(); ++i) {
+      if (program->inputs()[i].isStatic())
+        continue;
+      auto tensor = reference::readNpy(npyFiles[i]);
+      if (!tensor)
+        return convert(tensor.takeError());
+      dims[i].assign(tensor->shape().begin(), tensor->shape().end());
+    }
+  }
+  for (size_t i = 0; i < dims.size(); ++i)
+    for (int64_t extent : dims[i])
+      if (extent == TensorType::kDynamic)
+        return makeError(Stage::Input,
+                         fmt::format("argument {} ({}) has dynamic extents; give them with --dims "
+                                     "or --input",
+                                     i, program->inputs()[i].str()));
+  return dims;
+}
+
+Expected<std::vector<reference::Tensor>> Runner::makeInputs(reference::InputFamily family) const {
+  std::vector<reference::Tensor> tensors;
+  for (size_t i = 0; i < layout->inputs.size(); ++i) {
+    const TensorType &type = layout->inputs[i];
+    if (i < npyFiles.size()) {
+      auto tensor = reference::readNpy(npyFiles[i], elementTypeNamed(type.element), type.shape);
+      if (!tensor)
+        return convert(tensor.takeError());
+      tensors.push_back(std::move(*tensor));
+      continue;
+    }
+    auto tensor = makeInput(type, family, seed, i);
+    if (!tensor)
+      return tensor.takeError();
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+Status Runner::judgeResults(const std::vector<reference::Tensor> &inputs,
+                            const std::vector<reference::Tensor> &actual,
+                            const std::string &family) {
+  Progress progress(say, "evaluating the reference");
+  std::vector<const reference::Tensor *> pointers;
+  for (const reference::Tensor &input : inputs)
+    pointers.push_back(&input);
+  reference::EvaluateOptions options;
+  const auto &stored = executable->storedLocations();
+  options.stored.insert(stored.begin(), stored.end());
+  DiagnosticCollector diagnostics(program->internals().context);
+  auto expected = reference::evaluate(program->internals().entry, pointers, options);
+  if (mlir::failed(expected))
+    return diagnostics.take(Stage::Run, "the reference could not be evaluated");
+  for (size_t i = 0; i < actual.size(); ++i) {
+    progress.update(fmt::format("judging result {} of {}", i + 1, actual.size()));
+    reference::AcceptanceOptions judging;
+    std::string name = fmt::format("result {} on {} inputs", i, family);
+    judging.name = name;
+    reference::Verdict verdict = reference::judge(actual[i], (*expected)[i], judging);
+    bool invalid = verdict.kind == reference::Verdict::Kind::Invalid;
+    // Awkward values may leave too little to judge; the plain families may not.
+    bool failed = !verdict.accepted() && !(invalid && inputKind == "nasty");
+    ResultReport &report = reports[i];
+    accepted &= !failed;
+    report.accepted &= !failed;
+    if (failed)
+      std::printf("%s\n", verdict.line().c_str());
+    if (verdict.ulpDistance >= report.ulps || failed) {
+      report.ulps = verdict.ulpDistance;
+      std::vector<std::string> index;
+      for (int64_t position : verdict.worstIndex)
+        index.push_back(std::to_string(position));
+      report.worst = fmt::format("{} ulp at [{}]", verdict.ulpDistance, join(index, ", "));
+      report.bitEqual = fmt::format("{:.2f}%", verdict.statistics.elements
+                                                   ? 100.0 * double(verdict.statistics.bitEqual) /
+                                                         double(verdict.statistics.elements)
+                                                   : 100.0);
+    }
+    report.verdict = report.accepted ? (invalid ? "accepted (weak)" : "accepted")
+                                     : fmt::format("REJECTED by rule {}", verdict.rule);
+  }
+  return {};
+}
+
+Status Runner::runFamily(reference::InputFamily family) {
+  auto inputs = makeInputs(family);
+  if (!inputs)
+    return inputs.takeError();
+  auto results =
+      check ? runTwice(*device, *plan, *layout, *inputs, offset)
+            : runGuarded(*device, *plan, *layout, *inputs, {reference::kPoisonNaN, offset});
+  if (!results)
+    return results.takeError();
+  if (!outputDir.empty())
+    if (Status saved = saveOutputs(*results); !saved)
+      return saved;
+  if (check)
+    return judgeResults(*inputs, *results, reference::name(family).str());
+  return {};
+}
+
+Status Runner::saveOutputs(const std::vector<reference::Tensor> &results) const {
+  std::error_code error;
+  std::filesystem::create_directories(outputDir.getValue(), error);
+  if (error)
+    return makeError(Stage::Input, fmt::format("cannot create '{}': {}",
+                                               printable(outputDir.getValue()), error.message()));
+  for (size_t i = 0; i < results.size(); ++i)
+    if (llvm::Error failed = reference::writeNpy(
+            fmt::format("{}/result{}.npy", outputDir.getValue(), i), results[i]))
+      return convert(std::move(failed));
+  return {};
+}
+
+Status Runner::timeKernels() {
+  Progress progress(say, "measuring");
+  auto bench = Benchmark::create(*device);
+  if (!bench)
+    return bench.takeError();
+  for (size_t i = 0; i < layout->launches.size(); ++i) {
+    const LaunchInfo &launch = layout->launches[i];
+    seconds.push_back(0);
+    shares.push_back(0);
+    if (launch.blocks == 0)
+      continue;
+    progress.update(fmt::format("measuring kernel {} of {}", i + 1, layout->launches.size()));
+    auto single = executable->planLaunch(*device, *layout, i);
+    if (!single)
+      return single.takeError();
+    std::vector<TensorType> types;
+    for (const LaunchTensor &tensor : launch.inputs)
+      types.push_back(tensor.type);
+    auto time = bench->seconds(*single, types);
+    if (!time)
+      return time.takeError();
+    auto copy = bench->copySeconds(launch.bytesMoved);
+    if (!copy)
+      return copy.takeError();
+    seconds[i] = *time;
+    shares[i] = *copy / *time;
+    wholeSeconds += *time;
+  }
+  return {};
+}
+
+void Runner::printKernels() const {
+  Table table({"kernel", "template", "schedule", "regs", "spills", "MB", "us", "TB/s", "of copy",
+               "worst error"});
+  for (size_t i = 0; i < layout->launches.size(); ++i) {
+    const LaunchInfo &launch = layout->launches[i];
+    const KernelInfo &kernel = layout->kernels[launch.kernel];
+    size_t open = kernel.schedule.find('<'), close = kernel.schedule.rfind('>');
+    std::string schedule = open == std::string::npos
+                               ? kernel.schedule
+                               : kernel.schedule.substr(open + 1, close - open - 1);
+    std::string worst = "-";
+    int64_t ulps = -1;
+    for (const LaunchTensor &output : launch.outputs)
+      if (output.kind == BufferKind::Output && reports[output.index].ulps > ulps) {
+        ulps = reports[output.index].ulps;
+        worst = fmt::format("{} of result {}", reports[output.index].worst, output.index);
+      }
+    bool timed = i < seconds.size() && seconds[i] > 0;
+    const KernelResources resources = kernel.binary ? kernel.binary->resources : KernelResources();
+    table.add({kernel.name, kernel.family, schedule, std::to_string(resources.registers),
+               std::to_string(resources.spillStores + resources.spillLoads),
+               fmt::format("{:.2f}", double(launch.bytesMoved) / 1e6),
+               timed ? fmt::format("{:.2f}", seconds[i] * 1e6) : "-",
+               timed ? fmt::format("{:.2f}", double(launch.bytesMoved) / seconds[i] / 1e12) : "-",
+               timed ? fmt::format("{:.2f}", shares[i]) : "-", worst});
+  }
+  table.print();
+  for (size_t i = 0; i < layout->kernels.size(); ++i)
+    std::printf("  %s: %s\n", layout->kernels[i].name.c_str(),
+                join(layout->kernels[i].ops, ", ").c_str());
+  if (wholeSeconds > 0)
+    std::printf("all kernels: %.2f us\n", wholeSeconds * 1e6);
+}
+
+void Runner::printResults() const {
+  Table table({"result", "type", "verdict", "worst error", "bit-equal"});
+  for (size_t i = 0; i < layout->results.size(); ++i)
+    table.add({std::to_string(i), layout->results[i].str(), reports[i].verdict, reports[i].worst,
+               reports[i].bitEqual});
+  table.print();
+}
+
+Status Runner::writeJson() const {
+  llvm::json::Array records;
+  std::string model = std::filesystem::path(inputFile.getValue()).stem().string();
+  for (size_t i = 0; i < layout->launches.size(); ++i) {
+    const LaunchInfo &launch = layout->launches[i];
+    const KernelInfo &kernel = layout->kernels[launch.kernel];
+    llvm::json::Object record{{"family", model},
+                              {"case", kernel.name},
+                              {"peer", "swage"},
+                              {"template", kernel.family},
+                              {"schedule", kernel.schedule},
+                              {"bytes", int64_t(launch.bytesMoved)}};
+    if (kernel.binary)
+      record["registers"] = kernel.binary->resources.registers;
+    if (i < seconds.size() && seconds[i] > 0) {
+      record["us"] = seconds[i] * 1e6;
+      record["GBs"] = double(launch.bytesMoved) / seconds[i] / 1e9;
+      record["share"] = shares[i];
+    }
+    records.push_back(std::move(record));
+  }
+  return writeFile(jsonFile, llvm::formatv("{0:2}\n", llvm::json::Value(std::move(records))).str());
+}
+
+Status Runner::run() {
+  std::vector<reference::InputFamily> families;
+  if (inputKind == "random")
+    families = {reference::InputFamily::Dense};
+  else if (inputKind == "exact")
+    families = {reference::InputFamily::Exact};
+  else if (inputKind == "nasty")
+    for (unsigned i = 2; i < reference::kInputFamilies; ++i)
+      families.push_back(reference::InputFamily(i));
+  else
+    return makeError(Stage::Input, fmt::format("--inputs is '{}'; needed: random, exact or nasty",
+                                               printable(inputKind.getValue())));
+  auto text = readFile(inputFile);
+  if (!text)
+    return text.takeError();
+  ParseOptions parsing;
+  parsing.filename = inputFile;
+  parsing.entry = entryName;
+  auto parsed = Program::parse(*text, parsing);
+  if (!parsed)
+    return parsed.takeError();
+  program = *parsed;
+  if (npyFiles.size() > program->inputs().size())
+    return makeError(Stage::Input,
+                     fmt::format("{} files are given with --input; @{} has {} "
+                                 "arguments",
+                                 npyFiles.size(), entryName.getValue(), program->inputs().size()));
+  // What may be wrong with the inputs is said before anything takes long.
+  auto dims = chooseDims();
+  if (!dims)
+    return dims.takeError();
+  for (size_t i = 0; i < npyFiles.size(); ++i) {
+    auto file =
+        reference::readNpy(npyFiles[i], elementTypeNamed(program->inputs()[i].element), (*dims)[i]);
+    if (!file)
+      return convert(file.takeError());
+  }
+  if (Status chosen = chooseDevice(); !chosen)
+    return chosen;
+
+  CompileOptions options;
+  options.arch = !arch.empty() ? arch.getValue() : device ? device->properties().arch : "sm_90a";
+  options.fuse = fuse;
+  options.dumpDir = dumpDir;
+  if (alignment != 0)
+    options.alignment = {alignment};
+  options.progress = say;
+  auto compiled = program->compile(options);
+  if (!compiled)
+    return compiled.takeError();
+  executable = *compiled;
+  if (remarks)
+    for (const std::string &remark : executable->remarks())
+      std::printf("%s\n", remark.c_str());
+  auto laidOut = executable->layout(*dims);
+  if (!laidOut)
+    return laidOut.takeError();
+  layout = std::move(*laidOut);
+  reports.resize(layout->results.size());
+
+  if (device) {
+    std::printf("%s on %s\n", inputFile.c_str(), device->properties().name.c_str());
+    auto planned = executable->plan(*device, *dims);
+    if (!planned)
+      return planned.takeError();
+    plan = *planned;
+    for (reference::InputFamily family : families)
+      if (Status ran = runFamily(family); !ran)
+        return ran;
+    if (benchmark)
+      if (Status timed = timeKernels(); !timed)
+        return timed;
+  }
+  printKernels();
+  if (device)
+    printResults();
+  else
+    std::printf("compiled %zu kernels for %s; nothing was run: %s.\nWith a GPU this command also "
+                "runs the kernels; --check judges every result against the f64 reference and "
+                "--benchmark times every kernel beside a copy of the same bytes.\n",
+                layout->kernels.size(), options.arch.c_str(), whyNoDevice.c_str());
+  if (!jsonFile.empty())
+    return writeJson();
+  return {};
+}
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Compiles a graph, runs it, checks and times it\n");
+  for (const std::string &warning : Options::get().warnings)
+    std::fprintf(stderr, "swage-run: warning: %s\n", warning.c_str());
+  Runner runner;
+  if (Status ran = runner.run(); !ran) {
+    std::fprintf(stderr, "swage-run: %s\n", ran.error().str().c_str());
+    return 1;
+  }
+  return runner.allAccepted() ? 0 : 1;
+}
