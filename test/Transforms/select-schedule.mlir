@@ -1,0 +1,119 @@
+// RUN: swage-opt %s -split-input-file --swage-fuse --swage-merge-dimensions --swage-select-schedule 2>/dev/null | FileCheck %s
+// RUN: swage-opt %s -split-input-file --swage-fuse --swage-merge-dimensions --swage-select-schedule=index=64 2>/dev/null | FileCheck %s --check-prefix=WIDE
+// RUN: not swage-opt %s -split-input-file --swage-fuse --swage-select-schedule=arch=sm_12 2>&1 | FileCheck %s --check-prefix=ARCH
+
+// WIDE-COUNT-12: index = 64
+// ARCH: error: {{.*}}sm_12
+
+// 16 bytes of 2-byte elements.
+// CHECK-LABEL: func.func @vectors_of_8
+// CHECK:       #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = false, index = 32>
+func.func @vectors_of_8(%x: tensor<1048576xf16>) -> tensor<1048576xf16> {
+  %y = math.exp %x : tensor<1048576xf16>
+  return %y : tensor<1048576xf16>
+}
+
+// -----
+
+// One dimension that no vector divides ends in a tail.
+// CHECK-LABEL: func.func @tail
+// CHECK:       #swage.pointwise_schedule<{{.*}}vector = 4, unroll = 1, tail = true
+func.func @tail(%x: tensor<1000003xf32>) -> tensor<1000003xf32> {
+  %y = math.exp %x : tensor<1000003xf32>
+  return %y : tensor<1000003xf32>
+}
+
+// -----
+
+// An odd innermost extent under a broadcast leaves single elements, with more of them in flight.
+// CHECK-LABEL: func.func @odd_rows
+// CHECK:       #swage.pointwise_schedule<{{.*}}vector = 1, unroll = 4, tail = false
+func.func @odd_rows(%x: tensor<4096x769xf32>, %b: tensor<769xf32>) -> tensor<4096x769xf32> {
+  %c = swage.broadcast %b dims [1] : tensor<769xf32> -> tensor<4096x769xf32>
+  %y = arith.addf %x, %c : tensor<4096x769xf32>
+  return %y : tensor<4096x769xf32>
+}
+
+// -----
+
+// An argument that is only aligned to 4 bytes moves by 4.
+// CHECK-LABEL: func.func @misaligned
+// CHECK:       #swage.pointwise_schedule<{{.*}}vector = 2,
+func.func @misaligned(%x: tensor<1048576xf16> {swage.alignment = 4 : i64}) -> tensor<1048576xf16> {
+  %y = math.exp %x : tensor<1048576xf16>
+  return %y : tensor<1048576xf16>
+}
+
+// -----
+
+// The same innermost run on both sides.
+// CHECK-LABEL: func.func @runs
+// CHECK:       #swage.permute_schedule<kind = runs, threads = 256, movement = 16,
+func.func @runs(%x: tensor<16x2048x32x128xbf16>) -> tensor<16x32x2048x128xbf16> {
+  %y = swage.permute %x [0, 2, 1, 3] : tensor<16x2048x32x128xbf16> -> tensor<16x32x2048x128xbf16>
+  return %y : tensor<16x32x2048x128xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @tiles
+// CHECK:       #swage.permute_schedule<kind = tiles, threads = 512, {{.*}}transposed = 1, tile_in = 128, tile_out = 128, vector_in = 4, vector_out = 8
+func.func @tiles(%x: tensor<256x512x512xf16>) -> tensor<256x512x512xf16> {
+  %y = swage.permute %x [0, 2, 1] : tensor<256x512x512xf16> -> tensor<256x512x512xf16>
+  return %y : tensor<256x512x512xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @short_rows
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 8, vector = 8, vectors_per_thread = 1, exact = true
+func.func @short_rows(%x: tensor<65536x128xf16>) -> tensor<65536x128xf16> {
+  %y = swage.softmax %x axis 1 : tensor<65536x128xf16> -> tensor<65536x128xf16>
+  return %y : tensor<65536x128xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @medium_rows
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 4, exact = true
+func.func @medium_rows(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<16384x4096xbf16> -> tensor<16384x4096xbf16>
+  return %y : tensor<16384x4096xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @long_rows
+// CHECK:       #swage.row_schedule<kind = looped
+func.func @long_rows(%x: tensor<2048x65536xbf16>) -> tensor<2048x65536xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<2048x65536xbf16> -> tensor<2048x65536xbf16>
+  return %y : tensor<2048x65536xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @columns
+// CHECK:       #swage.row_schedule<kind = column, {{.*}}vector = 4
+func.func @columns(%x: tensor<64x512x512xf32>) -> tensor<64x512x512xf32> {
+  %y = swage.softmax %x axis 1 : tensor<64x512x512xf32> -> tensor<64x512x512xf32>
+  return %y : tensor<64x512x512xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @outer
+// CHECK:       #swage.reduce_schedule<lanes = 16, row_groups = 16, vector = 8, unroll = 8
+func.func @outer(%x: tensor<128x1024x1024xbf16>) -> tensor<128x1024xbf16> {
+  %y = swage.reduce sum %x dims [1] : tensor<128x1024x1024xbf16> -> tensor<128x1024xbf16>
+  return %y : tensor<128x1024xbf16>
+}
+
+// -----
+
+// Offsets beyond 2^31 need 64 bits, although there are fewer elements read than that.
+// CHECK-LABEL: func.func @far
+// CHECK:       index = 64
+func.func @far(%x: tensor<4x1073741824xi8>) -> tensor<4x8xi8> {
+  %y = swage.slice %x axis 1 from 0 size 8 : tensor<4x1073741824xi8> -> tensor<4x8xi8>
+  return %y : tensor<4x8xi8>
+}
