@@ -1,0 +1,559 @@
+//===- SpecEmitter.cpp - A prepared kernel as a Spec ----------------------===//
+
+#include "SpecEmitter.h"
+#include "ExpressionEmitter.h"
+#include "TypeNames.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace swage;
+using namespace swage::codegen;
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+static int64_t indexBits(Attribute schedule) {
+  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule))
+    return pointwise.getIndex();
+  if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule))
+    return permute.getIndex();
+  if (auto row = dyn_cast<RowScheduleAttr>(schedule))
+    return row.getIndex();
+  return cast<ReduceScheduleAttr>(schedule).getIndex();
+}
+
+/// What a hand-edited module may lack. Everything later relies on it.
+LogicalResult SpecEmitter::check() {
+  if (!isIdentifier(kernel.getSymName()))
+    return kernel.emitOpError() << "has a symbol that cannot be the name of a CUDA kernel";
+  std::optional<Attribute> schedule = kernel.getSchedule();
+  if (!schedule || !kernel.getGeometry())
+    return kernel.emitOpError() << "is not prepared; run --swage-prepare-for-emission first";
+  if (!isa<PointwiseScheduleAttr, PermuteScheduleAttr, RowScheduleAttr, ReduceScheduleAttr>(
+          *schedule))
+    return kernel.emitOpError() << "has a schedule of no template";
+  bool isRow = isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule);
+  auto permute = dyn_cast<PermuteScheduleAttr>(*schedule);
+  bool isTiles = permute && permute.getKind() == PermuteClass::Tiles;
+  unsigned spaces = isRow || isTiles ? 2 : 1;
+  LaunchAttr geometry = *kernel.getGeometry();
+  if (geometry.getSpaces().size() != spaces)
+    return kernel.emitOpError() << "has " << geometry.getSpaces().size()
+                                << " lists of extents in its geometry, but its template takes "
+                                << spaces;
+  unsigned rank = 0;
+  for (Attribute space : geometry.getSpaces()) {
+    auto map = dyn_cast<AffineMapAttr>(space);
+    if (!map || map.getValue().getNumDims() ||
+        map.getValue().getNumSymbols() != kernel.getSymbols())
+      return kernel.emitOpError() << "has a list of extents that is no map from its "
+                                  << kernel.getSymbols() << " sizes";
+    rank += map.getValue().getNumResults();
+    for (AffineExpr expr : map.getValue().getResults().drop_front())
+      if (!constantSize(expr) && !llvm::is_contained(geometry.getDividers().getResults(), expr))
+        return kernel.emitOpError() << "has a runtime extent behind the first that is no divider";
+  }
+  if (rank != kernel.getRank() * (isTiles ? 2 : 1) || rank == 0)
+    return kernel.emitOpError() << "has " << rank << " extents in its geometry, but rank "
+                                << kernel.getRank();
+  static constexpr Phase rowPhases[] = {Phase::Prologue, Phase::Epilogue, Phase::Finish},
+                         bodyPhases[] = {Phase::Body};
+  for (Phase kind : isRow ? ArrayRef<Phase>(rowPhases) : ArrayRef<Phase>(bodyPhases))
+    if (!kernel.getPhase(kind))
+      return kernel.emitOpError() << "has no phase '" << stringifyPhase(kind) << "'";
+  if (isRow && !kernel.getPhase(Phase::Prologue).getCollective())
+    return kernel.getPhase(Phase::Prologue).emitOpError() << "names no collective";
+  index = indexBits(*schedule) == 64 ? "long long" : "int";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+Operand *SpecEmitter::find(bool isOutput, unsigned position, Access access) {
+  for (Operand &operand : operands)
+    if (operand.isOutput == isOutput && operand.position == position && operand.access == access)
+      return &operand;
+  return nullptr;
+}
+
+LogicalResult SpecEmitter::collectOperands() {
+  for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>()) {
+    auto collect = [&](ArrayRef<int64_t> positions, ArrayRef<int64_t> accesses, ArrayAttr views,
+                       bool isOutput) -> LogicalResult {
+      for (auto [position, number] : llvm::zip_equal(positions, accesses)) {
+        std::optional<Access> access = symbolizeAccess(static_cast<uint32_t>(number));
+        if (position < 0 || position >= static_cast<int64_t>(views.size()) || !access)
+          return phase.emitOpError()
+                 << "names operand " << position << " with access " << number << ", but there are "
+                 << views.size() << (isOutput ? " outputs" : " inputs");
+        auto view = cast<ViewAttr>(views[position]);
+        if (elementName(view.getElement()).empty())
+          return phase.emitOpError()
+                 << "has an operand of type " << view.getElement() << ", which has no CUDA form";
+        if (!find(isOutput, position, *access))
+          operands.push_back({view, isOutput, static_cast<unsigned>(position), *access, {}});
+      }
+      return success();
+    };
+    ArrayRef<int64_t> accesses = phase.getAccess();
+    size_t loads = phase.getLoads().size();
+    if (failed(collect(phase.getLoads(), accesses.take_front(loads), kernel.getInputs(), false)) ||
+        failed(collect(phase.getStores(), accesses.drop_front(loads), kernel.getOutputs(), true)))
+      return failure();
+  }
+  llvm::stable_sort(operands, [](const Operand &a, const Operand &b) {
+    return std::tie(a.isOutput, a.position) < std::tie(b.isOutput, b.position);
+  });
+  return success();
+}
+
+/// Arguments that the template hands to a phase before its loads.
+static ArrayRef<StringRef> givenNames(PhaseOp phase, Collective collective) {
+  static const StringRef element[] = {"element"};
+  if (phase.getKind() == Phase::Epilogue)
+    return element;
+  return phase.getKind() == Phase::Finish ? statisticNames(collective) : ArrayRef<StringRef>();
+}
+
+void SpecEmitter::nameOperands() {
+  NameTable values, structs;
+  for (StringRef given : {"element", "mean", "rstd", "maximum", "sum", "result"})
+    values.reserve(given);
+  auto name = [&](unsigned count, StringRef fallback, bool isOutput) {
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < count; ++i) {
+      std::string wanted;
+      for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>()) {
+        ArrayRef<int64_t> list = isOutput ? phase.getStores() : phase.getLoads();
+        const auto *it = llvm::find(list, static_cast<int64_t>(i));
+        if (!wanted.empty() || it == list.end())
+          continue;
+        Block &body = phase.getBody().front();
+        size_t fromEnd = list.end() - it;
+        Value value = isOutput ? body.back().getOperand(body.back().getNumOperands() - fromEnd)
+                               : body.getArgument(body.getNumArguments() - fromEnd);
+        // An output that is passed through has no name of its own.
+        if (!isOutput || value.getDefiningOp())
+          wanted = nameOf(value.getLoc());
+      }
+      if (wanted.empty())
+        wanted = (fallback + Twine(i)).str();
+      names.push_back(values.unique(valueCase(toIdentifier(wanted))));
+    }
+    return names;
+  };
+  inputNames = name(kernel.getInputs().size(), "input", false);
+  outputNames = name(kernel.getOutputs().size(), "output", true);
+  for (Operand &operand : operands)
+    operand.structName = structs.unique(typeCase(valueOf(operand)));
+}
+
+/// Whether some iteration dimension reads the same elements again.
+bool SpecEmitter::isReused(ViewAttr view) const {
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  for (auto [dim, extent] : llvm::enumerate(kernel.getExtents().getResults()))
+    if (access.isBroadcast(dim) && constantSize(extent) != 1)
+      return true;
+  return false;
+}
+
+/// "operand 2: tensor<?x768xf16>"
+static std::string describe(const Operand &operand) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << (operand.isOutput ? "result " : "operand ") << operand.view.getTensor() << ": tensor<";
+  for (AffineExpr extent : operand.view.getShape().getResults()) {
+    if (std::optional<int64_t> constant = constantSize(extent))
+      stream << *constant << "x";
+    else
+      stream << "?x";
+  }
+  stream << operand.view.getElement() << ">";
+  return text;
+}
+
+void SpecEmitter::emitOperand(const Operand &operand) {
+  std::string base =
+      fmt::format("swage::{}<{}, {}{}>", operand.isOutput ? "Output" : "Input",
+                  elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
+                  !operand.isOutput && isReused(operand.view) ? ", swage::Traffic::Reused" : "");
+  out.line(fmt::format("struct {} : {} {{", operand.structName, base), describe(operand));
+  out.indent();
+  out.function("static __device__ Index offset(const Coord &d, const Sizes &sizes)",
+               print(operand.view.getAccess().getResult(0)));
+  out.dedent();
+  out.line("};");
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes and spaces
+//===----------------------------------------------------------------------===//
+
+/// Coordinates and sizes are of type Index, so every operation on them is too.
+std::string SpecEmitter::print(AffineExpr expr, bool nested) const {
+  auto literal = [&](int64_t value) {
+    bool isLong = value > INT32_MAX || value < INT32_MIN;
+    return std::to_string(value) + (isLong ? "ll" : "");
+  };
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant:
+    return literal(cast<AffineConstantExpr>(expr).getValue());
+  case AffineExprKind::DimId:
+    return fmt::format("d[{}]", cast<AffineDimExpr>(expr).getPosition());
+  case AffineExprKind::SymbolId:
+    return fmt::format("sizes.s{}", cast<AffineSymbolExpr>(expr).getPosition());
+  default:
+    break;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  AffineExpr left = binary.getLHS(), right = binary.getRHS();
+  std::string text;
+  if (expr.getKind() == AffineExprKind::Add) {
+    text = print(left);
+    // a + b * -4 reads better as a - b * 4.
+    std::optional<int64_t> constant = constantSize(right);
+    auto product = dyn_cast<AffineBinaryOpExpr>(right);
+    std::optional<int64_t> factor = product && right.getKind() == AffineExprKind::Mul
+                                        ? constantSize(product.getRHS())
+                                        : std::nullopt;
+    if (constant && *constant < 0 && *constant != INT64_MIN)
+      text += " - " + literal(-*constant);
+    else if (factor && *factor == -1)
+      text += " - " + print(product.getLHS(), true);
+    else if (factor && *factor < 0 && *factor != INT64_MIN)
+      text += " - " + print(product.getLHS(), true) + " * " + literal(-*factor);
+    else
+      text += " + " + print(right);
+    return nested ? "(" + text + ")" : text;
+  }
+  std::string a = print(left, true), b = print(right, true);
+  // All of these bind alike and group from the left: only a product on the right needs brackets.
+  if (isa<AffineBinaryOpExpr>(right) && right.getKind() != AffineExprKind::Add)
+    b = "(" + b + ")";
+  switch (expr.getKind()) {
+  case AffineExprKind::Mul:
+    return a + " * " + b;
+  case AffineExprKind::FloorDiv:
+    return a + " / " + b;
+  case AffineExprKind::Mod:
+    return a + " % " + b;
+  default: // sizes are not negative, so rounding up is rounding down of what is larger
+    if (std::optional<int64_t> divisor = constantSize(right))
+      return fmt::format("({} + {}) / {}", print(left), literal(*divisor - 1), b);
+    return fmt::format("({} + {} - 1) / {}", print(left), b, b);
+  }
+}
+
+std::string SpecEmitter::extent(AffineExpr expr, bool first) const {
+  if (std::optional<int64_t> constant = constantSize(expr))
+    return fmt::format("swage::Fixed<{}>{{}}", *constant);
+  if (first)
+    return print(expr);
+  ArrayRef<AffineExpr> dividers = kernel.getGeometry()->getDividers().getResults();
+  return fmt::format("sizes.by{}", llvm::find(dividers, expr) - dividers.begin());
+}
+
+void SpecEmitter::emitExtents(StringRef name, AffineMap space) {
+  std::vector<std::string> extents;
+  for (AffineExpr expr : space.getResults())
+    extents.push_back(extent(expr, extents.empty()));
+  std::string head = fmt::format("static __device__ auto {}(const Sizes &sizes)", name.str());
+  std::string whole = fmt::format("swage::extents({})", llvm::join(extents, ", "));
+  if (head.size() + whole.size() + 20 <= SourceText::kColumns)
+    return out.function(head, whole);
+  out.line(head + " {");
+  out.indent();
+  out.list("return swage::extents(", extents, ");");
+  out.dedent();
+  out.line("}");
+}
+
+void SpecEmitter::emitSizes() {
+  if (!hasSizes())
+    return out.line("struct Sizes {};");
+  out.line("struct Sizes {");
+  out.indent();
+  for (unsigned i = 0; i < kernel.getSymbols(); ++i)
+    out.line("Index s" + Twine(i) + ";");
+  for (unsigned i = 0; i < kernel.getGeometry()->getDividers().getNumResults(); ++i)
+    out.line("swage::Divider<Index> by" + Twine(i) + ";");
+  out.dedent();
+  out.line("};");
+}
+
+//===----------------------------------------------------------------------===//
+// Constants
+//===----------------------------------------------------------------------===//
+
+void SpecEmitter::constant(StringRef name, int64_t value) {
+  out.line("static constexpr int " + name + " = " + Twine(value) + ";");
+}
+
+/// The vector of a permutation by runs, which is scheduled by bytes.
+static int64_t runVector(KernelOp kernel, PermuteScheduleAttr schedule) {
+  return schedule.getMovement() / elementBytes(kernel.getOutput(0).getElement());
+}
+
+void SpecEmitter::emitConstants() {
+  Attribute schedule = *kernel.getSchedule();
+  int64_t threads = kernel.getGeometry()->getThreads();
+  if (auto prologue = kernel.getPhase(Phase::Prologue)) {
+    out.line("static constexpr auto kCollective = " + qualifiedName(*prologue.getCollective()) +
+             ";");
+    if (auto row = dyn_cast<RowScheduleAttr>(schedule))
+      out.line("static constexpr auto kClass = " + qualifiedName(row.getKind()) + ";");
+    double epsilon = prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0;
+    std::string text = fmt::format("{}", epsilon);
+    out.line("static constexpr double kEpsilon = " + text +
+             (text.find_first_of(".e") == std::string::npos ? ".0;" : ";"));
+  }
+  constant("kThreads", threads);
+  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {
+    constant("kVector", pointwise.getVector());
+    constant("kUnroll", pointwise.getUnroll());
+    out.line(Twine("static constexpr bool kTail = ") + (pointwise.getTail() ? "true;" : "false;"));
+  } else if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule)) {
+    if (permute.getKind() == PermuteClass::Runs) {
+      constant("kVector", runVector(kernel, permute));
+      constant("kUnroll", permute.getUnroll());
+      out.line("static constexpr bool kTail = false;");
+      return;
+    }
+    constant("kTransposedDim", permute.getTransposed());
+    constant("kTileIn", permute.getTileIn());
+    constant("kTileOut", permute.getTileOut());
+    constant("kVectorIn", permute.getVectorIn());
+    constant("kVectorOut", permute.getVectorOut());
+  } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
+    constant("kThreadsPerRow", row.getThreadsPerRow());
+    constant("kVector", row.getVector());
+    constant("kVectorsPerThread", row.getVectorsPerThread());
+  } else {
+    auto reduce = cast<ReduceScheduleAttr>(schedule);
+    constant("kRowGroups", reduce.getRowGroups());
+    constant("kVector", reduce.getVector());
+    constant("kUnroll", reduce.getUnroll());
+  }
+}
+
+/// The template's function and its lists of extents.
+static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(Attribute schedule) {
+  static const StringRef vectors[] = {"vectors"}, tiles[] = {"extents", "tiles"},
+                         parts[] = {"kept", "reduced"};
+  if (isa<RowScheduleAttr>(schedule))
+    return {"swage/row.cuh", "row", parts};
+  if (isa<ReduceScheduleAttr>(schedule))
+    return {"swage/reduce.cuh", "reduce", parts};
+  auto permute = dyn_cast<PermuteScheduleAttr>(schedule);
+  if (permute && permute.getKind() == PermuteClass::Tiles)
+    return {"swage/permute.cuh", "permuteTiles", tiles};
+  return {"swage/pointwise.cuh", "pointwise", vectors};
+}
+
+void SpecEmitter::emitSpaces() {
+  ArrayRef<StringRef> names = std::get<2>(templateOf(*kernel.getSchedule()));
+  for (auto [name, space] : llvm::zip_equal(names, kernel.getGeometry()->getSpaces()))
+    emitExtents(name, cast<AffineMapAttr>(space).getValue());
+  auto pointwise = dyn_cast<PointwiseScheduleAttr>(*kernel.getSchedule());
+  if (pointwise && pointwise.getTail()) {
+    AffineExpr rest = kernel.getExtents().getResults().back() % pointwise.getVector();
+    out.function("static __device__ Index tail(const Sizes &sizes)", print(rest));
+  }
+  out.line("using Coord = swage::Coord<Index, " + Twine(kernel.getRank()) + ">;");
+}
+
+//===----------------------------------------------------------------------===//
+// Phases
+//===----------------------------------------------------------------------===//
+
+LogicalResult SpecEmitter::emitPhase(Phase kind) {
+  PhaseOp phase = kernel.getPhase(kind);
+  Block &body = phase.getBody().front();
+  auto yield = dyn_cast<YieldOp>(body.back());
+  bool isBody = kind == Phase::Body, isPrologue = kind == Phase::Prologue;
+  PhaseOp prologue = kernel.getPhase(Phase::Prologue);
+  ArrayRef<StringRef> given =
+      isBody ? ArrayRef<StringRef>() : givenNames(phase, *prologue.getCollective());
+  size_t loads = phase.getLoads().size(), stores = phase.getStores().size();
+  if (body.getNumArguments() != given.size() + loads)
+    return phase.emitOpError() << "has " << body.getNumArguments() << " arguments, but takes "
+                               << given.size() + loads;
+  if (!yield || yield.getValues().size() != stores + isPrologue)
+    return phase.emitOpError() << "yields " << (yield ? yield.getValues().size() : 0)
+                               << " values, but gives " << stores + isPrologue;
+
+  static constexpr const char *prefixes[] = {"", "Prologue", "Epilogue", "Finish"};
+  StringRef prefix = prefixes[static_cast<unsigned>(kind)];
+  std::vector<std::string> loadNames, storeNames, parameters;
+  NameTable names;
+  for (const std::string &name : inputNames)
+    names.reserve(name);
+  for (const std::string &name : outputNames)
+    names.reserve(name);
+  ExpressionEmitter scalar(names);
+  for (auto [name, argument] : llvm::zip_first(given, body.getArguments())) {
+    names.reserve(name);
+    scalar.bind(argument, name);
+    parameters.push_back((valueName(argument.getType()) + " " + name).str());
+  }
+  ArrayRef<int64_t> accesses = phase.getAccess();
+  for (auto [i, position] : llvm::enumerate(phase.getLoads())) {
+    Operand &operand = *find(false, position, static_cast<Access>(accesses[i]));
+    BlockArgument argument = body.getArgument(given.size() + i);
+    StringRef type = valueName(operand.view.getElement());
+    if (type != valueName(argument.getType()))
+      return phase.emitOpError() << "takes " << argument.getType() << " from input " << position
+                                 << ", which holds " << operand.view.getElement();
+    scalar.bind(argument, valueOf(operand));
+    loadNames.push_back(operand.structName);
+    parameters.push_back(fmt::format("{} {}", type.str(), valueOf(operand)));
+  }
+  for (auto [i, position] : llvm::enumerate(phase.getStores())) {
+    Operand &operand = *find(true, position, static_cast<Access>(accesses[loads + i]));
+    Type given = yield.getValues()[isPrologue + i].getType();
+    StringRef type = valueName(operand.view.getElement());
+    if (type != valueName(given))
+      return phase.emitOpError() << "gives " << given << " to output " << position
+                                 << ", which holds " << operand.view.getElement();
+    storeNames.push_back(operand.structName);
+    parameters.push_back(fmt::format("{} &{}", type.str(), valueOf(operand)));
+  }
+  out.list("using " + prefix.str() + "Loads = swage::List<", loadNames, ">;");
+  out.list("using " + prefix.str() + "Stores = swage::List<", storeNames, ">;");
+  if (storeNames.empty() && !isPrologue)
+    return success();
+
+  if (failed(scalar.emit(body)))
+    return failure();
+  std::string result = isPrologue ? "Compute" : "void";
+  out.list(fmt::format("static __device__ {} {}(", result, stringifyPhase(kind).str()), parameters,
+           ") {");
+  out.indent();
+  for (const Statement &statement : scalar.getStatements())
+    out.line(statement.text, fileAndLine(statement.loc));
+  auto place = [](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op ? fileAndLine(op->getLoc()) : std::string();
+  };
+  for (auto [i, position] : llvm::enumerate(phase.getStores())) {
+    Value value = yield.getValues()[isPrologue + i];
+    out.line(outputNames[position] + " = " + scalar.textOf(value) + ";", place(value));
+  }
+  if (isPrologue) {
+    Value value = yield.getValues()[0];
+    out.line("return " + scalar.textOf(value) + ";", place(value));
+  }
+  out.dedent();
+  out.line("}");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+void SpecEmitter::emitHeader() {
+  // What was fused, by the lines it came from.
+  llvm::MapVector<Attribute, std::vector<std::string>> ops;
+  kernel.getLoc()->walk([&](Location loc) {
+    if (isa<FileLineColLoc>(loc))
+      ops[loc];
+    return WalkResult::advance();
+  });
+  auto add = [&](Location loc, std::string name) {
+    auto place = loc->findInstanceOf<FileLineColLoc>();
+    if (auto *it = place ? ops.find(place) : ops.end(); it != ops.end())
+      if (!llvm::is_contained(it->second, name))
+        it->second.push_back(name);
+  };
+  for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>()) {
+    if (std::optional<Collective> collective = phase.getCollective())
+      add(phase.getLoc(), ("swage." + stringifyCollective(*collective)).str());
+    for (Operation &op : phase.getBody().front().without_terminator())
+      if (!op.hasTrait<OpTrait::ConstantLike>())
+        add(op.getLoc(), op.getName().getStringRef().str());
+  }
+  std::vector<std::string> parts;
+  for (const auto &[loc, names] : ops) {
+    std::string place = fileAndLine(cast<LocationAttr>(loc));
+    parts.push_back(names.empty() ? place : commentText(llvm::join(names, ", ")) + " at " + place);
+  }
+  std::string schedule;
+  llvm::raw_string_ostream stream(schedule);
+  kernel.getSchedule()->print(stream);
+
+  out.comment("Generated by Swage; do not edit. Template: " + templateName);
+  std::string symbol = "@" + commentText(kernel.getSymName());
+  out.comment(parts.empty() ? symbol : symbol + ": " + llvm::join(parts, "; "));
+  out.comment(commentText(schedule));
+}
+
+void SpecEmitter::emitEntry() {
+  std::vector<std::string> parameters, structs, pointers;
+  auto parameter = [&](ViewAttr view, StringRef name, StringRef qualifier) {
+    parameters.push_back((qualifier + elementName(view.getElement()) + " *" + name).str());
+  };
+  for (auto [view, name] : llvm::zip_equal(kernel.getInputs().getAsRange<ViewAttr>(), inputNames))
+    parameter(view, name, "const ");
+  for (auto [view, name] : llvm::zip_equal(kernel.getOutputs().getAsRange<ViewAttr>(), outputNames))
+    parameter(view, name, "");
+  if (hasSizes())
+    parameters.push_back("Spec::Sizes sizes");
+  for (const Operand &operand : operands) {
+    structs.push_back("Spec::" + operand.structName);
+    pointers.push_back(valueOf(operand));
+  }
+  out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads)");
+  out.list(fmt::format("    {}(", kernel.getSymName().str()), parameters, ") {");
+  out.indent();
+  out.list("using Pointers = swage::Bind<", structs, ">;");
+  out.list(fmt::format("swage::{}<Spec>(Pointers{{", functionName), pointers,
+           hasSizes() ? "}, sizes);" : "}, Spec::Sizes{});");
+  out.dedent();
+  out.line("}");
+}
+
+LogicalResult SpecEmitter::emit() {
+  if (failed(check()) || failed(collectOperands()))
+    return failure();
+  nameOperands();
+  auto [header, function, lists] = templateOf(*kernel.getSchedule());
+  templateName = header.str();
+  functionName = function.str();
+  emitHeader();
+  out.line("#include \"" + templateName + "\"");
+  out.line("namespace {");
+  out.line("struct Spec {");
+  out.indent();
+  out.line("using Index = " + index + ";");
+  if (PhaseOp prologue = kernel.getPhase(Phase::Prologue)) {
+    Block &body = prologue.getBody().front();
+    if (body.back().getNumOperands() == 0)
+      return prologue.emitOpError() << "yields nothing for the collective";
+    out.line("using Compute = " + valueName(body.back().getOperand(0).getType()) + ";");
+  }
+  emitConstants();
+  emitSizes();
+  emitSpaces();
+  out.blank();
+  for (const Operand &operand : operands)
+    emitOperand(operand);
+  out.blank();
+  for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>())
+    if (failed(emitPhase(phase.getKind())))
+      return failure();
+  out.dedent();
+  out.line("};");
+  out.line("} // namespace");
+  emitEntry();
+  return success();
+}

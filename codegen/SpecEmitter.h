@@ -1,0 +1,63 @@
+//===- SpecEmitter.h - A prepared kernel as a Spec --------------*- C++ -*-===//
+//
+// Prints what the schedule, the geometry, the views and the phases of one kernel say, in the form
+// that its template takes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_CODEGEN_SPECEMITTER_H
+#define SWAGE_CODEGEN_SPECEMITTER_H
+
+#include "NameTable.h"
+#include "SourceText.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+
+namespace swage::codegen {
+
+/// One view as one phase sees it. Phases that see a view alike share the operand.
+struct Operand {
+  ViewAttr view;
+  bool isOutput = false;
+  unsigned position = 0; ///< among the kernel's inputs, or outputs
+  Access access = Access::Vector;
+  std::string structName; ///< "Gamma"
+};
+
+class SpecEmitter {
+public:
+  SpecEmitter(KernelOp kernel, SourceText &out) : kernel(kernel), out(out) {}
+  llvm::LogicalResult emit();
+
+private:
+  llvm::LogicalResult check();
+  llvm::LogicalResult collectOperands();
+  void nameOperands();
+  void emitHeader();
+  void emitConstants();
+  void emitSizes();
+  void emitSpaces();
+  void emitOperand(const Operand &operand);
+  llvm::LogicalResult emitPhase(Phase kind);
+  void emitEntry();
+
+  Operand *find(bool isOutput, unsigned position, Access access);
+  std::string valueOf(const Operand &operand) const {
+    return (operand.isOutput ? outputNames : inputNames)[operand.position];
+  }
+  std::string print(mlir::AffineExpr expr, bool nested = false) const;
+  std::string extent(mlir::AffineExpr expr, bool first) const;
+  void emitExtents(llvm::StringRef name, mlir::AffineMap space);
+  bool isReused(ViewAttr view) const;
+  bool hasSizes() const { return kernel.getSymbols() > 0; }
+  void constant(llvm::StringRef name, int64_t value);
+
+  mutable KernelOp kernel; // a handle, whose accessors are not const
+  SourceText &out;
+  std::vector<Operand> operands;
+  std::vector<std::string> inputNames, outputNames;
+  std::string index, compute, templateName, functionName;
+};
+
+} // namespace swage::codegen
+
+#endif // SWAGE_CODEGEN_SPECEMITTER_H
