@@ -1,0 +1,153 @@
+//===- Program.h - From a graph's text to launches ------------------------===//
+//
+// The host API: a Program is a parsed module, an Executable its kernels as machine code, a Plan
+// (swage/Runtime/Plan.h) their launches for given shapes on one device.
+//
+//   auto program = swage::Program::parse(text);
+//   auto executable = program->compile();                    // needs NVRTC, no GPU
+//   auto plan = executable->plan(device, {{8192, 768}, {768}, {768}});
+//   plan->launch(stream, inputs, outputs, workspace);
+//
+// No MLIR type is visible here.  All three are cheap to copy and safe to use from several threads.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_JIT_PROGRAM_H
+#define SWAGE_JIT_PROGRAM_H
+
+#include "swage/Runtime/KernelCache.h"
+#include "swage/Runtime/Plan.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace swage {
+
+using Dims = std::vector<int64_t>;
+
+/// An argument or a result of the entry function.
+struct TensorType {
+  std::string element; ///< as MLIR spells it: "f16"
+  int64_t elementBytes = 0;
+  Dims shape; ///< kDynamic where an extent comes with the input
+
+  static constexpr int64_t kDynamic = -1;
+  bool isStatic() const;
+  uint64_t bytes() const;  ///< of a static type
+  std::string str() const; ///< "?x768xf16"
+};
+
+struct ParseOptions {
+  std::string filename = "<input>"; ///< for messages
+  std::string entry = "main";
+};
+
+struct CompileOptions {
+  std::string arch = "sm_90a";
+  bool fuse = true;  ///< otherwise one kernel for each op
+  int indexBits = 0; ///< 32 or 64; 0: 32 wherever offsets fit
+  /// Alignment in bytes of the arguments' addresses, one for all or one for each; empty: 16.
+  std::vector<int64_t> alignment;
+  std::shared_ptr<KernelCache> cache; ///< null: the one of the process
+  std::string dumpDir;                ///< receives IR, sources, PTX and cubins; empty: nothing
+  std::string templateDir;            ///< instead of the templates inside of the library
+  unsigned threads = 0;               ///< that compile; 0: one for each core, at most 8
+  /// Told about stages that take longer than a second, from another thread.
+  std::function<void(const std::string &)> progress;
+};
+
+/// What is known about a compiled kernel.
+struct KernelInfo {
+  std::string name;
+  std::string family;           ///< the template: "row", "permute", ...
+  std::string schedule;         ///< the attribute, as text
+  std::vector<std::string> ops; ///< "swage.layer_norm at 12:8": what it computes
+  unsigned threads = 0;
+  int indexBits = 0;
+  std::string source;
+  /// Null where all outputs are known to be empty: there is nothing to compile.
+  std::shared_ptr<const KernelBinary> binary;
+};
+
+/// One tensor of a launch.
+struct LaunchTensor {
+  BufferKind kind = BufferKind::Input;
+  unsigned index = 0;  ///< of the input or output
+  uint64_t offset = 0; ///< in the workspace
+  TensorType type;
+  uint64_t alignment = 16; ///< that the kernel relies on
+};
+
+struct LaunchInfo {
+  unsigned kernel = 0; ///< position in Layout::kernels
+  uint64_t blocks = 0; ///< 0: there is nothing to do
+  unsigned threads = 0;
+  uint64_t bytesMoved = 0; ///< least number of bytes that the kernel must read and write
+  std::vector<LaunchTensor> inputs, outputs;
+  /// The kernel's pointer parameters: a tensor for each input view, then for each output view.
+  std::vector<unsigned> inputViews, outputViews;
+  std::string sizes; ///< bytes of the kernel's last parameter; empty: it has none
+};
+
+/// Everything about a run that depends on shapes and not on a device.
+struct Layout {
+  std::vector<TensorType> inputs, results;
+  std::vector<LaunchInfo> launches;
+  uint64_t workspaceBytes = 0;
+  int indexBits = 32;
+  std::vector<KernelInfo> kernels;
+};
+
+class Executable {
+public:
+  /// In the order of their first launch.
+  std::vector<KernelInfo> kernels() const;
+  /// What the passes decided and why, with locations.
+  const std::vector<std::string> &remarks() const;
+  /// "line:column" of the graph values that go through memory between two kernels.
+  const std::vector<std::string> &storedLocations() const;
+
+  Expected<std::vector<Dims>> shapes(const std::vector<Dims> &inputs) const;
+
+  /// Checks the shapes of the inputs and lays out launches and workspace.  Compiles nothing, with
+  /// one exception: offsets that no longer fit 32 bits need kernels with 64-bit indices, which are
+  /// compiled once and kept.
+  Expected<Layout> layout(const std::vector<Dims> &inputs) const;
+
+  /// The launches for these shapes, ready to go.
+  Expected<Plan> plan(const Device &device, const std::vector<Dims> &inputs) const;
+  /// One launch of a layout of this executable by itself: its tensors are the plan's inputs and
+  /// outputs.
+  Expected<Plan> planLaunch(const Device &device, const Layout &layout, size_t launch) const;
+
+  struct State;
+  explicit Executable(std::shared_ptr<State> state) : state(std::move(state)) {}
+
+private:
+  std::shared_ptr<State> state;
+};
+
+class Program {
+public:
+  /// Parses and verifies a module.  Text from anywhere: whatever is wrong with it is an error.
+  static Expected<Program> parse(std::string_view text, const ParseOptions &options = {});
+
+  const std::vector<TensorType> &inputs() const;
+  const std::vector<TensorType> &results() const;
+
+  Expected<Executable> compile(const CompileOptions &options = {}) const;
+
+  struct State;
+  State &internals() const { return *state; }
+
+private:
+  explicit Program(std::shared_ptr<State> state) : state(std::move(state)) {}
+  std::shared_ptr<State> state;
+};
+
+} // namespace swage
+
+#endif // SWAGE_JIT_PROGRAM_H
