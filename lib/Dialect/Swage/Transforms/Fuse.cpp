@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 
 namespace swage {
@@ -92,6 +93,20 @@ LogicalResult Fuser::checkOps() {
   if (!function.getBody().hasOneBlock())
     return function.emitOpError() << "has " << function.getBody().getBlocks().size()
                                   << " blocks, but must have 1";
+  auto checkAlignment = [&](Attribute attr) -> LogicalResult {
+    auto align = dyn_cast_or_null<IntegerAttr>(attr);
+    if (attr && (!align || align.getInt() < 1 || align.getInt() > 4096 ||
+                 !llvm::isPowerOf2_64(align.getInt())))
+      return function.emitOpError()
+             << "has swage.alignment " << attr << ", but it must be a power of two up to 4096";
+    return success();
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (failed(checkAlignment(function.getArgAttr(i, "swage.alignment"))))
+      return failure();
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (failed(checkAlignment(function.getResultAttr(i, "swage.alignment"))))
+      return failure();
   for (Operation &op : function.getBody().front()) {
     if (isNode(&op) || isIndexOp(&op) || isa<func::ReturnOp, tensor::DimOp>(op))
       continue;

@@ -362,6 +362,25 @@ Value KernelBuilder::roundTo(Value scalar, Type element, Location loc) {
   return arith::ExtFOp::create(*builder, loc, scalarType(element), narrow);
 }
 
+/// Bytes that a tensor's base pointer is aligned to: what the function says of its argument or
+/// result, 16 where it says nothing, and 256 for an intermediate.
+static int64_t alignmentOf(Value tensor) {
+  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto attr = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "swage.alignment");
+    return attr ? attr.getInt() : 16;
+  }
+  int64_t align = 256;
+  for (OpOperand &use : tensor.getUses())
+    if (auto ret = dyn_cast<func::ReturnOp>(use.getOwner())) {
+      auto function = cast<func::FuncOp>(ret->getParentOp());
+      auto attr =
+          function.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(), "swage.alignment");
+      align = std::min<int64_t>(align, attr ? attr.getInt() : 16);
+    }
+  return align;
+}
+
 Value KernelBuilder::load(Value tensor, const Relation &relation) {
   LinearAccess access = flatten(relation, tensor);
   auto it = llvm::find(tensors, tensor);
@@ -369,17 +388,9 @@ Value KernelBuilder::load(Value tensor, const Relation &relation) {
   if (it == tensors.end())
     tensors.push_back(tensor);
   unsigned symbols = shapes.getSymbols().size();
-  int64_t align = 256; // what an intermediate gets
-  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
-    align = 16;
-    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    if (auto attr =
-            function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "swage.alignment"))
-      align = attr.getInt();
-  }
   auto view = ViewAttr::get(context(), position, elementType(tensor),
                             AffineMap::get(0, symbols, shapes.shapeOf(tensor), context()),
-                            access.map(symbols), align);
+                            access.map(symbols), alignmentOf(tensor));
   for (auto [i, known] : llvm::enumerate(inputViews))
     if (known == view)
       return body->getArgument(i);
@@ -560,9 +571,10 @@ bool KernelBuilder::storeOutput(Value output, SmallVectorImpl<Value> &yields) {
   int64_t position = llvm::find(outputs, output) - outputs.begin();
   unsigned symbols = shapes.getSymbols().size();
   auto store = [&](Value scalar, const LinearAccess &access) {
-    outputViews.push_back(ViewAttr::get(
-        context(), position, elementType(output),
-        AffineMap::get(0, symbols, shapes.shapeOf(output), context()), access.map(symbols), 16));
+    outputViews.push_back(
+        ViewAttr::get(context(), position, elementType(output),
+                      AffineMap::get(0, symbols, shapes.shapeOf(output), context()),
+                      access.map(symbols), alignmentOf(output)));
     // The store rounds; what was only rounded for it need not be.
     if (auto wide = scalar.getDefiningOp<arith::ExtFOp>())
       if (auto narrow = wide.getIn().getDefiningOp<arith::TruncFOp>();

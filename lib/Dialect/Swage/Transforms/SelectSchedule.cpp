@@ -239,8 +239,9 @@ SelectedSchedule Selector::row() {
         RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector, vectors, exact, index),
         reason};
   };
-  if (!length)
-    return make(RowClass::Looped, 512, 1, 2, false, "the row's length is only known at run time");
+  if (!length || *length == 0)
+    return make(RowClass::Looped, 512, 1, 2, false,
+                length ? "the row is empty" : "the row's length is only known at run time");
   int64_t vectors = std::max<int64_t>(1, *length / vector),
           capacity = std::max<int64_t>(1, kRegisterElements / vector);
   // Few rows leave most of the GPU idle unless each row gets many threads.
