@@ -13,7 +13,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "swage/Codegen/EmitCuda.h"
 #include "swage/Codegen/TemplateLibrary.h"
-#include "swage/JIT/Nvrtc.h"
+#include "swage/JIT/CompileKernel.h"
 #include "swage/JIT/Progress.h"
 #include "swage/Pipelines/Pipelines.h"
 #include "swage/Support/Text.h"
@@ -195,30 +195,10 @@ Expected<std::shared_ptr<const KernelBinary>> MachineCode::compile(const KernelI
   request.name = kernel.name + ".cu";
   request.entry = kernel.name;
   request.arch = options.arch;
-  CacheKeyFields fields;
-  for (const TemplateFile &file : templates) {
-    request.headers.push_back({file.name, file.text});
-    fields.headers.push_back({file.name, file.text});
-  }
   request.wantPtx = !options.dumpDir.empty();
-  auto flags = nvrtc.options(request);
-  if (!flags)
-    return flags.takeError();
-  fields.source = request.source;
-  fields.options = *flags;
-  fields.arch = request.arch;
-  fields.compilerMajor = nvrtc.version().major;
-  fields.compilerMinor = nvrtc.version().minor;
-  fields.compilerBuild = nvrtc.version().build;
-  fields.entryNames = {kernel.name};
-  auto binary = cache->getOrCompile(CacheKey::make(fields), [&] { return nvrtc.compile(request); });
-  if (!binary || !request.wantPtx || !(*binary)->ptx.empty())
-    return binary;
-  // Cached without PTX, which is only wanted now.
-  auto again = nvrtc.compile(request);
-  if (!again)
-    return again.takeError();
-  return std::make_shared<const KernelBinary>(std::move(*again));
+  for (const TemplateFile &file : templates)
+    request.headers.push_back({file.name, file.text});
+  return compileKernel(nvrtc, *cache, request);
 }
 
 Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip) {

@@ -1,0 +1,16 @@
+//===- CompileKernel.h - One source through the cache ---------------------===//
+#ifndef SWAGE_JIT_COMPILEKERNEL_H
+#define SWAGE_JIT_COMPILEKERNEL_H
+
+#include "swage/JIT/Nvrtc.h"
+#include "swage/Runtime/KernelCache.h"
+
+namespace swage {
+
+/// The machine code for a request: from the cache, or compiled and kept there.
+Expected<std::shared_ptr<const KernelBinary>> compileKernel(const Nvrtc &nvrtc, KernelCache &cache,
+                                                            const CompileRequest &request);
+
+} // namespace swage
+
+#endif // SWAGE_JIT_COMPILEKERNEL_H

@@ -1,0 +1,23 @@
+//===- Modes.h - What swage-gpu-tests can do ------------------------------===//
+#ifndef SWAGE_TEST_GPU_MODES_H
+#define SWAGE_TEST_GPU_MODES_H
+
+#include "swage/JIT/Program.h"
+
+namespace swage::test {
+
+/// Graphs of seeds begin..begin+count-1, fused and unfused. Returns the number of failures.
+int runRandomGraphs(const Device &device, uint64_t begin, uint64_t count, unsigned threads);
+
+/// Times the families of bench/peers.py ("copy", "ln", ...; none: all) and writes records.
+Status runBench(const Device &device, const std::vector<std::string> &groups,
+                const std::string &json, bool check);
+
+/// Cold compile, disk cache and launch of the LayerNorm kernel. `self`: this executable.
+Status runLatency(const Device &device, const std::string &self);
+/// What the second process of runLatency does.
+Status runLatencyChild(const Device &device, const std::string &cacheDir);
+
+} // namespace swage::test
+
+#endif // SWAGE_TEST_GPU_MODES_H

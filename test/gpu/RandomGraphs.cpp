@@ -1,0 +1,215 @@
+//===- RandomGraphs.cpp - Random graphs against the reference -------------===//
+//
+// Everything is compiled first, in many threads; then each graph runs fused and unfused, twice with
+// different poisons between guard bands, and every result is judged.
+//
+//===----------------------------------------------------------------------===//
+#include "GuardedRun.h"
+#include "Modes.h"
+#include "RandomGraph.h"
+
+#include "swage/JIT/ProgramIR.h"
+#include "swage/Reference/Acceptance.h"
+#include "swage/Reference/Interpreter.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <fmt/format.h>
+#include <thread>
+
+using namespace swage;
+using namespace swage::test;
+
+namespace {
+struct Case {
+  uint64_t seed = 0;
+  RandomGraph graph;
+  std::optional<Program> program;
+  std::optional<Executable> executables[2]; ///< fused, unfused
+  std::string failure;                      ///< of compiling
+};
+
+/// Sums of mean errors in ulps over all dense results.
+struct Errors {
+  double fused = 0, unfused = 0;
+};
+
+class Suite {
+public:
+  Suite(const Device &device) : device(device) {}
+  void compile(std::vector<Case> &cases, unsigned threads) const;
+  /// Empty, or what failed.
+  std::string run(const Case &test);
+
+  Errors errors;
+  size_t kernels[2] = {0, 0};
+  int64_t invalid = 0;
+
+private:
+  std::string runFamily(const Case &test, reference::InputFamily family, bool isGate);
+
+  const Device &device;
+};
+} // namespace
+
+static void compileOne(Case &test, const std::string &arch,
+                       const std::shared_ptr<KernelCache> &cache) {
+  ParseOptions parsing;
+  parsing.filename = fmt::format("seed{}", test.seed);
+  auto program = Program::parse(test.graph.text, parsing);
+  if (!program) {
+    test.failure = program.error().str();
+    return;
+  }
+  test.program = *program;
+  for (int unfused = 0; unfused < 2; ++unfused) {
+    CompileOptions options;
+    options.arch = arch;
+    options.fuse = !unfused;
+    options.threads = 1;
+    options.cache = cache;
+    auto executable = program->compile(options);
+    if (!executable) {
+      test.failure = (unfused ? "unfused: " : "fused: ") + executable.error().str();
+      return;
+    }
+    for (const KernelInfo &kernel : executable->kernels())
+      if (kernel.binary && kernel.binary->resources.spillStores != 0)
+        test.failure = fmt::format("{}: @{} spills {} bytes", unfused ? "unfused" : "fused",
+                                   kernel.name, kernel.binary->resources.spillStores);
+    test.executables[unfused] = *executable;
+  }
+}
+
+void Suite::compile(std::vector<Case> &cases, unsigned threads) const {
+  // Kernels that several graphs share are compiled once; the disk stays out of it.
+  Options options = Options::get();
+  options.cacheMode = CacheMode::Off;
+  auto cache = std::make_shared<KernelCache>(options);
+  std::atomic<size_t> next{0};
+  std::vector<std::thread> pool;
+  for (unsigned i = 0; i < threads; ++i)
+    pool.emplace_back([&] {
+      for (size_t at = next++; at < cases.size(); at = next++)
+        compileOne(cases[at], device.properties().arch, cache);
+    });
+  for (std::thread &thread : pool)
+    thread.join();
+}
+
+std::string Suite::runFamily(const Case &test, reference::InputFamily family, bool isGate) {
+  std::string familyName = reference::name(family).str();
+  std::vector<reference::Tensor> inputs;
+  std::vector<Dims> dims;
+  for (size_t i = 0; i < test.program->inputs().size(); ++i) {
+    const TensorType &type = test.program->inputs()[i];
+    auto input = makeInput(type, family, test.seed, i);
+    if (!input)
+      return input.error().str();
+    dims.push_back(type.shape);
+    inputs.push_back(std::move(*input));
+  }
+  std::vector<const reference::Tensor *> pointers;
+  for (const reference::Tensor &input : inputs)
+    pointers.push_back(&input);
+  double means[2] = {0, 0};
+  bool comparable = isGate && !test.graph.exact;
+  for (int unfused = 0; unfused < 2; ++unfused) {
+    const Executable &executable = *test.executables[unfused];
+    std::string how = fmt::format("{} on {} inputs", unfused ? "unfused" : "fused", familyName);
+    auto layout = executable.layout(dims);
+    if (!layout)
+      return how + ": " + layout.error().str();
+    auto plan = executable.plan(device, dims);
+    if (!plan)
+      return how + ": " + plan.error().str();
+    auto actual = runTwice(device, *plan, *layout, inputs);
+    if (!actual)
+      return how + ": " + actual.error().str();
+    DiagnosticCollector diagnostics(test.program->internals().context);
+    reference::EvaluateOptions options;
+    options.stored.insert(executable.storedLocations().begin(), executable.storedLocations().end());
+    auto expected = reference::evaluate(test.program->internals().entry, pointers, options);
+    if (mlir::failed(expected))
+      return how + ": reference: " + diagnostics.errors;
+    for (size_t i = 0; i < actual->size(); ++i) {
+      reference::AcceptanceOptions judging;
+      std::string name = fmt::format("{}, result {}", how, i);
+      judging.name = name;
+      auto verdict = reference::judge((*actual)[i], (*expected)[i], judging);
+      if (verdict.kind == reference::Verdict::Kind::Rejected)
+        return verdict.line();
+      if (verdict.kind == reference::Verdict::Kind::Invalid) {
+        invalid += isGate && !unfused;
+        comparable = false;
+      }
+      if (isGate && test.graph.exact &&
+          verdict.statistics.bitEqual + verdict.statistics.nans != verdict.statistics.elements)
+        return fmt::format("{}: {} of {} elements are bit-equal; needed: all", name,
+                           verdict.statistics.bitEqual, verdict.statistics.elements);
+      if (std::isfinite(verdict.statistics.meanErrorUlp))
+        means[unfused] += verdict.statistics.meanErrorUlp;
+    }
+  }
+  if (comparable) {
+    errors.fused += means[0];
+    errors.unfused += means[1];
+  }
+  return {};
+}
+
+std::string Suite::run(const Case &test) {
+  if (!test.failure.empty())
+    return test.failure;
+  for (int unfused = 0; unfused < 2; ++unfused)
+    kernels[unfused] += test.executables[unfused]->kernels().size();
+  using reference::InputFamily;
+  InputFamily own = test.graph.exact ? InputFamily::Exact : InputFamily::Dense;
+  InputFamily other = test.graph.exact ? InputFamily::Dense : InputFamily::Exact;
+  std::string failure = runFamily(test, own, true);
+  return failure.empty() ? runFamily(test, other, false) : failure;
+}
+
+int swage::test::runRandomGraphs(const Device &device, uint64_t begin, uint64_t count,
+                                 unsigned threads) {
+  using Clock = std::chrono::steady_clock;
+  auto secondsSince = [](Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  };
+  std::vector<Case> cases(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    cases[i].seed = begin + i;
+    cases[i].graph = makeRandomGraph(begin + i);
+  }
+  Suite suite(device);
+  auto start = Clock::now();
+  suite.compile(cases, threads);
+  std::printf("compiled %zu graphs, fused and unfused, in %.1f s\n", cases.size(),
+              secondsSince(start));
+  std::fflush(stdout);
+  start = Clock::now();
+  int passed = 0, failed = 0, exact = 0;
+  for (Case &test : cases) {
+    std::string failure = suite.run(test);
+    exact += test.graph.exact;
+    passed += failure.empty();
+    if (!failure.empty()) {
+      ++failed;
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(test.seed), failure.c_str());
+      std::fflush(stdout);
+    }
+    for (auto &executable : test.executables)
+      executable.reset();
+  }
+  double ratio = suite.errors.unfused > 0 ? suite.errors.fused / suite.errors.unfused : 1;
+  std::printf("ran them in %.1f s: %d exact, %zu dense; %zu kernels fused, %zu unfused; %lld "
+              "results too weak to judge\n",
+              secondsSince(start), exact, cases.size() - size_t(exact), suite.kernels[0],
+              suite.kernels[1], static_cast<long long>(suite.invalid));
+  std::printf("mean error fused / unfused: %.4f (needed: at most 1.05)\n", ratio);
+  if (ratio > 1.05)
+    ++failed;
+  std::printf("gpu: %d passed, %d failed\n", passed, failed);
+  return failed;
+}

@@ -1,0 +1,80 @@
+//===- swage-gpu-tests.cpp - What only a GPU can show ---------------------===//
+//
+//   swage-gpu-tests random [COUNT [FIRST]] [--threads=N]
+//   swage-gpu-tests bench [copy pointwise reduce ln softmax permute] [--check] [--json=FILE]
+//   swage-gpu-tests latency
+//
+// Exit code 77, which ctest counts as skipped, without a GPU or NVRTC.
+//
+//===----------------------------------------------------------------------===//
+#include "Modes.h"
+
+#include "swage/JIT/Nvrtc.h"
+#include "swage/Support/Text.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace swage;
+
+static int usage() {
+  std::fputs("usage: swage-gpu-tests random [COUNT [FIRST]] [--threads=N]\n"
+             "       swage-gpu-tests bench [FAMILY...] [--check] [--json=FILE]\n"
+             "       swage-gpu-tests latency\n",
+             stderr);
+  return 1;
+}
+
+static int report(const Status &status) {
+  if (status)
+    return 0;
+  std::printf("%s\n", status.error().str().c_str());
+  return 1;
+}
+
+int main(int argc, char **argv) {
+  std::vector<std::string> words(argv + 1, argv + argc), plain;
+  std::string json;
+  bool check = false;
+  unsigned threads = 16;
+  for (const std::string &word : words) {
+    if (word.compare(0, 7, "--json=") == 0)
+      json = word.substr(7);
+    else if (word == "--check")
+      check = true;
+    else if (word.compare(0, 10, "--threads=") == 0)
+      threads = unsigned(std::max(1, std::atoi(word.c_str() + 10)));
+    else if (word.compare(0, 1, "-") == 0)
+      return usage();
+    else
+      plain.push_back(word);
+  }
+  if (plain.empty())
+    return usage();
+  auto device = Device::open();
+  if (!device) {
+    std::printf("skipped: %s\n", device.error().message.c_str());
+    return 77;
+  }
+  if (auto nvrtc = Nvrtc::get(); !nvrtc) {
+    std::printf("skipped: %s\n", nvrtc.error().message.c_str());
+    return 77;
+  }
+  std::printf("%s\n", device->properties().name.c_str());
+  std::fflush(stdout);
+  std::string mode = plain[0];
+  plain.erase(plain.begin());
+  if (mode == "random") {
+    uint64_t count = plain.empty() ? 300 : std::strtoull(plain[0].c_str(), nullptr, 10);
+    uint64_t first = plain.size() < 2 ? 0 : std::strtoull(plain[1].c_str(), nullptr, 10);
+    return test::runRandomGraphs(*device, first, count, threads) == 0 ? 0 : 1;
+  }
+  if (mode == "bench")
+    return report(test::runBench(*device, plain, json, check));
+  if (mode == "latency")
+    return report(test::runLatency(*device, "/proc/self/exe"));
+  if (mode == "latency-child" && plain.size() == 1)
+    return report(test::runLatencyChild(*device, plain[0]));
+  return usage();
+}
