@@ -31,6 +31,7 @@ def Swage_Dialect : Dialect {
     Element types are f16, bf16, f32, f64; i1, i8 and i32 are storage for masks, quantised values and indices.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 

@@ -49,6 +49,7 @@ def Swage_LayerNormOp : Swage_Op<"layer_norm", [Pure, AttrSizedOperandSegments]>
     mlir::Value getRstd() { return getStats().empty() ? mlir::Value() : getStats()[1]; }
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Swage_RmsNormOp : Swage_Op<"rms_norm", [Pure]> {
@@ -78,6 +79,7 @@ def Swage_RmsNormOp : Swage_Op<"rms_norm", [Pure]> {
     mlir::Value getRstd() { return getStats().empty() ? mlir::Value() : getStats()[0]; }
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Swage_SoftmaxOp : Swage_Op<"softmax", [Pure]> {
@@ -98,6 +100,7 @@ def Swage_SoftmaxOp : Swage_Op<"softmax", [Pure]> {
   let results = (outs Swage_FloatTensor:$result);
   let assemblyFormat = "$x `axis` $axis (`scale` $scale^)? attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Swage_ReduceOp : Swage_Op<"reduce", [Pure]> {
@@ -118,6 +121,7 @@ def Swage_ReduceOp : Swage_Op<"reduce", [Pure]> {
   let results = (outs Swage_Tensor:$result);
   let assemblyFormat = "$kind $x `dims` $dims attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -211,6 +215,7 @@ def Swage_SliceOp : Swage_Op<"slice", [Pure]> {
   let assemblyFormat = "$x `axis` $axis `from` $from `size` $size (`step` $step^)? attr-dict `:` type($x) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Swage_ConcatOp : Swage_Op<"concat", [Pure]> {
@@ -231,6 +236,7 @@ def Swage_ConcatOp : Swage_Op<"concat", [Pure]> {
   let assemblyFormat = "$parts `axis` $axis attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Swage_CopyOp : Swage_Op<"copy", [Pure, AllTypesMatch<["x", "result"]>]> {

@@ -1,0 +1,215 @@
+// RUN: swage-opt %s --canonicalize --cse | FileCheck %s
+
+// CHECK-LABEL: func @permute_identity
+// CHECK-NEXT: return %arg0
+func.func @permute_identity(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %y = swage.permute %x [0, 1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func @permute_permute
+// CHECK-NEXT: swage.permute %arg0 [1, 2, 0] : tensor<2x3x4xf32> -> tensor<3x4x2xf32>
+// CHECK-NEXT: return
+func.func @permute_permute(%x: tensor<2x3x4xf32>) -> tensor<3x4x2xf32> {
+  %a = swage.permute %x [2, 0, 1] : tensor<2x3x4xf32> -> tensor<4x2x3xf32>
+  %b = swage.permute %a [2, 0, 1] : tensor<4x2x3xf32> -> tensor<3x4x2xf32>
+  return %b : tensor<3x4x2xf32>
+}
+
+// CHECK-LABEL: func @permute_inverse
+// CHECK-NEXT: return %arg0
+func.func @permute_inverse(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %a = swage.permute %x [2, 0, 1] : tensor<2x3x4xf32> -> tensor<4x2x3xf32>
+  %b = swage.permute %a [1, 2, 0] : tensor<4x2x3xf32> -> tensor<2x3x4xf32>
+  return %b : tensor<2x3x4xf32>
+}
+
+// The identity, but the types that users see differ.
+// CHECK-LABEL: func @permute_identity_other_type
+// CHECK-NEXT: swage.permute
+func.func @permute_identity_other_type(%x: tensor<4x8xf32>) -> tensor<?x8xf32> {
+  %y = swage.permute %x [0, 1] : tensor<4x8xf32> -> tensor<?x8xf32>
+  return %y : tensor<?x8xf32>
+}
+
+// CHECK-LABEL: func @permute_ones
+// CHECK-NEXT: swage.reshape %arg0 : tensor<1x4x1x8xf32> -> tensor<4x1x8x1xf32>
+// CHECK-NEXT: return
+func.func @permute_ones(%x: tensor<1x4x1x8xf32>) -> tensor<4x1x8x1xf32> {
+  %y = swage.permute %x [1, 0, 3, 2] : tensor<1x4x1x8xf32> -> tensor<4x1x8x1xf32>
+  return %y : tensor<4x1x8x1xf32>
+}
+
+// CHECK-LABEL: func @reshape_of_permuted_ones
+// CHECK-NEXT: swage.reshape %arg0 : tensor<4x1x8xf32> -> tensor<32xf32>
+// CHECK-NEXT: return
+func.func @reshape_of_permuted_ones(%x: tensor<4x1x8xf32>) -> tensor<32xf32> {
+  %a = swage.permute %x [1, 0, 2] : tensor<4x1x8xf32> -> tensor<1x4x8xf32>
+  %b = swage.reshape %a : tensor<1x4x8xf32> -> tensor<32xf32>
+  return %b : tensor<32xf32>
+}
+
+// CHECK-LABEL: func @reshape_reshape
+// CHECK-NEXT: return %arg0
+func.func @reshape_reshape(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = swage.reshape %x : tensor<4x8xf32> -> tensor<2x16xf32>
+  %b = swage.reshape %a : tensor<2x16xf32> -> tensor<4x8xf32>
+  return %b : tensor<4x8xf32>
+}
+
+// Two dynamic extents may be others than x's.
+// CHECK-LABEL: func @reshape_dynamic
+// CHECK-NEXT: swage.reshape
+func.func @reshape_dynamic(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %a = swage.reshape %x sizes(%m, %n) : tensor<?x?xf32> -> tensor<?x?xf32>
+  return %a : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func @broadcast_broadcast
+// CHECK-NEXT: swage.broadcast %arg0 dims [2] : tensor<8xf32> -> tensor<2x4x8xf32>
+// CHECK-NEXT: return
+func.func @broadcast_broadcast(%x: tensor<8xf32>) -> tensor<2x4x8xf32> {
+  %a = swage.broadcast %x dims [1] : tensor<8xf32> -> tensor<4x8xf32>
+  %b = swage.broadcast %a dims [1, 2] : tensor<4x8xf32> -> tensor<2x4x8xf32>
+  return %b : tensor<2x4x8xf32>
+}
+
+// CHECK-LABEL: func @broadcast_nothing
+// CHECK-NEXT: return %arg0
+func.func @broadcast_nothing(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = swage.broadcast %x dims [0, 1] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return %a : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func @broadcast_of_added_ones
+// CHECK-NEXT: swage.broadcast %arg0 dims [0, 1] : tensor<4x1xf32> -> tensor<4x8x5xf32>
+// CHECK-NEXT: return
+func.func @broadcast_of_added_ones(%x: tensor<4x1xf32>) -> tensor<4x8x5xf32> {
+  %a = swage.reshape %x : tensor<4x1xf32> -> tensor<4x1x1xf32>
+  %b = swage.broadcast %a dims [0, 1, 2] : tensor<4x1x1xf32> -> tensor<4x8x5xf32>
+  return %b : tensor<4x8x5xf32>
+}
+
+// The reshape also splits: the broadcast stays its user.
+// CHECK-LABEL: func @broadcast_of_split
+// CHECK-NEXT: swage.reshape
+// CHECK-NEXT: swage.broadcast
+func.func @broadcast_of_split(%x: tensor<8xf32>) -> tensor<3x2x4xf32> {
+  %a = swage.reshape %x : tensor<8xf32> -> tensor<1x2x4xf32>
+  %b = swage.broadcast %a dims [0, 1, 2] : tensor<1x2x4xf32> -> tensor<3x2x4xf32>
+  return %b : tensor<3x2x4xf32>
+}
+
+// CHECK-LABEL: func @slice_all
+// CHECK-NEXT: return %arg0
+func.func @slice_all(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = swage.slice %x axis 1 from 0 size 8 : tensor<4x8xf32> -> tensor<4x8xf32>
+  return %a : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func @slice_slice
+// CHECK-NEXT: swage.slice %arg0 axis 0 from 7 size 3 step 6 : tensor<32xf32> -> tensor<3xf32>
+// CHECK-NEXT: return
+func.func @slice_slice(%x: tensor<32xf32>) -> tensor<3xf32> {
+  %a = swage.slice %x axis 0 from 1 size 10 step 3 : tensor<32xf32> -> tensor<10xf32>
+  %b = swage.slice %a axis 0 from 2 size 3 step 2 : tensor<10xf32> -> tensor<3xf32>
+  return %b : tensor<3xf32>
+}
+
+// CHECK-LABEL: func @slice_concat
+// CHECK-NEXT: swage.slice %arg1 axis 0 from 1 size 2 : tensor<4xf32> -> tensor<2xf32>
+// CHECK-NEXT: return
+func.func @slice_concat(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<2xf32> {
+  %a = swage.concat %x, %y axis 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %b = swage.slice %a axis 0 from 5 size 2 : tensor<8xf32> -> tensor<2xf32>
+  return %b : tensor<2xf32>
+}
+
+// CHECK-LABEL: func @slice_concat_across
+// CHECK-NEXT: swage.concat
+// CHECK-NEXT: swage.slice
+func.func @slice_concat_across(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<2xf32> {
+  %a = swage.concat %x, %y axis 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %b = swage.slice %a axis 0 from 3 size 2 : tensor<8xf32> -> tensor<2xf32>
+  return %b : tensor<2xf32>
+}
+
+// CHECK-LABEL: func @concat_slices
+// CHECK-NEXT: return %arg0
+func.func @concat_slices(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = swage.slice %x axis 1 from 0 size 4 : tensor<4x8xf32> -> tensor<4x4xf32>
+  %b = swage.slice %x axis 1 from 4 size 4 : tensor<4x8xf32> -> tensor<4x4xf32>
+  %c = swage.concat %a, %b axis 1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
+  return %c : tensor<4x8xf32>
+}
+
+// Halves exchanged, and all of something larger.
+// CHECK-LABEL: func @concat_other_slices
+// CHECK-COUNT-2: swage.concat
+func.func @concat_other_slices(%x: tensor<8xf32>, %z: tensor<12xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %a = swage.slice %x axis 0 from 0 size 4 : tensor<8xf32> -> tensor<4xf32>
+  %b = swage.slice %x axis 0 from 4 size 4 : tensor<8xf32> -> tensor<4xf32>
+  %c = swage.concat %b, %a axis 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  %d = swage.slice %z axis 0 from 0 size 4 : tensor<12xf32> -> tensor<4xf32>
+  %e = swage.slice %z axis 0 from 4 size 4 : tensor<12xf32> -> tensor<4xf32>
+  %f = swage.concat %d, %e axis 0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+  return %c, %f : tensor<8xf32>, tensor<8xf32>
+}
+
+// CHECK-LABEL: func @splats
+// CHECK-NEXT: %[[C:.*]] = arith.constant dense<2.500000e+00> : tensor<8x4xf32>
+// CHECK-NEXT: return %[[C]]
+func.func @splats() -> tensor<8x4xf32> {
+  %c = arith.constant dense<2.5> : tensor<f32>
+  %a = swage.broadcast %c dims [] : tensor<f32> -> tensor<4x8xf32>
+  %b = swage.slice %a axis 1 from 0 size 4 : tensor<4x8xf32> -> tensor<4x4xf32>
+  %d = swage.concat %b, %b axis 1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
+  %e = swage.permute %d [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+  %f = swage.reshape %e : tensor<8x4xf32> -> tensor<2x16xf32>
+  %g = swage.reshape %f : tensor<2x16xf32> -> tensor<8x4xf32>
+  return %g : tensor<8x4xf32>
+}
+
+// CHECK-LABEL: func @reduce_one
+// CHECK-NEXT: %[[A:.*]] = swage.reshape %arg0 : tensor<4x1xf16> -> tensor<4xf16>
+// CHECK-NEXT: %[[B:.*]] = arith.extf %[[A]] : tensor<4xf16> to tensor<4xf32>
+// CHECK-NEXT: return %[[A]], %[[B]]
+func.func @reduce_one(%x: tensor<4x1xf16>) -> (tensor<4xf16>, tensor<4xf32>) {
+  %a = swage.reduce max %x dims [1] : tensor<4x1xf16> -> tensor<4xf16>
+  %b = swage.reduce sum %x dims [1] : tensor<4x1xf16> -> tensor<4xf32>
+  return %a, %b : tensor<4xf16>, tensor<4xf32>
+}
+
+// A narrower result is rounded only if it is stored; a cast would always round it.
+// CHECK-LABEL: func @reduce_one_narrower
+// CHECK-NEXT: swage.reduce
+func.func @reduce_one_narrower(%x: tensor<4x1xf32>) -> tensor<4xf16> {
+  %a = swage.reduce mean %x dims [1] : tensor<4x1xf32> -> tensor<4xf16>
+  return %a : tensor<4xf16>
+}
+
+// CHECK-LABEL: func @unused_statistics
+// CHECK-NEXT: %[[A:.*]] = swage.layer_norm %arg0 gamma %arg1 axis 1 eps 1.000000e-05 : (tensor<4x8xf16>, tensor<8xf16>) -> tensor<4x8xf16>
+// CHECK-NEXT: %[[B:.*]] = swage.rms_norm %[[A]] axis 1 eps 1.000000e-05 : (tensor<4x8xf16>) -> tensor<4x8xf16>
+// CHECK-NEXT: return %[[B]]
+func.func @unused_statistics(%x: tensor<4x8xf16>, %g: tensor<8xf16>) -> tensor<4x8xf16> {
+  %a, %mean, %rstd = swage.layer_norm %x gamma %g axis 1 eps 1.0e-5
+      : (tensor<4x8xf16>, tensor<8xf16>) -> (tensor<4x8xf16>, tensor<4xf32>, tensor<4xf32>)
+  %b, %r = swage.rms_norm %a axis 1 eps 1.0e-5 : (tensor<4x8xf16>) -> (tensor<4x8xf16>, tensor<4xf32>)
+  return %b : tensor<4x8xf16>
+}
+
+// CHECK-LABEL: func @used_statistics
+// CHECK: swage.layer_norm {{.*}} -> (tensor<4x8xf16>, tensor<4xf32>, tensor<4xf32>)
+func.func @used_statistics(%x: tensor<4x8xf16>) -> (tensor<4x8xf16>, tensor<4xf32>) {
+  %a, %mean, %rstd = swage.layer_norm %x axis 1 eps 1.0e-5
+      : (tensor<4x8xf16>) -> (tensor<4x8xf16>, tensor<4xf32>, tensor<4xf32>)
+  return %a, %rstd : tensor<4x8xf16>, tensor<4xf32>
+}
+
+// CHECK-LABEL: func @softmax_unit_scale
+// CHECK-NEXT: swage.softmax %arg0 axis 1 :
+func.func @softmax_unit_scale(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = swage.softmax %x axis 1 scale 1.0 : tensor<4x8xf32> -> tensor<4x8xf32>
+  return %a : tensor<4x8xf32>
+}
