@@ -49,6 +49,7 @@ public:
   LogicalResult run();
 
 private:
+  FailureOr<bool> isDone();
   LogicalResult checkOps();
   void sinkConcats();
   void insertCopies();
@@ -567,7 +568,20 @@ void Fuser::emitLaunches() {
       op.erase();
 }
 
+/// Whether an earlier run has left nothing but launches; an op beside them is an error.
+FailureOr<bool> Fuser::isDone() {
+  if (function.getOps<LaunchOp>().empty())
+    return false;
+  for (Operation &op : function.getOps())
+    if (isNode(&op) || (isIndexOp(&op) && !isa<tensor::CastOp>(op)))
+      return op.emitOpError() << "stands beside launches, but a function is fused as a whole";
+  return true;
+}
+
 LogicalResult Fuser::run() {
+  FailureOr<bool> done = isDone();
+  if (failed(done) || *done)
+    return success(succeeded(done));
   if (failed(checkOps()))
     return failure();
   if (fuse)
