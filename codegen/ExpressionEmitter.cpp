@@ -288,12 +288,21 @@ std::optional<Expression> ExpressionEmitter::printFloat(Operation &op) {
 static std::optional<Expression> printBool(Operation &op, const Expression &a,
                                            const Expression &b) {
   using P = arith::CmpIPredicate;
-  auto isOnlyA = [&] { return combine(a, "&&", invert(b), Precedence::And); };
-  auto isOnlyB = [&] { return combine(invert(a), "&&", b, Precedence::And); };
-  auto isNotOnlyA = [&] { return combine(invert(a), "||", b, Precedence::Or); };
-  auto isNotOnlyB = [&] { return combine(a, "||", invert(b), Precedence::Or); };
-  auto isBoth = [&] { return combine(a, "&&", b, Precedence::And); };
-  auto isEither = [&] { return combine(a, "||", b, Precedence::Or); };
+  // Not && and ||, which would branch.
+  auto bits = [](const Expression &x, StringRef symbol, const Expression &y) {
+    auto grouped = [](const Expression &expr) {
+      return Expression{parenthesised(expr, expr.precedence < Precedence::Unary),
+                        Precedence::Primary, expr.size};
+    };
+    return combine(grouped(x), symbol, grouped(y),
+                   symbol == "&" ? Precedence::BitAnd : Precedence::BitOr);
+  };
+  auto isOnlyA = [&] { return bits(a, "&", invert(b)); };
+  auto isOnlyB = [&] { return bits(invert(a), "&", b); };
+  auto isNotOnlyA = [&] { return bits(invert(a), "|", b); };
+  auto isNotOnlyB = [&] { return bits(a, "|", invert(b)); };
+  auto isBoth = [&] { return bits(a, "&", b); };
+  auto isEither = [&] { return bits(a, "|", b); };
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     switch (compare.getPredicate()) {
     case P::eq:

@@ -268,7 +268,7 @@ void SpecEmitter::emitExtents(StringRef name, AffineMap space) {
     extents.push_back(extent(expr, extents.empty()));
   std::string head = fmt::format("static __device__ auto {}(const Sizes &sizes)", name.str());
   std::string whole = fmt::format("swage::extents({})", llvm::join(extents, ", "));
-  if (head.size() + whole.size() + 20 <= SourceText::kColumns)
+  if (whole.size() + 12 <= SourceText::kColumns) // `    return ...;`
     return out.function(head, whole);
   out.line(head + " {");
   out.indent();

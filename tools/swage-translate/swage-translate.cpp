@@ -17,6 +17,7 @@
 #include "swage/JIT/Nvrtc.h"
 #include "swage/Pipelines/Pipelines.h"
 #include "swage/Support/Text.h"
+#include "swage/Support/TextGuard.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
@@ -207,12 +208,14 @@ static Expected<std::string> translateFile(const Options &options) {
                   swage::SwageDialect>();
   MLIRContext context(registry);
   llvm::SourceMgr sources;
-  std::string message;
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> buffer =
       llvm::MemoryBuffer::getFileOrSTDIN(options.input);
   if (!buffer)
     return inputError("cannot read '" + swage::printable(options.input.getValue()) +
                       "': " + buffer.getError().message());
+  StringRef text = (*buffer)->getBuffer(), name = (*buffer)->getBufferIdentifier();
+  if (Status safe = swage::guardText({text.data(), text.size()}, {name.data(), name.size()}); !safe)
+    return safe.takeError();
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler handler(sources, &context);
   // The last handler is asked first; what it takes is not printed.

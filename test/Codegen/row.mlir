@@ -1,0 +1,69 @@
+// RUN: swage-translate --swage-to-cuda %s | FileCheck %s
+// RUN: %if nvrtc %{ swage-translate --swage-to-report %s | FileCheck %s --check-prefix=REPORT %}
+
+// REPORT-COUNT-4: 0 bytes spilled, 0 bytes of stack
+
+// CHECK-LABEL: // @rms_norm_{{.*}}: swage.rms_norm, arith.mulf at row.mlir:[[#]]
+//       CHECK: #include "swage/row.cuh"
+//       CHECK: using Compute = float;
+//  CHECK-NEXT: static constexpr auto kCollective = swage::Collective::RmsNorm;
+//  CHECK-NEXT: static constexpr auto kClass = swage::RowClass::Group;
+//  CHECK-NEXT: static constexpr double kEpsilon = 1e-06;
+//       CHECK: auto kept(const Sizes &sizes) { return swage::extents(swage::Fixed<64>{}); }
+//       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<32>{}); }
+//       CHECK: using PrologueLoads = swage::List<Input0>;
+//  CHECK-NEXT: using PrologueStores = swage::List<>;
+//  CHECK-NEXT: static __device__ Compute prologue(float input0) {
+//  CHECK-NEXT:   return input0;
+//       CHECK: using EpilogueLoads = swage::List<Input1>;
+//  CHECK-NEXT: using EpilogueStores = swage::List<Output0>;
+//  CHECK-NEXT: static __device__ void epilogue(float element, float input1, float &output0) {
+//  CHECK-NEXT:   output0 = element * input1; // row.mlir:[[#]]
+//       CHECK: using FinishLoads = swage::List<>;
+//  CHECK-NEXT: using FinishStores = swage::List<Output1>;
+//  CHECK-NEXT: static __device__ void finish(float rstd, float &output1) {
+//  CHECK-NEXT:   output1 = rstd;
+//       CHECK: swage::row<Spec>(Pointers{input0, input1, output0, output1}, Spec::Sizes{});
+func.func @group(%x: tensor<64x256xf16>, %g: tensor<256xf16>)
+    -> (tensor<64x256xf16>, tensor<64xf32>) {
+  %y, %r = swage.rms_norm %x gamma %g axis 1 eps 1.0e-6
+      : (tensor<64x256xf16>, tensor<256xf16>) -> (tensor<64x256xf16>, tensor<64xf32>)
+  return %y, %r : tensor<64x256xf16>, tensor<64xf32>
+}
+
+// Nothing to finish: the lists are printed, the function is not.
+// CHECK-LABEL: swage.softmax at
+//       CHECK: kCollective = swage::Collective::Softmax;
+//  CHECK-NEXT: kClass = swage::RowClass::Block;
+//  CHECK-NEXT: kEpsilon = 0.0;
+//       CHECK: using FinishStores = swage::List<>;
+//  CHECK-NEXT: };
+func.func @block(%x: tensor<8192x8192xf16>) -> tensor<8192x8192xf16> {
+  %y = swage.softmax %x axis 1 : tensor<8192x8192xf16> -> tensor<8192x8192xf16>
+  return %y : tensor<8192x8192xf16>
+}
+
+// CHECK-LABEL: swage.max at
+//       CHECK: kClass = swage::RowClass::Looped;
+//       CHECK: auto kept(const Sizes &sizes) { return swage::extents(sizes.s0); }
+//  CHECK-NEXT: auto reduced(const Sizes &sizes) { return swage::extents(sizes.s1); }
+//       CHECK: return d[0] * sizes.s1 + d[1];
+//       CHECK: using EpilogueStores = swage::List<>;
+//  CHECK-NEXT: using FinishLoads = swage::List<>;
+//  CHECK-NEXT: using FinishStores = swage::List<Output0>;
+//  CHECK-NEXT: static __device__ void finish(float result, float &output0) {
+func.func @looped(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+  %y = swage.reduce max %x dims [1] : tensor<?x?xf32> -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
+
+// The kept dimensions come first, and the last of them is counted in vectors.
+// CHECK-LABEL: swage.softmax at
+//       CHECK: kClass = swage::RowClass::Column;
+//       CHECK: return swage::extents(swage::Fixed<4>{}, swage::Fixed<64>{});
+//       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<64>{}); }
+//       CHECK: return d[0] * 16384 + d[1] + d[2] * 256;
+func.func @column(%x: tensor<4x64x256xf32>) -> tensor<4x64x256xf32> {
+  %y = swage.softmax %x axis 1 : tensor<4x64x256xf32> -> tensor<4x64x256xf32>
+  return %y : tensor<4x64x256xf32>
+}
