@@ -250,21 +250,24 @@ Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<bool
 //===----------------------------------------------------------------------===//
 
 static Status setAlignment(mlir::func::FuncOp entry, const std::vector<int64_t> &alignment) {
+  unsigned arguments = entry.getNumArguments(), results = entry.getNumResults();
   if (alignment.empty())
     return {};
-  unsigned count = entry.getNumArguments();
-  if (alignment.size() != 1 && alignment.size() != count)
-    return makeError(Stage::Input, fmt::format("{} alignments are given; needed: 1 or {}, one for "
-                                               "each argument",
-                                               alignment.size(), count));
-  for (unsigned i = 0; i < count; ++i) {
+  if (alignment.size() != 1 && alignment.size() != arguments + results)
+    return makeError(Stage::Input,
+                     fmt::format("{} alignments are given; needed: 1 or {}, one for each argument "
+                                 "and then one for each result",
+                                 alignment.size(), arguments + results));
+  for (unsigned i = 0; i < arguments + results; ++i) {
     int64_t bytes = alignment[alignment.size() == 1 ? 0 : i];
     if (bytes <= 0 || (bytes & (bytes - 1)) != 0)
-      return makeError(
-          Stage::Input,
-          fmt::format("the alignment of argument {} is {}; needed: a power of two", i, bytes));
-    entry.setArgAttr(i, "swage.alignment",
-                     mlir::IntegerAttr::get(mlir::IntegerType::get(entry.getContext(), 64), bytes));
+      return makeError(Stage::Input,
+                       fmt::format("an alignment is {}; needed: a power of two", bytes));
+    auto attr = mlir::IntegerAttr::get(mlir::IntegerType::get(entry.getContext(), 64), bytes);
+    if (i < arguments)
+      entry.setArgAttr(i, "swage.alignment", attr);
+    else
+      entry.setResultAttr(i - arguments, "swage.alignment", attr);
   }
   return {};
 }

@@ -38,7 +38,6 @@ struct Errors {
 class Suite {
 public:
   Suite(const Device &device) : device(device) {}
-  void compile(std::vector<Case> &cases, unsigned threads) const;
   /// Empty, or what failed.
   std::string run(const Case &test);
 
@@ -82,7 +81,7 @@ static void compileOne(Case &test, const std::string &arch,
   }
 }
 
-void Suite::compile(std::vector<Case> &cases, unsigned threads) const {
+static void compileAll(std::vector<Case> &cases, const std::string &arch, unsigned threads) {
   // Kernels that several graphs share are compiled once; the disk stays out of it.
   Options options = Options::get();
   options.cacheMode = CacheMode::Off;
@@ -92,10 +91,35 @@ void Suite::compile(std::vector<Case> &cases, unsigned threads) const {
   for (unsigned i = 0; i < threads; ++i)
     pool.emplace_back([&] {
       for (size_t at = next++; at < cases.size(); at = next++)
-        compileOne(cases[at], device.properties().arch, cache);
+        compileOne(cases[at], arch, cache);
     });
   for (std::thread &thread : pool)
     thread.join();
+}
+
+static std::vector<Case> makeCases(uint64_t begin, uint64_t count) {
+  std::vector<Case> cases(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    cases[i].seed = begin + i;
+    cases[i].graph = makeRandomGraph(begin + i);
+  }
+  return cases;
+}
+
+int swage::test::compileRandomGraphs(const std::string &arch, uint64_t begin, uint64_t count,
+                                     unsigned threads) {
+  std::vector<Case> cases = makeCases(begin, count);
+  compileAll(cases, arch, threads);
+  int failed = 0;
+  for (const Case &test : cases) {
+    if (test.failure.empty())
+      continue;
+    ++failed;
+    std::printf("seed %llu: %s\n", static_cast<unsigned long long>(test.seed),
+                test.failure.c_str());
+  }
+  std::printf("compile: %d passed, %d failed\n", int(cases.size()) - failed, failed);
+  return failed;
 }
 
 std::string Suite::runFamily(const Case &test, reference::InputFamily family, bool isGate) {
@@ -177,14 +201,10 @@ int swage::test::runRandomGraphs(const Device &device, uint64_t begin, uint64_t 
   auto secondsSince = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
-  std::vector<Case> cases(count);
-  for (uint64_t i = 0; i < count; ++i) {
-    cases[i].seed = begin + i;
-    cases[i].graph = makeRandomGraph(begin + i);
-  }
+  std::vector<Case> cases = makeCases(begin, count);
   Suite suite(device);
   auto start = Clock::now();
-  suite.compile(cases, threads);
+  compileAll(cases, device.properties().arch, threads);
   std::printf("compiled %zu graphs, fused and unfused, in %.1f s\n", cases.size(),
               secondsSince(start));
   std::fflush(stdout);

@@ -1,6 +1,7 @@
 //===- swage-gpu-tests.cpp - What only a GPU can show ---------------------===//
 //
 //   swage-gpu-tests random [COUNT [FIRST]] [--threads=N]
+//   swage-gpu-tests compile [COUNT [FIRST]]: the same graphs, without a GPU
 //   swage-gpu-tests bench [copy pointwise reduce ln softmax permute] [--check] [--json=FILE]
 //   swage-gpu-tests latency
 //
@@ -21,7 +22,8 @@ using namespace swage;
 static int usage() {
   std::fputs("usage: swage-gpu-tests random [COUNT [FIRST]] [--threads=N]\n"
              "       swage-gpu-tests bench [FAMILY...] [--check] [--json=FILE]\n"
-             "       swage-gpu-tests latency\n",
+             "       swage-gpu-tests latency\n"
+             "       swage-gpu-tests compile [COUNT [FIRST]]\n",
              stderr);
   return 1;
 }
@@ -52,6 +54,12 @@ int main(int argc, char **argv) {
   }
   if (plain.empty())
     return usage();
+  std::string mode = plain[0];
+  plain.erase(plain.begin());
+  uint64_t count = plain.empty() ? 300 : std::strtoull(plain[0].c_str(), nullptr, 10);
+  uint64_t first = plain.size() < 2 ? 0 : std::strtoull(plain[1].c_str(), nullptr, 10);
+  if (mode == "compile")
+    return test::compileRandomGraphs("sm_90a", first, count, threads) == 0 ? 0 : 1;
   auto device = Device::open();
   if (!device) {
     std::printf("skipped: %s\n", device.error().message.c_str());
@@ -63,13 +71,8 @@ int main(int argc, char **argv) {
   }
   std::printf("%s\n", device->properties().name.c_str());
   std::fflush(stdout);
-  std::string mode = plain[0];
-  plain.erase(plain.begin());
-  if (mode == "random") {
-    uint64_t count = plain.empty() ? 300 : std::strtoull(plain[0].c_str(), nullptr, 10);
-    uint64_t first = plain.size() < 2 ? 0 : std::strtoull(plain[1].c_str(), nullptr, 10);
+  if (mode == "random")
     return test::runRandomGraphs(*device, first, count, threads) == 0 ? 0 : 1;
-  }
   if (mode == "bench")
     return report(test::runBench(*device, plain, json, check));
   if (mode == "latency")

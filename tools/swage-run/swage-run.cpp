@@ -313,16 +313,26 @@ Status Runner::timeKernels() {
   return {};
 }
 
+/// "#swage.row_schedule<kind = group, index = 32>" as "kind=group index=32".
+static std::string compactSchedule(const std::string &schedule) {
+  size_t open = schedule.find('<'), close = schedule.rfind('>');
+  std::string compact;
+  for (size_t i = open == std::string::npos ? 0 : open + 1; i < std::min(close, schedule.size());
+       ++i)
+    if (schedule[i] == ',' || (schedule[i] == ' ' && compact.back() != ' ' &&
+                               schedule[i + 1] != '=' && schedule[i - 1] != '='))
+      compact += ' ';
+    else if (schedule[i] != ' ')
+      compact += schedule[i];
+  return compact;
+}
+
 void Runner::printKernels() const {
-  Table table({"kernel", "template", "schedule", "regs", "spills", "MB", "us", "TB/s", "of copy",
-               "worst error"});
+  Table table({"kernel", "template", "regs", "spills", "MB", "us", "TB/s", "of copy", "worst error",
+               "schedule"});
   for (size_t i = 0; i < layout->launches.size(); ++i) {
     const LaunchInfo &launch = layout->launches[i];
     const KernelInfo &kernel = layout->kernels[launch.kernel];
-    size_t open = kernel.schedule.find('<'), close = kernel.schedule.rfind('>');
-    std::string schedule = open == std::string::npos
-                               ? kernel.schedule
-                               : kernel.schedule.substr(open + 1, close - open - 1);
     std::string worst = "-";
     int64_t ulps = -1;
     for (const LaunchTensor &output : launch.outputs)
@@ -332,12 +342,13 @@ void Runner::printKernels() const {
       }
     bool timed = i < seconds.size() && seconds[i] > 0;
     const KernelResources resources = kernel.binary ? kernel.binary->resources : KernelResources();
-    table.add({kernel.name, kernel.family, schedule, std::to_string(resources.registers),
+    table.add({kernel.name, kernel.family, std::to_string(resources.registers),
                std::to_string(resources.spillStores + resources.spillLoads),
                fmt::format("{:.2f}", double(launch.bytesMoved) / 1e6),
                timed ? fmt::format("{:.2f}", seconds[i] * 1e6) : "-",
                timed ? fmt::format("{:.2f}", double(launch.bytesMoved) / seconds[i] / 1e12) : "-",
-               timed ? fmt::format("{:.2f}", shares[i]) : "-", worst});
+               timed ? fmt::format("{:.2f}", shares[i]) : "-", worst,
+               compactSchedule(kernel.schedule)});
   }
   table.print();
   for (size_t i = 0; i < layout->kernels.size(); ++i)

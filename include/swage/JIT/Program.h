@@ -49,7 +49,8 @@ struct CompileOptions {
   std::string arch = "sm_90a";
   bool fuse = true;  ///< otherwise one kernel for each op
   int indexBits = 0; ///< 32 or 64; 0: 32 wherever offsets fit
-  /// Alignment in bytes of the arguments' addresses, one for all or one for each; empty: 16.
+  /// Alignment in bytes of the caller's addresses: one for all, or one for each argument and then
+  /// for each result; empty: 16.
   std::vector<int64_t> alignment;
   std::shared_ptr<KernelCache> cache; ///< null: the one of the process
   std::string dumpDir;                ///< receives IR, sources, PTX and cubins; empty: nothing
