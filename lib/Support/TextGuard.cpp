@@ -179,16 +179,20 @@ private:
       at = start + minus;
     }
     if (name == "affine_map" || name == "affine_set") {
-      if (!affineDepth) {
-        affineDepth = open.size() + 1;
-        affineOperators = 0;
-      }
+      beginAffine();
     } else if (name == "floordiv" || name == "ceildiv" || name == "mod") {
       affineOperator();
     } else if ((name == "tensor" || name == "vector" || name == "memref") && peek(0) == '<') {
       shape();
     } else {
       integerType(start, name);
+    }
+  }
+
+  void beginAffine() {
+    if (!affineDepth) {
+      affineDepth = open.size() + 1;
+      affineOperators = 0;
     }
   }
 
@@ -257,6 +261,9 @@ private:
     std::string_view whole = text.substr(start, at - start);
     if (name.empty())
       return;
+    // Attributes of a dialect may hold maps without a word before them.
+    if (peek(0) == '<')
+      beginAffine();
     size_t after = text.find_first_not_of(" \t", at);
     if (start == lineStart && open.empty() && after != std::string_view::npos &&
         text[after] == '=') {

@@ -1,0 +1,160 @@
+// RUN: swage-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{'swage.kernel' op input 0 has an access that is not linear in the coordinates}}
+swage.kernel @kernel_k1 symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 floordiv 2 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op output 0 has an access of 1 coordinates and 0 sizes, but the kernel has 2 and 0}}
+swage.kernel @kernel_k1_rank symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0) -> (d0), align = 16>]
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op extents take 0 coordinates and 1 sizes, but must take 0 and 0}}
+swage.kernel @kernel_k1_extents symbols 0 extents affine_map<()[s0] -> (s0, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op body has 2 arguments, but there are 1 inputs}}
+swage.kernel @kernel_k2 symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32, %b: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op body yields 2 values, but there are 1 outputs}}
+swage.kernel @kernel_k3 symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  swage.yield %a, %a : f32, f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op reduces dimension 2 after -1, but dimensions must increase and stay below the rank 2}}
+swage.kernel @kernel_k4 symbols 0 extents affine_map<() -> (8, 64)> reduced [2]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op reduces dimension 0 after 1, but dimensions must increase and stay below the rank 2}}
+swage.kernel @kernel_k4_order symbols 0 extents affine_map<() -> (8, 64)> reduced [1, 0]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op reduces 1 dimensions, but the body has no collective}}
+swage.kernel @kernel_k4_no_collective symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op reduces 0 dimensions, but the body has a collective}}
+swage.kernel @kernel_k4_collective symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  %s = swage.collective sum %a : f32 -> f32
+  swage.yield %s : f32
+}
+
+// -----
+
+swage.kernel @collective_results symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  // expected-error @+1 {{'swage.collective' op has 2 results, but layer_norm gives 3}}
+  %n, %m = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+swage.kernel @collective_eps symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  // expected-error @+1 {{'swage.collective' op rms_norm needs eps}}
+  %n, %r = swage.collective rms_norm %a : f32 -> f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+swage.kernel @collective_no_eps symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  // expected-error @+1 {{'swage.collective' op sum has no eps}}
+  %n = swage.collective sum %a eps 1.0e-5 : f32 -> f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{view of tensor -1, which is negative}}
+func.func private @view_tensor() attributes {view = #swage.view<tensor = -1, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>}
+
+// -----
+
+// expected-error @+1 {{access has 2 results, but must have 1}}
+func.func private @view_access() attributes {view = #swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0, d1), align = 16>}
+
+// -----
+
+// expected-error @+1 {{shape depends on 1 coordinates, but may only depend on sizes}}
+func.func private @view_shape() attributes {view = #swage.view<tensor = 0, element = f16, shape = (d0) -> (d0), access = (d0, d1) -> (d0 * 64 + d1), align = 16>}
+
+// -----
+
+// expected-error @+1 {{shape has 1 sizes, but access has 0}}
+func.func private @view_sizes() attributes {view = #swage.view<tensor = 0, element = f16, shape = ()[s0] -> (s0, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>}
+
+// -----
+
+// expected-error @+1 {{align is 24, but must be a power of two up to 4096}}
+func.func private @view_align() attributes {view = #swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 24>}

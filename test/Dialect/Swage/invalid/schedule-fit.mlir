@@ -1,0 +1,235 @@
+// RUN: swage-opt %s -split-input-file -verify-diagnostics
+
+// K5: schedules that are valid by themselves and do not fit their kernel.
+
+// expected-error @+1 {{'swage.kernel' op schedule has a tail, but the iteration space has rank 2 and not 1}}
+swage.kernel @k5_pointwise_tail symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = true, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has vectors of 8, but dimension 1 has extent 60}}
+swage.kernel @k5_pointwise_vector symbols 0 extents affine_map<() -> (8, 60)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = false, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has vectors of 8, but dimension 1 has a dynamic extent that need not be a multiple}}
+swage.kernel @k5_pointwise_dynamic symbols 1 extents affine_map<()[s0] -> (8, s0)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = false, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op input 0 is aligned to 4 bytes, but a vector of 8 needs 16}}
+swage.kernel @k5_align symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 4>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = false, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op output 0 has a stride in dimension 0 that is no multiple of the vector of 8}}
+swage.kernel @k5_stride symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 66), access = (d0, d1) -> (d0 * 66 + d1), align = 16>]
+    schedule #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = false, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op input 0 has an offset that is no multiple of the vector of 8}}
+swage.kernel @k5_offset symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 128), access = (d0, d1) -> (d0 * 128 + d1 + 1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = false, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule moves 1 bytes, but an element has 2}}
+swage.kernel @k5_runs_movement symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.permute_schedule<kind = runs, threads = 256, movement = 1, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has vectors of 8, but dimension 1 has extent 60}}
+swage.kernel @k5_runs_extent symbols 0 extents affine_map<() -> (8, 60)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.permute_schedule<kind = runs, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule transposes dimension 1, but must name one before the innermost of 2}}
+swage.kernel @k5_tiles_transposed symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1) -> (d1 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 1, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule needs 131072 bytes of shared memory, but a block has 49152}}
+swage.kernel @k5_tiles_shared symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1) -> (d1 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 256, tile_out = 256, vector_in = 8, vector_out = 8, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a row schedule, but no collective}}
+swage.kernel @k5_row_no_collective symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a row schedule, but must have kept dimensions before reduced ones}}
+swage.kernel @k5_row_no_kept_dimension symbols 0 extents affine_map<() -> (8, 64)> reduced [0, 1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a reduce schedule, but must have kept dimensions before reduced ones}}
+swage.kernel @k5_reduce_no_kept_dimension symbols 0 extents affine_map<() -> (8, 64)> reduced [0, 1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.reduce_schedule<lanes = 8, row_groups = 32, vector = 8, unroll = 1, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule covers 32 elements a row, but the row has 64}}
+swage.kernel @k5_row_short symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 4, rows_per_block = 8, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule covers 128 elements a row, but the row has 64}}
+swage.kernel @k5_row_exact symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 8, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op group keeps a row in registers, but the extent of dimension 1 is dynamic}}
+swage.kernel @k5_row_dynamic symbols 1 extents affine_map<()[s0] -> (8, s0)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 1, vectors_per_thread = 1, exact = true, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has vectors of 16, but dimension 0 has extent 8}}
+swage.kernel @k5_reduce_vector symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1) -> (d1 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8), access = (d0, d1) -> (d0), align = 16>]
+    schedule #swage.reduce_schedule<lanes = 8, row_groups = 32, vector = 16, unroll = 1, index = 32>
+    {
+^body(%a: f32):
+  %s = swage.collective sum %a : f32 -> f32
+  swage.yield %s : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule needs 65536 bytes of shared memory, but a block has 49152}}
+swage.kernel @k5_reduce_shared symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1) -> (d1 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8), access = (d0, d1) -> (d0), align = 16>]
+    schedule #swage.reduce_schedule<lanes = 32, row_groups = 32, vector = 8, unroll = 1, index = 32>
+    {
+^body(%a: f32):
+  %s = swage.collective sum %a : f32 -> f32
+  swage.yield %s : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has schedule "row", which is of no kernel family}}
+swage.kernel @k5_family symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    schedule "row" {
+^body(%a: f32):
+  swage.yield %a : f32
+}

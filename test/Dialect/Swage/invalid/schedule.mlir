@@ -1,0 +1,149 @@
+// RUN: swage-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{a block has 100 threads, but must have a multiple of 32 up to 1024}}
+func.func private @pointwise_threads() attributes {schedule = #swage.pointwise_schedule<threads = 100, vector = 8, unroll = 1, tail = false, index = 32>}
+
+// -----
+
+// expected-error @+1 {{a block has 2048 threads, but must have a multiple of 32 up to 1024}}
+func.func private @pointwise_threads_many() attributes {schedule = #swage.pointwise_schedule<threads = 2048, vector = 8, unroll = 1, tail = false, index = 32>}
+
+// -----
+
+// expected-error @+1 {{vector is 3, but must be a power of two up to 16}}
+func.func private @pointwise_vector() attributes {schedule = #swage.pointwise_schedule<threads = 256, vector = 3, unroll = 1, tail = false, index = 32>}
+
+// -----
+
+// expected-error @+1 {{unroll is 0, but must be in 1..16}}
+func.func private @pointwise_unroll() attributes {schedule = #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 0, tail = false, index = 32>}
+
+// -----
+
+// expected-error @+1 {{index is 16 bits, but must be 32 or 64}}
+func.func private @pointwise_index() attributes {schedule = #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = false, index = 16>}
+
+// -----
+
+// expected-error @+1 {{a block has 33 threads, but must have a multiple of 32 up to 1024}}
+func.func private @permute_threads() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 33, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>}
+
+// -----
+
+// expected-error @+1 {{movement is 32, but must be a power of two up to 16}}
+func.func private @permute_movement() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 32, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>}
+
+// -----
+
+// expected-error @+1 {{unroll is 17, but must be in 1..16}}
+func.func private @permute_unroll() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 17, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>}
+
+// -----
+
+// expected-error @+1 {{transposed is -1, but tiles need a dimension}}
+func.func private @permute_transposed() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = -1, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>}
+
+// -----
+
+// expected-error @+1 {{tile_in is 48, but must be a power of two up to 256}}
+func.func private @permute_tile_in() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 48, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>}
+
+// -----
+
+// expected-error @+1 {{tile_out is 512, but must be a power of two up to 256}}
+func.func private @permute_tile_out() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 512, vector_in = 8, vector_out = 8, index = 32>}
+
+// -----
+
+// expected-error @+1 {{vector_in is 0, but must be a power of two up to 16}}
+func.func private @permute_vector_in() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 0, vector_out = 8, index = 32>}
+
+// -----
+
+// expected-error @+1 {{vector_out is 5, but must be a power of two up to 16}}
+func.func private @permute_vector_out() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 5, index = 32>}
+
+// -----
+
+// expected-error @+1 {{a tile of 4 by 64 is not divisible by vectors of 8 and 8}}
+func.func private @permute_tile_vector() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 4, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>}
+
+// -----
+
+// expected-error @+1 {{index is 0 bits, but must be 32 or 64}}
+func.func private @permute_index() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 0>}
+
+// -----
+
+// expected-error @+1 {{vector is 12, but must be a power of two up to 16}}
+func.func private @row_vector() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 12, vectors_per_thread = 1, exact = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{vectors_per_thread is 65, but must be in 1..64}}
+func.func private @row_vectors_per_thread() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 65, exact = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{rows_per_block is 0, but must be in 1..1024}}
+func.func private @row_rows_per_block() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 0, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{threads_per_row is 0, but must be in 1..1024}}
+func.func private @row_threads_per_row() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 0, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{a block has 24 threads, but must have a multiple of 32 up to 1024}}
+func.func private @row_threads() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 3, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{a group has 64 threads a row, but must have a power of two up to 32}}
+func.func private @row_group() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{block has 2 rows a block, but must have 1}}
+func.func private @row_block() attributes {schedule = #swage.row_schedule<kind = block, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{looped has 2 rows a block, but must have 1}}
+func.func private @row_looped() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{index is 31 bits, but must be 32 or 64}}
+func.func private @row_index() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 31>}
+
+// -----
+
+// expected-error @+1 {{lanes is 12, but must be a power of two up to 1024}}
+func.func private @reduce_lanes() attributes {schedule = #swage.reduce_schedule<lanes = 12, row_groups = 32, vector = 8, unroll = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{row_groups is 0, but must be a power of two up to 1024}}
+func.func private @reduce_row_groups() attributes {schedule = #swage.reduce_schedule<lanes = 8, row_groups = 0, vector = 8, unroll = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{a block has 16 threads, but must have a multiple of 32 up to 1024}}
+func.func private @reduce_threads() attributes {schedule = #swage.reduce_schedule<lanes = 8, row_groups = 2, vector = 8, unroll = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{vector is 32, but must be a power of two up to 16}}
+func.func private @reduce_vector() attributes {schedule = #swage.reduce_schedule<lanes = 8, row_groups = 32, vector = 32, unroll = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{unroll is 33, but must be in 1..32}}
+func.func private @reduce_unroll() attributes {schedule = #swage.reduce_schedule<lanes = 8, row_groups = 32, vector = 8, unroll = 33, index = 32>}
+
+// -----
+
+// expected-error @+1 {{index is 8 bits, but must be 32 or 64}}
+func.func private @reduce_index() attributes {schedule = #swage.reduce_schedule<lanes = 8, row_groups = 32, vector = 8, unroll = 1, index = 8>}
