@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <limits>
 #include <map>
 #include <string>
 
@@ -139,7 +140,8 @@ AffineExpr swage::divideSizes(AffineExpr a, AffineExpr b) {
   auto &[divisor, by] = *pb->begin();
   Polynomial result;
   for (auto &[monomial, factor] : *pa) {
-    if (factor % by)
+    bool overflows = by == -1 && factor == std::numeric_limits<int64_t>::min();
+    if (overflows || factor % by)
       return {};
     Monomial quotient = monomial;
     for (auto &symbol : divisor) {
