@@ -1,0 +1,116 @@
+// RUN: swage-opt %s --swage-infer-shapes -split-input-file -verify-diagnostics | FileCheck %s
+
+// A function's own types stay; casts join refined values to them.
+// CHECK-LABEL: func @chain
+// CHECK-SAME: -> tensor<?x?xf32>
+// CHECK: %[[P:.*]] = swage.permute %arg0 [1, 0] : tensor<4x8xf32> -> tensor<8x4xf32>
+// CHECK: %[[E:.*]] = math.exp %[[P]] : tensor<8x4xf32>
+// CHECK: %[[C:.*]] = tensor.cast %[[E]] : tensor<8x4xf32> to tensor<?x?xf32>
+// CHECK: return %[[C]]
+func.func @chain(%x: tensor<4x8xf32>) -> tensor<?x?xf32> {
+  %0 = swage.permute %x [1, 0] : tensor<4x8xf32> -> tensor<?x?xf32>
+  %1 = math.exp %0 : tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}
+
+// -----
+
+// Gamma knows the normalised extent, x does not.
+// CHECK-LABEL: func @norms
+// CHECK: swage.layer_norm {{.*}} -> (tensor<?x8xf32>, tensor<?xf32>, tensor<?xf32>)
+// CHECK: swage.rms_norm {{.*}} : (tensor<4x?xf32>) -> (tensor<4x?xf32>, tensor<4xf32>)
+// CHECK: swage.softmax {{.*}} : tensor<4x?xf32> -> tensor<4x?xf32>
+// CHECK: swage.reduce {{.*}} : tensor<4x?xf32> -> tensor<4xf32>
+func.func @norms(%x: tensor<?x?xf32>, %z: tensor<4x?xf32>, %g: tensor<8xf32>) {
+  %y, %m, %r = swage.layer_norm %x gamma %g axis 1 eps 1.0e-5 : (tensor<?x?xf32>, tensor<8xf32>) -> (tensor<?x?xf32>, tensor<?xf32>, tensor<?xf32>)
+  %a, %b = swage.rms_norm %z axis 1 eps 1.0e-5 : (tensor<4x?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>)
+  %s = swage.softmax %a axis 1 : tensor<?x?xf32> -> tensor<?x?xf32>
+  %t = swage.reduce sum %s dims [1] : tensor<?x?xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// Operands of an elementwise op have one shape: what one knows holds for all.
+// CHECK-LABEL: func @elementwise
+// CHECK: %[[A:.*]] = tensor.cast %{{.*}} : tensor<4x?xf32> to tensor<4x8xf32>
+// CHECK: %[[B:.*]] = tensor.cast %{{.*}} : tensor<?x8xf32> to tensor<4x8xf32>
+// CHECK: %[[S:.*]] = arith.addf %[[A]], %[[B]] : tensor<4x8xf32>
+// CHECK: %[[T:.*]] = arith.truncf %[[S]] : tensor<4x8xf32> to tensor<4x8xf16>
+// CHECK: %[[P:.*]] = arith.cmpf olt, %[[S]], %[[S]] : tensor<4x8xf32>
+// CHECK: arith.select %[[P]], %[[T]], %[[T]] : tensor<4x8xi1>, tensor<4x8xf16>
+func.func @elementwise(%x: tensor<4x?xf32>, %y: tensor<?x8xf32>) {
+  %a = tensor.cast %x : tensor<4x?xf32> to tensor<?x?xf32>
+  %b = tensor.cast %y : tensor<?x8xf32> to tensor<?x?xf32>
+  %s = arith.addf %a, %b : tensor<?x?xf32>
+  %t = arith.truncf %s : tensor<?x?xf32> to tensor<?x?xf16>
+  %p = arith.cmpf olt, %s, %s : tensor<?x?xf32>
+  %q = arith.select %p, %t, %t : tensor<?x?xi1>, tensor<?x?xf16>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @reshapes
+// CHECK: swage.reshape %arg0 : tensor<4x8xf32> -> tensor<2x16xf32>
+// CHECK: swage.reshape %arg0 : tensor<4x8xf32> -> tensor<4x4x2xf32>
+// CHECK: swage.reshape %arg1 sizes(%arg2) : tensor<?x8xf32> -> tensor<?x2x4xf32>
+// CHECK: swage.reshape %arg1 : tensor<?x8xf32> -> tensor<?xf32>
+func.func @reshapes(%x: tensor<4x8xf32>, %d: tensor<?x8xf32>, %n: index) {
+  %c4 = arith.constant 4 : index
+  %c0 = arith.constant 0 : index
+  %dim = tensor.dim %x, %c0 : tensor<4x8xf32>
+  %c2 = arith.constant 2 : index
+  %0 = swage.reshape %x : tensor<4x8xf32> -> tensor<2x?xf32>
+  %1 = swage.reshape %x sizes(%dim, %c4) : tensor<4x8xf32> -> tensor<?x?x2xf32>
+  %2 = swage.reshape %d sizes(%n, %c2, %c4) : tensor<?x8xf32> -> tensor<?x?x?xf32>
+  %3 = swage.reshape %d : tensor<?x8xf32> -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @broadcasts
+// CHECK: swage.broadcast %arg0 dims [1] : tensor<8xf32> -> tensor<4x8xf32>
+// CHECK: swage.broadcast %{{.*}} dims [0] : tensor<1xf32> -> tensor<1x3xf32>
+// CHECK: swage.broadcast %arg0 dims [1] sizes(%arg1) : tensor<8xf32> -> tensor<?x8xf32>
+func.func @broadcasts(%x: tensor<8xf32>, %n: index, %one: tensor<1xf32>) {
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %0 = swage.broadcast %x dims [1] sizes(%c4, %c8) : tensor<8xf32> -> tensor<?x?xf32>
+  // Without sizes the extent is x's own, which turns out to be 1.
+  %1 = swage.permute %one [0] : tensor<1xf32> -> tensor<?xf32>
+  %2 = swage.broadcast %1 dims [0] : tensor<?xf32> -> tensor<?x3xf32>
+  %3 = swage.broadcast %x dims [1] sizes(%n, %c8) : tensor<8xf32> -> tensor<?x?xf32>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @parts
+// CHECK: %[[S:.*]] = swage.slice %arg0 axis 1 from 0 size 4 : tensor<4x8xf32> -> tensor<4x4xf32>
+// CHECK: %[[D:.*]] = tensor.cast %arg1 : tensor<?x4xf32> to tensor<4x4xf32>
+// CHECK: swage.concat %[[S]], %[[D]] axis 1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x8xf32>
+func.func @parts(%x: tensor<4x8xf32>, %d: tensor<?x4xf32>) {
+  %0 = swage.slice %x axis 1 from 0 size 4 : tensor<4x8xf32> -> tensor<?x4xf32>
+  %1 = swage.concat %0, %d axis 1 : (tensor<?x4xf32>, tensor<?x4xf32>) -> tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @conflict(%x: tensor<4xf32>, %y: tensor<5xf32>) -> tensor<?xf32> {
+  %a = swage.permute %x [0] : tensor<4xf32> -> tensor<?xf32>
+  %b = swage.permute %y [0] : tensor<5xf32> -> tensor<?xf32>
+  // expected-error @+1 {{'arith.addf' op has extents 4 and 5 in dimension 0, but they must be equal}}
+  %s = arith.addf %a, %b : tensor<?xf32>
+  return %s : tensor<?xf32>
+}
+
+// -----
+
+func.func @uneven(%x: tensor<4x7xf32>) -> tensor<?x8xf32> {
+  // expected-error @+1 {{'swage.reshape' op x has 28 elements, but the result's other extents have 8}}
+  %a = swage.reshape %x : tensor<4x7xf32> -> tensor<?x8xf32>
+  return %a : tensor<?x8xf32>
+}
