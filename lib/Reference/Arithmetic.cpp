@@ -17,11 +17,6 @@ Number checked(double reference, double error, double honest, Precision precisio
   return {reference, error, honest};
 }
 
-/// The error of a result that is infinite or NaN: none if the operands decide that for sure.
-static double specialError(bool uncertain) { return uncertain ? kUncertain : 0; }
-
-static bool isUncertain(const Number &x) { return std::isinf(x.error); }
-
 Number add(const Number &a, const Number &b, Precision precision) {
   double r = a.reference + b.reference;
   double honest = precision.round(a.honest + b.honest);
@@ -99,24 +94,6 @@ Number squareRoot(const Number &x, Precision precision) {
   return checked(r, error, honest, precision);
 }
 
-Number power(const Number &a, const Number &b, Precision precision) {
-  double r = std::pow(a.reference, b.reference);
-  double honest = precision.wide
-                      ? std::pow(a.honest, b.honest)
-                      : std::pow(static_cast<float>(a.honest), static_cast<float>(b.honest));
-  if (isUncertain(a) || isUncertain(b) || mayVanish(a) || (a.reference < 0 && b.error > 0))
-    return {r, kUncertain, honest};
-  if (!std::isfinite(r))
-    return {r, specialError(mayVanish(b)), honest};
-  double relative = 0;
-  if (a.error > 0)
-    relative += std::fabs(b.reference / a.reference) * a.error;
-  if (b.error > 0)
-    relative += std::fabs(std::log(std::fabs(a.reference))) * b.error;
-  double error = std::fabs(r) * std::expm1(relative) + precision.rounding(r, 8);
-  return checked(r, error, honest, precision);
-}
-
 static Number extremum(const Number &a, const Number &b, bool takeFirst, bool propagateNaN) {
   if (std::isnan(a.reference) || std::isnan(b.reference)) {
     Number chosen = std::isnan(a.reference) == propagateNaN ? a : b;
@@ -142,110 +119,6 @@ Number minimum(const Number &a, const Number &b, bool propagateNaN) {
   if (mayTie(a, b))
     chosen.honest = std::min(a.honest, b.honest);
   return chosen;
-}
-
-namespace {
-
-/// Our device functions document at most 2 ulp in f32. In units of u, which is half an ulp of the
-/// numbers just below a power of two, and with the slack of the acceptance rule, 2 covers that.
-constexpr double kFunctionUnits = 2;
-
-template <typename T> T evaluate(Function function, T x) {
-  switch (function) {
-  case Function::Exp:
-    return std::exp(x);
-  case Function::Exp2:
-    return std::exp2(x);
-  case Function::Expm1:
-    return std::expm1(x);
-  case Function::Log:
-    return std::log(x);
-  case Function::Log2:
-    return std::log2(x);
-  case Function::Log10:
-    return std::log10(x);
-  case Function::Log1p:
-    return std::log1p(x);
-  case Function::Tanh:
-    return std::tanh(x);
-  case Function::Erf:
-    return std::erf(x);
-  case Function::Rsqrt:
-    return T(1) / std::sqrt(x);
-  case Function::Sin:
-    return std::sin(x);
-  case Function::Cos:
-    return std::cos(x);
-  }
-  return x;
-}
-
-/// How far f(x + e) can be from r = f(x) for |e| <= error; error > 0.
-double propagated(Function function, double x, double r, double error) {
-  constexpr double kLn2 = 0.6931471805599453, kLn10 = 2.302585092994046;
-  double nearest = std::max(0.0, std::fabs(x) - error); // where tanh and erf are steepest
-  auto exponential = [](double value, double e) {
-    return value * (e < 0x1p-10 ? e * (1 + e) : std::expm1(e));
-  };
-  switch (function) {
-  case Function::Exp:
-    return exponential(r, error);
-  case Function::Exp2:
-    return exponential(r, kLn2 * error);
-  case Function::Expm1:
-    return exponential(r + 1, error);
-  case Function::Log:
-    return error / (x - error);
-  case Function::Log2:
-    return error / (x - error) / kLn2;
-  case Function::Log10:
-    return error / (x - error) / kLn10;
-  case Function::Log1p:
-    return error / (1 + x - error);
-  case Function::Tanh: {
-    double value = std::tanh(nearest);
-    return error * (1 - value * value);
-  }
-  case Function::Erf:
-    return error * 1.1283791670955126 * std::exp(-nearest * nearest);
-  case Function::Rsqrt:
-    return 1 / std::sqrt(x - error) - r;
-  case Function::Sin:
-  case Function::Cos:
-    return error;
-  }
-  return kUncertain;
-}
-
-/// The argument may leave the function's domain or reach its pole.
-bool nearPole(Function function, const Number &x) {
-  switch (function) {
-  case Function::Log:
-  case Function::Log2:
-  case Function::Log10:
-  case Function::Rsqrt:
-    return mayVanish(x);
-  case Function::Log1p:
-    return x.error > 0 && std::fabs(1 + x.reference) <= kSlack * x.error;
-  default:
-    return false;
-  }
-}
-
-} // namespace
-
-Number apply(Function function, const Number &x, Precision precision) {
-  double r = evaluate(function, x.reference);
-  double honest = precision.wide ? evaluate(function, x.honest)
-                                 : evaluate(function, static_cast<float>(x.honest));
-  if (isUncertain(x) || nearPole(function, x))
-    return {r, kUncertain, honest};
-  if (!std::isfinite(r))
-    return {r, 0, honest};
-  double error = precision.rounding(r, kFunctionUnits);
-  if (x.error > 0)
-    error += std::fabs(propagated(function, x.reference, r, x.error));
-  return checked(r, error, honest, precision);
 }
 
 static double roundValue(Rounding rounding, double x) {

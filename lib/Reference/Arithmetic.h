@@ -4,7 +4,7 @@
 // evaluates in f32 (f64 for f64 types) may miss it, and what an honest evaluation gives.
 //
 // An op f adds to the errors of its operands, sum |df/dx_i| E_i, its own c * u * |r|, where
-// u = 2^-24 (2^-53) and c is 1 for correctly rounded ops and as listed in Arithmetic.cpp for
+// u = 2^-24 (2^-53) and c is 1 for correctly rounded ops and as listed in Functions.cpp for
 // functions. It adds nothing where all operands are exact and the correctly rounded result is r
 // itself: sums and products of small integers are exact without anyone declaring them so.
 //
@@ -54,6 +54,12 @@ inline bool mayTie(const Number &a, const Number &b) {
          !std::isnan(a.reference) && !std::isnan(b.reference);
 }
 
+/// Nothing is known of x.
+inline bool isUncertain(const Number &x) { return std::isinf(x.error); }
+
+/// The error of a result that is infinite or NaN: none if the operands decide that for sure.
+inline double specialError(bool uncertain) { return uncertain ? kUncertain : 0; }
+
 /// A number whose error bound may have left the range in which it means something.
 Number checked(double reference, double error, double honest, Precision precision);
 
@@ -63,15 +69,48 @@ Number multiply(const Number &a, const Number &b, Precision precision);
 Number divide(const Number &a, const Number &b, Precision precision);
 Number fusedMultiplyAdd(const Number &a, const Number &b, const Number &c, Precision precision);
 Number squareRoot(const Number &x, Precision precision);
-Number power(const Number &a, const Number &b, Precision precision);
 
 /// NaN if either is (propagate), or the other one.
 Number maximum(const Number &a, const Number &b, bool propagateNaN);
 Number minimum(const Number &a, const Number &b, bool propagateNaN);
 
 /// Functions of one operand with a documented error.
-enum class Function { Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Tanh, Erf, Rsqrt, Sin, Cos };
+enum class Function {
+  Exp,
+  Exp2,
+  Expm1,
+  Log,
+  Log2,
+  Log10,
+  Log1p,
+  Cbrt,
+  Rsqrt,
+  Sin,
+  Cos,
+  Tan,
+  Asin,
+  Acos,
+  Atan,
+  Sinh,
+  Cosh,
+  Tanh,
+  Asinh,
+  Acosh,
+  Atanh,
+  Erf,
+  Erfc
+};
 Number apply(Function function, const Number &x, Precision precision);
+
+Number power(const Number &a, const Number &b, Precision precision);
+Number arcTangent(const Number &y, const Number &x, Precision precision);
+
+/// x to an integer power by repeated squaring; a negative power is the reciprocal of a positive.
+Number integerPower(const Number &x, const Number &exponent, Precision precision);
+
+/// What is left of a after whole multiples of b, with the sign of a: exact, as long as no error
+/// changes the number of multiples.
+Number remainder(const Number &a, const Number &b, Precision precision);
 
 /// Functions that give integral values: exact, or uncertain near a jump.
 enum class Rounding { Floor, Ceil, Trunc, HalfAway, HalfEven };

@@ -1,11 +1,18 @@
 //===- Scalars.cpp - arith and math ops as scalar functions ---------------===//
+//
+// Integers wrap. What MLIR leaves undefined has no right answer and is not judged: a division by
+// zero, the quotient of the least number and -1, a shift by the width or more, a negative power of
+// zero, a float outside of the integer that it is converted to.
+//
 
 #include "Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "swage/Reference/Interpreter.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/ADT/bit.h"
 
 using namespace mlir;
 
@@ -139,12 +146,21 @@ static Number toInteger(const Number &x, unsigned width, bool isSigned) {
   return integer(wrap(converted, width), whole.error > 0);
 }
 
+/// A kernel converts to a 16-bit float through f32, and may so round twice. This is by how much
+/// that moves the result.
+static double roundedTwice(ElementType type, double value) {
+  if (type != ElementType::F16 && type != ElementType::BF16)
+    return 0;
+  double once = roundTo(type, value), twice = roundTo(type, static_cast<float>(value));
+  return once == twice || std::isnan(value) ? 0 : std::fabs(once - twice);
+}
+
 /// Integer to float: an explicit conversion, so the result is rounded to its type.
 static Number toFloat(const Number &x, unsigned width, bool isSigned, ElementType type) {
   double value = isSigned ? static_cast<double>(asSigned(x.integer, width))
                           : static_cast<double>(zeroExtend(x.integer, width));
   double rounded = roundTo(type, value);
-  return {rounded, x.error, rounded};
+  return {rounded, x.error + roundedTwice(type, value), rounded};
 }
 
 static Number copySign(const Number &x, const Number &sign) {
@@ -155,7 +171,151 @@ static Number copySign(const Number &x, const Number &sign) {
   return result;
 }
 
+/// A float's class. `test` gets |x|; an error that reaches `border` leaves the answer open.
+template <typename Test> static Scalar classOf(Test test, double border = 0) {
+  return [=](const Number *x) {
+    Number magnitude = {std::fabs(x[0].reference), x[0].error, 0};
+    bool uncertain = isUncertain(x[0]) || (border > 0 && mayTie(magnitude, {border, 0, 0}));
+    return integer(test(magnitude.reference), uncertain);
+  };
+}
+
+/// The bits of one type as another. Without a meaning where the bits depend on a rounding or are
+/// those of a NaN, of which there are many.
+static Number bitcast(const Number &x, ElementType from, ElementType to) {
+  bool uncertain = x.error > 0;
+  uint64_t bits = static_cast<uint64_t>(x.integer);
+  if (isFloat(from)) {
+    uncertain |= std::isnan(x.reference) || roundTo(from, x.reference) != x.reference;
+    bits = encode(from, x.reference);
+  }
+  if (!isFloat(to))
+    return integer(wrap(static_cast<int64_t>(bits), 8 * byteWidth(to)), uncertain);
+  double value = decode(to, zeroExtend(static_cast<int64_t>(bits), 8 * byteWidth(to)));
+  return {value, uncertain ? kUncertain : 0, value};
+}
+
+/// A quotient or remainder. `combine` sees operands for which it is defined.
+template <typename Combine>
+static Scalar divisionOp(Operation *op, bool isSigned, Combine combine) {
+  unsigned width = widthOf(op->getResult(0).getType());
+  int64_t least = width == 1 ? -1 : wrap(int64_t(1) << (width - 1), width);
+  return [=](const Number *x) {
+    int64_t a = x[0].integer, b = x[1].integer;
+    a = isSigned ? asSigned(a, width) : static_cast<int64_t>(zeroExtend(a, width));
+    b = isSigned ? asSigned(b, width) : static_cast<int64_t>(zeroExtend(b, width));
+    if (b == 0 || (isSigned && a == least && b == -1) || x[0].error > 0 || x[1].error > 0)
+      return integer(0, true);
+    return integer(wrap(combine(a, b), width), false);
+  };
+}
+
+/// `shift` sees an amount below the width.
+template <typename Shift> static Scalar shiftOp(Operation *op, Shift shift) {
+  unsigned width = widthOf(op->getResult(0).getType());
+  return [=](const Number *x) {
+    uint64_t amount = zeroExtend(x[1].integer, width);
+    if (amount >= width || x[0].error > 0 || x[1].error > 0)
+      return integer(0, true);
+    return integer(wrap(shift(x[0].integer, amount), width), false);
+  };
+}
+
+/// The bits of an integer, without its sign extension, counted.
+template <typename Count> static Scalar countOp(Operation *op, Count count) {
+  unsigned width = widthOf(op->getResult(0).getType());
+  return [=](const Number *x) {
+    return integer(wrap(count(zeroExtend(x[0].integer, width), width), width), x[0].error > 0);
+  };
+}
+
+/// Wraps; a negative power is 1 / base^-exponent, rounded towards zero.
+static Number integerPower(const Number &x, const Number &y, unsigned width) {
+  int64_t base = asSigned(x.integer, width), exponent = asSigned(y.integer, width);
+  bool uncertain = x.error > 0 || y.error > 0;
+  if (exponent < 0) {
+    bool isOdd = exponent & 1;
+    return integer(wrap(base == 1    ? 1
+                        : base == -1 ? (isOdd ? -1 : 1)
+                                     : 0,
+                        width),
+                   uncertain || base == 0);
+  }
+  uint64_t result = 1, factor = static_cast<uint64_t>(base);
+  for (uint64_t left = static_cast<uint64_t>(exponent); left; left >>= 1, factor *= factor)
+    if (left & 1)
+      result *= factor;
+  return integer(wrap(static_cast<int64_t>(result), width), uncertain);
+}
+
+static Scalar divisionScalarOf(Operation *op) {
+  return llvm::TypeSwitch<Operation *, Scalar>(op)
+      .Case([&](arith::DivSIOp) {
+        return divisionOp(op, true, [](int64_t a, int64_t b) { return a / b; });
+      })
+      .Case([&](arith::RemSIOp) {
+        return divisionOp(op, true, [](int64_t a, int64_t b) { return a % b; });
+      })
+      .Case([&](arith::FloorDivSIOp) {
+        return divisionOp(op, true, [](int64_t a, int64_t b) {
+          return a / b - (a % b != 0 && (a < 0) != (b < 0));
+        });
+      })
+      .Case([&](arith::CeilDivSIOp) {
+        return divisionOp(op, true, [](int64_t a, int64_t b) {
+          return a / b + (a % b != 0 && (a < 0) == (b < 0));
+        });
+      })
+      .Case([&](arith::DivUIOp) {
+        return divisionOp(op, false, [](uint64_t a, uint64_t b) { return a / b; });
+      })
+      .Case([&](arith::RemUIOp) {
+        return divisionOp(op, false, [](uint64_t a, uint64_t b) { return a % b; });
+      })
+      .Case([&](arith::CeilDivUIOp) {
+        return divisionOp(op, false, [](uint64_t a, uint64_t b) { return a / b + (a % b != 0); });
+      })
+      .Default([](Operation *) { return Scalar(); });
+}
+
+static Scalar bitScalarOf(Operation *op) {
+  unsigned width = widthOf(op->getResult(0).getType());
+  return llvm::TypeSwitch<Operation *, Scalar>(op)
+      .Case([&](arith::ShLIOp) {
+        return shiftOp(op, [](uint64_t a, uint64_t amount) { return a << amount; });
+      })
+      .Case([&](arith::ShRSIOp) {
+        return shiftOp(op,
+                       [=](int64_t a, uint64_t amount) { return asSigned(a, width) >> amount; });
+      })
+      .Case([&](arith::ShRUIOp) {
+        return shiftOp(op,
+                       [=](int64_t a, uint64_t amount) { return zeroExtend(a, width) >> amount; });
+      })
+      .Case([&](math::CtPopOp) {
+        return countOp(op, [](uint64_t bits, unsigned) { return llvm::popcount(bits); });
+      })
+      .Case([&](math::CountLeadingZerosOp) {
+        return countOp(op, [](uint64_t bits, unsigned width) {
+          return llvm::countl_zero(bits) - (64 - static_cast<int>(width));
+        });
+      })
+      .Case([&](math::CountTrailingZerosOp) {
+        return countOp(op, [](uint64_t bits, unsigned width) {
+          return std::min<int>(llvm::countr_zero(bits), static_cast<int>(width));
+        });
+      })
+      .Case([&](math::IPowIOp) -> Scalar {
+        return [=](const Number *x) { return integerPower(x[0], x[1], width); };
+      })
+      .Default([](Operation *) { return Scalar(); });
+}
+
 static Scalar integerScalarOf(Operation *op) {
+  if (Scalar scalar = divisionScalarOf(op))
+    return scalar;
+  if (Scalar scalar = bitScalarOf(op))
+    return scalar;
   return llvm::TypeSwitch<Operation *, Scalar>(op)
       .Case([&](arith::AddIOp) {
         return integerOp(op, [](uint64_t a, uint64_t b) { return a + b; });
@@ -224,9 +384,19 @@ static Scalar castScalarOf(Operation *op) {
     return nullptr;
   return llvm::TypeSwitch<Operation *, Scalar>(op)
       .Case([&](arith::TruncFOp) -> Scalar {
-        return [to](const Number *x) { return castTo(*to, x[0]); };
+        return [to](const Number *x) {
+          Number result = castTo(*to, x[0]);
+          result.error += roundedTwice(*to, x[0].reference);
+          return result;
+        };
       })
       .Case([&](arith::ExtFOp) -> Scalar { return [](const Number *x) { return x[0]; }; })
+      .Case([&](arith::BitcastOp) -> Scalar {
+        auto source = elementTypeOf(getElementTypeOrSelf(op->getOperand(0).getType()));
+        if (!source)
+          return nullptr;
+        return [=](const Number *x) { return bitcast(x[0], *source, *to); };
+      })
       .Case<arith::SIToFPOp, arith::UIToFPOp>([&](Operation *) -> Scalar {
         bool isSigned = isa<arith::SIToFPOp>(op);
         return [=](const Number *x) { return toFloat(x[0], from, isSigned, *to); };
@@ -261,6 +431,17 @@ static Scalar mathScalarOf(Operation *op, Precision p) {
       .Case([&](math::RsqrtOp) { return functionScalar<Function::Rsqrt>(p); })
       .Case([&](math::SinOp) { return functionScalar<Function::Sin>(p); })
       .Case([&](math::CosOp) { return functionScalar<Function::Cos>(p); })
+      .Case([&](math::CbrtOp) { return functionScalar<Function::Cbrt>(p); })
+      .Case([&](math::TanOp) { return functionScalar<Function::Tan>(p); })
+      .Case([&](math::AsinOp) { return functionScalar<Function::Asin>(p); })
+      .Case([&](math::AcosOp) { return functionScalar<Function::Acos>(p); })
+      .Case([&](math::AtanOp) { return functionScalar<Function::Atan>(p); })
+      .Case([&](math::SinhOp) { return functionScalar<Function::Sinh>(p); })
+      .Case([&](math::CoshOp) { return functionScalar<Function::Cosh>(p); })
+      .Case([&](math::AsinhOp) { return functionScalar<Function::Asinh>(p); })
+      .Case([&](math::AcoshOp) { return functionScalar<Function::Acosh>(p); })
+      .Case([&](math::AtanhOp) { return functionScalar<Function::Atanh>(p); })
+      .Case([&](math::ErfcOp) { return functionScalar<Function::Erfc>(p); })
       .Case([&](math::FloorOp) { return roundingScalar<Rounding::Floor>(); })
       .Case([&](math::CeilOp) { return roundingScalar<Rounding::Ceil>(); })
       .Case([&](math::TruncOp) { return roundingScalar<Rounding::Trunc>(); })
@@ -271,6 +452,24 @@ static Scalar mathScalarOf(Operation *op, Precision p) {
       })
       .Case([&](math::PowFOp) -> Scalar {
         return [p](const Number *x) { return power(x[0], x[1], p); };
+      })
+      .Case([&](math::FPowIOp) -> Scalar {
+        return [p](const Number *x) { return integerPower(x[0], x[1], p); };
+      })
+      .Case([&](math::Atan2Op) -> Scalar {
+        return [p](const Number *x) { return arcTangent(x[0], x[1], p); };
+      })
+      .Case([&](math::ClampFOp) -> Scalar {
+        return [](const Number *x) { return minimum(maximum(x[0], x[1], true), x[2], true); };
+      })
+      .Case([&](math::IsNaNOp) { return classOf([](double x) { return std::isnan(x); }); })
+      .Case([&](math::IsInfOp) { return classOf([](double x) { return std::isinf(x); }); })
+      .Case([&](math::IsFiniteOp) { return classOf([](double x) { return std::isfinite(x); }); })
+      .Case([&](math::IsNormalOp) {
+        // In the numbers in which kernels compute: a 16-bit float that is denormal in its own type
+        // is a normal f32.
+        double least = p.smallestNormal();
+        return classOf([=](double x) { return x >= least && std::isfinite(x); }, least);
       })
       .Case([&](math::FmaOp) -> Scalar {
         return [p](const Number *x) { return fusedMultiplyAdd(x[0], x[1], x[2], p); };
@@ -299,6 +498,9 @@ static Scalar floatScalarOf(Operation *op, Precision p) {
       })
       .Case([&](arith::DivFOp) -> Scalar {
         return [p](const Number *x) { return divide(x[0], x[1], p); };
+      })
+      .Case([&](arith::RemFOp) -> Scalar {
+        return [p](const Number *x) { return remainder(x[0], x[1], p); };
       })
       .Case([&](arith::NegFOp) -> Scalar {
         return [](const Number *x) { return Number{-x[0].reference, x[0].error, -x[0].honest}; };
@@ -336,6 +538,8 @@ Scalar scalarOf(Operation *op, Precision precision) {
     return scalar;
   if (Scalar scalar = integerScalarOf(op))
     return scalar;
+  if (isa<CopyOp>(op))
+    return [](const Number *x) { return x[0]; };
   if (isa<CastOpInterface>(op))
     return castScalarOf(op);
   return nullptr;

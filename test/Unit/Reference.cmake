@@ -5,6 +5,7 @@ add_executable(swage-reference-tests
   ${CMAKE_CURRENT_LIST_DIR}/ErrorBoundTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/NpyTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/NumberFormatTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ReferenceScalarsTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ReferenceTest.cpp)
 swage_target(swage-reference-tests)
 target_link_libraries(swage-reference-tests PRIVATE SwageReference MLIRParser GTest::gtest_main)
