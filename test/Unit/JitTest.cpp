@@ -229,14 +229,16 @@ TEST_F(JitTest, ALaunchPassesPointersAndSizes) {
   Device gpu = device();
   auto plan = executable->plan(gpu, {{64, 768}, {64, 768}, {768}});
   ASSERT_TRUE(plan) << plan.error().str();
+  auto stream = gpu.createStream();
+  ASSERT_TRUE(stream) << stream.error().str();
   auto pointer = [](uintptr_t address) { return reinterpret_cast<void *>(address); };
   const void *inputs[] = {pointer(0x100000), pointer(0x200000), pointer(0x300000)};
   void *outputs[] = {pointer(0x400000), pointer(0x500000)};
-  Status launched = plan->launch(nullptr, inputs, outputs);
+  Status launched = plan->launch(stream->handle(), inputs, outputs);
   ASSERT_TRUE(launched) << launched.error().str();
   EXPECT_EQ(fake->launches.size(), executable->kernels().size());
   outputs[1] = pointer(0x500004);
-  Status misaligned = plan->launch(nullptr, inputs, outputs);
+  Status misaligned = plan->launch(stream->handle(), inputs, outputs);
   ASSERT_FALSE(misaligned);
   expectPart(misaligned.error().message, "needed: an address divisible by 16");
 
@@ -246,7 +248,7 @@ TEST_F(JitTest, ALaunchPassesPointersAndSizes) {
   ASSERT_TRUE(unaligned) << unaligned.error().str();
   auto loose = unaligned->plan(gpu, {{64, 768}, {64, 768}, {768}});
   ASSERT_TRUE(loose) << loose.error().str();
-  EXPECT_TRUE(loose->launch(nullptr, inputs, outputs));
+  EXPECT_TRUE(loose->launch(stream->handle(), inputs, outputs));
 }
 
 TEST_F(JitTest, TheSameTextGivesTheSameSources) {

@@ -467,10 +467,11 @@ Status Runner::run() {
   if (device)
     printResults();
   else
-    std::printf("compiled %zu kernels for %s; nothing was run: %s.\nWith a GPU this command also "
+    std::printf("compiled %zu kernel%s for %s; nothing was run: %s.\nWith a GPU this command also "
                 "runs the kernels; --check judges every result against the f64 reference and "
                 "--benchmark times every kernel beside a copy of the same bytes.\n",
-                layout->kernels.size(), options.arch.c_str(), whyNoDevice.c_str());
+                layout->kernels.size(), layout->kernels.size() == 1 ? "" : "s",
+                options.arch.c_str(), whyNoDevice.c_str());
   if (!jsonFile.empty())
     return writeJson();
   return {};
