@@ -30,12 +30,13 @@ static const llvm::StringSet<> &reservedWords() {
       // CUDA and the preprocessor
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "linux", "unix", "assert",
       // the generated file
-      "swage", "Spec", "Index", "Compute", "Coord", "Sizes", "Loads", "Stores", "PrologueLoads",
-      "PrologueStores", "EpilogueLoads", "EpilogueStores", "FinishLoads", "FinishStores",
-      "Pointers", "body", "prologue", "epilogue", "finish", "extents", "vectors", "tail", "tiles",
-      "kept", "reduced", "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail",
-      "kTransposedDim", "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "kCollective", "kClass",
-      "kEpsilon", "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};
+      "swage", "Spec", "Input", "Output", "Element", "Value", "Pointer", "kAccess", "kTraffic",
+      "Index", "Compute", "Coord", "Sizes", "Loads", "Stores", "PrologueLoads", "PrologueStores",
+      "EpilogueLoads", "EpilogueStores", "FinishLoads", "FinishStores", "Pointers", "body",
+      "prologue", "epilogue", "finish", "extents", "vectors", "tail", "tiles", "kept", "reduced",
+      "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail", "kTransposedDim",
+      "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "kCollective", "kClass", "kEpsilon",
+      "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};
   return words;
 }
 

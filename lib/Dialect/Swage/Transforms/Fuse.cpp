@@ -54,6 +54,8 @@ private:
   void sinkConcats();
   void insertCopies();
   void insertCopiesBeforeCollectives();
+  FailureOr<bool> splitIndexChain();
+  LogicalResult analyse();
   void chooseInlined();
   void formGroups();
   bool tryMerge(unsigned into, unsigned from, Operation *at);
@@ -202,6 +204,45 @@ void Fuser::insertCopiesBeforeCollectives() {
             CopyOp::create(builder, source->getLoc(), operand.get().getType(), operand.get()));
       }
   }
+}
+
+/// Index ops whose composition is not linear are read by a copy in two steps: the longest part that
+/// is linear is copied first. Whether there was such a copy.
+FailureOr<bool> Fuser::splitIndexChain() {
+  auto isKernel = [&](CopyOp copy) {
+    OpSet alone;
+    alone.insert(copy);
+    std::string why;
+    return build(alone, why).has_value();
+  };
+  for (CopyOp copy : function.getOps<CopyOp>()) {
+    if (copy->use_empty() || isKernel(copy))
+      continue;
+    SmallVector<Operation *> chain; // from the copy to the source
+    Operation *op = copy.getX().getDefiningOp();
+    for (; op && isIndexOp(op); op = op->getOperand(0).getDefiningOp())
+      chain.push_back(op);
+    for (size_t first = 1; first < chain.size(); ++first) {
+      OpBuilder builder(copy);
+      Value part = chain[first]->getResult(0);
+      auto partCopy = CopyOp::create(builder, part.getLoc(), part.getType(), part);
+      SmallVector<Operation *> rest = {partCopy};
+      for (size_t i = first; i-- > 0;) {
+        Operation *moved = builder.clone(*chain[i]);
+        moved->setOperand(0, rest.back()->getResult(0));
+        rest.push_back(moved);
+      }
+      copy.setOperand(rest.back()->getResult(0));
+      if (failed(analyse()))
+        return failure();
+      if (isKernel(partCopy))
+        return true;
+      copy.setOperand(chain[0]->getResult(0));
+      for (Operation *unused : llvm::reverse(rest))
+        unused->erase();
+    }
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -472,7 +513,10 @@ void Fuser::mergeSiblings() {
 static std::string nameOf(KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  kernel->print(os, OpPrintingFlags().printGenericOpForm());
+  // Names must not follow the printing options of the command line.
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(false).useLocalScope(false);
+  kernel->print(os, flags.printGenericOpForm());
   std::string name;
   if (CollectiveOp collective = kernel.getCollective()) {
     name = stringifyCollective(collective.getKind()).str();
@@ -568,6 +612,14 @@ void Fuser::emitLaunches() {
       op.erase();
 }
 
+LogicalResult Fuser::analyse() {
+  FailureOr<SymbolicShapes> result = SymbolicShapes::of(function);
+  if (failed(result))
+    return failure();
+  shapes = std::move(*result);
+  return success();
+}
+
 /// Whether an earlier run has left nothing but launches; an op beside them is an error.
 FailureOr<bool> Fuser::isDone() {
   if (function.getOps<LaunchOp>().empty())
@@ -587,17 +639,16 @@ LogicalResult Fuser::run() {
   if (fuse)
     sinkConcats();
   insertCopies();
-  auto analyse = [&] {
-    FailureOr<SymbolicShapes> result = SymbolicShapes::of(function);
-    if (failed(result))
-      return failure();
-    shapes = std::move(*result);
-    return success();
-  };
   if (failed(analyse()))
     return failure();
   insertCopiesBeforeCollectives();
-  if (failed(analyse()))
+  FailureOr<bool> split = true;
+  while (succeeded(split) && *split) {
+    if (failed(analyse()))
+      return failure();
+    split = splitIndexChain();
+  }
+  if (failed(split))
     return failure();
   if (fuse)
     chooseInlined();
