@@ -9,7 +9,7 @@
 // CHECK: kernel {{ *}}template {{ *}}regs {{ *}}spills
 // CHECK: layer_norm_{{[0-9a-f]+}} {{ *}}row {{.*}} 0 {{.*}}index=32
 // CHECK: layer_norm_{{[0-9a-f]+}}: {{.*}}arith.addf at [[@LINE+21]]:8{{.*}}
-// CHECK: compiled 1 kernels for sm_90a; nothing was run: --device=none.
+// CHECK: compiled 1 kernel for sm_90a; nothing was run: --device=none.
 // CHECK: --check judges every result
 
 // STAGES: 01-swage-infer-shapes.mlir
