@@ -5,8 +5,11 @@ add_executable(swage-reference-tests
   ${CMAKE_CURRENT_LIST_DIR}/ErrorBoundTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/NpyTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/NumberFormatTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/OdsExamplesTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ReferenceScalarsTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ReferenceTest.cpp)
 swage_target(swage-reference-tests)
+target_compile_definitions(swage-reference-tests PRIVATE
+  SWAGE_OPS_TD="${PROJECT_SOURCE_DIR}/include/swage/Dialect/Swage/IR/SwageOps.td")
 target_link_libraries(swage-reference-tests PRIVATE SwageReference MLIRParser GTest::gtest_main)
 add_test(NAME swage-reference-tests COMMAND swage-reference-tests)

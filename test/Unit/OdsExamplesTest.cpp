@@ -1,0 +1,134 @@
+//===- OdsExamplesTest.cpp - The examples in SwageOps.td run --------------===//
+//
+// Takes each example out of the op definitions, parses, verifies and evaluates it, and holds the
+// result against what the op's semantics give by hand. An op without an example, or an example
+// without a case here, fails.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReferenceGraph.h"
+#include "gtest/gtest.h"
+#include <fstream>
+#include <functional>
+#include <map>
+
+using namespace swage::reference;
+using namespace swage::reference::test;
+
+namespace {
+
+/// The examples, by op: "swage.reduce" -> "%y = swage.reduce sum ...".
+std::map<std::string, std::vector<std::string>> examplesOf(const std::string &path) {
+  std::ifstream file(path);
+  std::map<std::string, std::vector<std::string>> examples;
+  std::string line, op, example;
+  bool inside = false;
+  while (std::getline(file, line)) {
+    size_t at = line.find("Swage_Op<\"");
+    if (at != std::string::npos) {
+      op = line.substr(at + 10, line.find('"', at + 10) - at - 10);
+      examples[op];
+    } else if (line.find("```mlir") != std::string::npos) {
+      inside = true;
+      example.clear();
+    } else if (line.find("```") != std::string::npos) {
+      inside = false;
+      examples[op].push_back(example);
+    } else if (inside) {
+      example += line + "\n";
+    }
+  }
+  return examples;
+}
+
+struct Case {
+  const char *arguments;
+  const char *resultType;
+  std::vector<Tensor> inputs;
+  /// The element at a row and a column, the result seen as rows of `columns`.
+  int64_t columns;
+  std::function<double(int64_t row, int64_t column)> expected;
+};
+
+template <typename... Inputs> std::vector<Tensor> listOf(Inputs... inputs) {
+  std::vector<Tensor> list;
+  (list.push_back(std::move(inputs)), ...);
+  return list;
+}
+
+Tensor iota(llvm::ArrayRef<int64_t> shape, double first = 0) {
+  Tensor tensor = makeTensor(ElementType::F32, shape);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    tensor.setReal(i, first + static_cast<double>(i));
+  return tensor;
+}
+
+/// x is 0, 1, 2, ... in 4 rows of 8.
+std::map<std::string, Case> makeCases() {
+  std::map<std::string, Case> cases;
+  auto x = [] { return iota({4, 8}); };
+  const char *onlyX = "%x: tensor<4x8xf32>", *same = "tensor<4x8xf32>";
+  // Each row is its mean +- 0.5, 1.5, 2.5 and 3.5, so its variance is 5.25; gamma is 1..8, beta
+  // 10..17.
+  cases["layer_norm"] = {"%x: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>", same,
+                         listOf(x(), iota({8}, 1), iota({8}, 10)), 8, [](double, double j) {
+                           return (j - 3.5) / std::sqrt(5.25 + 1e-5) * (j + 1) + j + 10;
+                         }};
+  // The squares of 8r..8r+7 add up to 512 r^2 + 448 r + 140.
+  cases["rms_norm"] = {"%x: tensor<4x8xf32>, %g: tensor<8xf32>", same, listOf(x(), iota({8}, 1)), 8,
+                       [](double r, double j) {
+                         double square = (512 * r * r + 448 * r + 140) / 8;
+                         return (8 * r + j) / std::sqrt(square + 1e-6) * (j + 1);
+                       }};
+  // A geometric series of ratio e^(1/8), whose eight terms add up to (e - 1) / (ratio - 1).
+  cases["softmax"] = {onlyX, same, listOf(x()), 8, [](double, double j) {
+                        return std::exp(j / 8) * std::expm1(0.125) / std::expm1(1.0);
+                      }};
+  cases["reduce"] = {onlyX, "tensor<4xf32>", listOf(x()), 1,
+                     [](double r, double) { return 64 * r + 28; }};
+  cases["permute"] = {onlyX, "tensor<8x4xf32>", listOf(x()), 4,
+                      [](double i, double j) { return 8 * j + i; }};
+  cases["reshape"] = {onlyX, "tensor<4x2x4xf32>", listOf(x()), 4,
+                      [](double i, double j) { return 4 * i + j; }};
+  cases["broadcast"] = {"%x: tensor<8xf32>", same, listOf(iota({8})), 8,
+                        [](double, double j) { return j; }};
+  cases["slice"] = {onlyX, "tensor<4x4xf32>", listOf(x()), 4,
+                    [](double i, double j) { return 8 * i + 4 + j; }};
+  cases["concat"] = {"%a: tensor<4x8xf32>, %b: tensor<4x8xf32>", "tensor<4x16xf32>",
+                     listOf(x(), iota({4, 8}, 100)), 16,
+                     [](double i, double j) { return j < 8 ? 8 * i + j : 100 + 8 * i + j - 8; }};
+  cases["copy"] = {onlyX, same, listOf(x()), 8, [](double i, double j) { return 8 * i + j; }};
+  return cases;
+}
+
+} // namespace
+
+TEST(OdsExamples, giveWhatTheSemanticsSay) {
+  std::map<std::string, std::vector<std::string>> examples = examplesOf(SWAGE_OPS_TD);
+  ASSERT_FALSE(examples.empty()) << SWAGE_OPS_TD;
+  std::map<std::string, Case> cases = makeCases();
+  for (auto &[op, texts] : examples) {
+    EXPECT_EQ(texts.size(), 1u) << "swage." << op << " has no example, or several";
+    auto found = cases.find(op);
+    ASSERT_NE(found, cases.end()) << "no case for swage." << op;
+    Case &test = found->second;
+    for (const std::string &text : texts) {
+      std::string function = std::string("func.func @f(") + test.arguments + ") -> " +
+                             test.resultType + " {\n" + text + "return %y : " + test.resultType +
+                             "\n}";
+      Graph graph(function); // the parser verifies
+      std::vector<const Tensor *> inputs;
+      for (const Tensor &input : test.inputs)
+        inputs.push_back(&input);
+      std::vector<Value> results = graph.run(inputs);
+      ASSERT_EQ(results.size(), 1u) << graph.message << function;
+      Tensor result = llvm::cantFail(results[0].toTensor());
+      for (int64_t i = 0; i < result.size(); ++i) {
+        double expected = test.expected(i / test.columns, i % test.columns);
+        EXPECT_NEAR(result.real(i), expected, 1e-6 * (1 + std::fabs(expected)))
+            << "swage." << op << " element " << i;
+      }
+    }
+  }
+  EXPECT_EQ(examples.size(), cases.size());
+}
