@@ -148,6 +148,47 @@ static Status readLaunches(Program::State &program, Variant &variant) {
   return {};
 }
 
+/// A value that the graph computes twice, once to return it, is computed once; then both uses see
+/// what is stored. Adds the places of such twins to what the reference must know of.
+static void addTwins(Program::State &program, Variant &variant) {
+  std::map<std::vector<const void *>, mlir::Operation *> first;
+  llvm::DenseMap<mlir::Value, mlir::Value> classOf;
+  auto leaderOf = [&](mlir::Value value) {
+    auto known = classOf.find(value);
+    return known == classOf.end() ? value : known->second;
+  };
+  llvm::DenseSet<mlir::Value> kept; // leaders of classes with a returned or stored member
+  auto lineAndColumn = [](mlir::Operation *op) {
+    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(op->getLoc());
+    return file ? fmt::format("{}:{}", file.getLine(), file.getColumn()) : std::string();
+  };
+  mlir::Block &block = program.entry.getBody().front();
+  for (mlir::Operation &op : block) {
+    std::vector<const void *> key{op.getName().getAsOpaquePointer(),
+                                  op.getAttrDictionary().getAsOpaquePointer()};
+    for (mlir::Value operand : op.getOperands())
+      key.push_back(leaderOf(operand).getAsOpaquePointer());
+    for (mlir::Type type : op.getResultTypes())
+      key.push_back(type.getAsOpaquePointer());
+    mlir::Operation *leader = first.try_emplace(std::move(key), &op).first->second;
+    bool isStored = llvm::is_contained(variant.stored, lineAndColumn(&op));
+    for (auto [own, leading] : llvm::zip(op.getResults(), leader->getResults())) {
+      classOf[own] = leading;
+      if (isStored || llvm::is_contained(block.getTerminator()->getOperands(), own))
+        kept.insert(leading);
+    }
+  }
+  for (mlir::Operation &op : block)
+    if (llvm::any_of(op.getResults(),
+                     [&](mlir::Value result) { return kept.contains(leaderOf(result)); }))
+      if (std::string place = lineAndColumn(&op);
+          !place.empty() && !llvm::is_contained(variant.stored, place) &&
+          llvm::any_of(op.getResults(), [&](mlir::Value result) {
+            return !llvm::is_contained(block.getTerminator()->getOperands(), result);
+          }))
+        variant.stored.push_back(place);
+}
+
 /// Whether all outputs are empty whatever the runtime sizes are.
 static bool isAlwaysEmpty(KernelOp kernel) {
   for (auto [dim, extent] : llvm::enumerate(kernel.getExtents().getResults()))
@@ -314,6 +355,7 @@ Expected<Variant> swage::compileVariant(Program::State &program, const CompileOp
   }
   if (Status read = readLaunches(program, variant); !read)
     return read.takeError();
+  addTwins(program, variant);
 
   std::vector<bool> skip;
   for (KernelOp kernel : variant.ops) {

@@ -9,7 +9,9 @@ using namespace mlir;
 using namespace swage;
 
 void swage::buildKernelPipeline(OpPassManager &manager, const KernelPipelineOptions &options) {
-  // Static extents first: every later decision is better on them.
+  // Before anything folds: which values are outputs decides where fused work rounds.
+  manager.addNestedPass<func::FuncOp>(createMaterializeResultsPass());
+  // Static extents: every later decision is better on them.
   manager.addNestedPass<func::FuncOp>(createInferShapesPass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

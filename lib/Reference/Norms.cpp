@@ -88,7 +88,8 @@ static Number layerNormVariance(const std::vector<Number> &row, const Number &me
   for (const Number &x : row) {
     Number d = deviation(x, mean, precision);
     squares += static_cast<long double>(d.reference) * d.reference;
-    carried += std::fabs(d.reference) * x.error;
+    // The square of the error counts where a row is constant but for its rounding.
+    carried += (std::fabs(d.reference) + 0.5 * x.error) * x.error;
     honest = precision.round(honest + precision.round(d.honest * d.honest));
   }
   double v = static_cast<double>(squares) / n;

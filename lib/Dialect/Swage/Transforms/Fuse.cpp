@@ -38,6 +38,11 @@ struct Group {
   SmallVector<unsigned> siblings;
 };
 
+/// Ops in one kernel, and ops in a chain that its readers compute again: bounds for compile time
+/// and for recursion, far beyond what registers hold.
+constexpr size_t kMaxOps = 256;
+constexpr int64_t kMaxInlinedDepth = 64;
+
 bool isNode(Operation *op) {
   return isCollectiveOp(op) || isElementwiseOp(op) || isa<ConcatOp>(op);
 }
@@ -57,6 +62,7 @@ private:
   FailureOr<bool> splitIndexChain();
   LogicalResult analyse();
   void chooseInlined();
+  void keepReadersBuildable();
   void formGroups();
   bool tryMerge(unsigned into, unsigned from, Operation *at);
   void mergeSiblings();
@@ -111,6 +117,13 @@ LogicalResult Fuser::checkOps() {
     if (failed(checkAlignment(function.getResultAttr(i, "swage.alignment"))))
       return failure();
   for (Operation &op : function.getBody().front()) {
+    if (auto bitcast = dyn_cast<arith::BitcastOp>(op);
+        bitcast && isa<RankedTensorType>(bitcast.getType()))
+      for (Type type : {bitcast.getIn().getType(), bitcast.getType()})
+        if (Type element = cast<RankedTensorType>(type).getElementType();
+            element.isF16() || element.isBF16())
+          return op.emitOpError() << "has no kernel for " << element
+                                  << ", which a kernel holds as f32";
     if (isNode(&op) || isIndexOp(&op) || isa<func::ReturnOp, tensor::DimOp>(op))
       continue;
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -362,7 +375,12 @@ void Fuser::chooseInlined() {
   auto bytes = [](Value value) {
     return elementBytes(cast<ShapedType>(value.getType()).getElementType());
   };
+  // How many ops lie between an op and the kernel that computes it again.
+  llvm::DenseMap<Operation *, int64_t> depth;
   for (Operation &op : llvm::reverse(function.getBody().front())) {
+    if (isIndexOp(&op))
+      for (Operation *user : op.getUsers())
+        depth[&op] = std::max(depth[&op], depth.lookup(user) + 1);
     if (!isElementwiseOp(&op) || isa<CopyOp>(op) || isReturned(op.getResult(0)))
       continue;
     SmallVector<Value> large;
@@ -373,8 +391,38 @@ void Fuser::chooseInlined() {
     for (Value operand : large)
       read += bytes(operand);
     int64_t stored = read + bytes(op.getResult(0)) * (1 + readers);
-    if (large.size() <= 1 && readers * read <= stored)
+    int64_t below = 0;
+    for (Operation *user : op.getUsers())
+      below = std::max(below, depth.lookup(user));
+    if (large.size() <= 1 && readers * read <= stored && below < kMaxInlinedDepth) {
       inlined.insert(&op);
+      depth[&op] = below + 1;
+    }
+  }
+}
+
+/// An op that is computed where it is read puts the index ops in front of it into its reader, which
+/// may be more than one access can say. Then it is stored after all.
+void Fuser::keepReadersBuildable() {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation &op : function.getBody().front()) {
+      if (!isNode(&op) || inlined.contains(&op) || op.use_empty())
+        continue;
+      OpSet alone;
+      alone.insert(&op);
+      std::string why;
+      if (build(alone, why))
+        continue;
+      SmallVector<Value> worklist(op.operand_begin(), op.operand_end());
+      while (!worklist.empty()) {
+        Operation *producer = worklist.pop_back_val().getDefiningOp();
+        if (producer && inlined.erase(producer))
+          changed = true;
+        else if (producer && isIndexOp(producer))
+          worklist.push_back(producer->getOperand(0));
+      }
+    }
   }
 }
 
@@ -388,7 +436,11 @@ bool Fuser::tryMerge(unsigned into, unsigned from, Operation *at) {
   OpSet all = a.ops;
   all.insert(b.ops.begin(), b.ops.end());
   std::string why;
-  std::optional<BuiltKernel> built = build(all, why);
+  std::optional<BuiltKernel> built;
+  if (all.size() > kMaxOps)
+    why = "a kernel has at most " + std::to_string(kMaxOps) + " ops";
+  else
+    built = build(all, why);
   if (built)
     why = accessProblem(*built->kernel);
   std::optional<int64_t> before = bytesOf(a.built), other = bytesOf(b.built),
@@ -650,8 +702,10 @@ LogicalResult Fuser::run() {
   }
   if (failed(split))
     return failure();
-  if (fuse)
+  if (fuse) {
     chooseInlined();
+    keepReadersBuildable();
+  }
   for (Operation &op : function.getBody().front())
     if (isNode(&op) && !inlined.contains(&op) && !op.use_empty())
       nodes.push_back(&op);

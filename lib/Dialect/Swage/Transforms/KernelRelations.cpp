@@ -163,8 +163,22 @@ std::optional<Relation> KernelBuilder::pull(Operation *op, const Relation &resul
                              getAffineConstantExpr(slice.getFrom(), context()));
     return operand;
   }
-  if (isa<ReshapeOp>(op))
-    return reshape(result, op->getResult(0), op->getOperand(0));
+  if (isa<ReshapeOp>(op)) {
+    Value x = op->getOperand(0);
+    std::string before = why;
+    std::optional<Relation> operand = reshape(result, op->getResult(0), x);
+    bool isLoaded = !isComputed(x) && !(x.getDefiningOp() && isIndexOp(x.getDefiningOp()));
+    if (operand || wanted || !isLoaded)
+      return operand;
+    // What is loaded needs no coordinates of its own, only its place in memory, which a reshape
+    // leaves as it is.
+    why = before;
+    AffineExpr zero = getAffineConstantExpr(0, context());
+    operand = Relation(shapes.shapeOf(x).size(),
+                       LinearAccess{SmallVector<AffineExpr>(extents.size(), zero), zero});
+    operand->back() = flatten(result, op->getResult(0));
+    return operand;
+  }
   return result; // elementwise, copy, tensor.cast, softmax
 }
 

@@ -25,6 +25,8 @@ namespace {
 
 /// Elements of a row that a thread keeps in f32 registers without spilling.
 constexpr int64_t kRegisterElements = 32;
+/// Elements of all operands' vectors together that a thread holds at once without spilling.
+constexpr int64_t kVectorElements = 128;
 /// Offsets that a block may form beyond the last element.
 constexpr int64_t kOvershoot = 1 << 20;
 
@@ -91,15 +93,18 @@ std::optional<int64_t> Selector::product(bool reduced) const {
 /// aligned. Without `tail` it divides the extent.
 int64_t Selector::vectorAlong(unsigned dim, bool tail,
                               function_ref<bool(ViewAttr)> takesPart) const {
-  int64_t narrow = 16, wide = 1;
+  int64_t narrow = 16, wide = 1, moving = 0;
   for (ViewAttr view : views()) {
     LinearAccess access = *LinearAccess::of(view.getAccess());
     if (access.isBroadcast(dim) || !takesPart(view))
       continue;
+    ++moving;
     narrow = std::min(narrow, elementBytes(view.getElement()));
     wide = std::max(wide, elementBytes(view.getElement()));
   }
   int64_t vector = std::min<int64_t>(16 / narrow, std::max<int64_t>(1, 32 / wide));
+  while (vector > 1 && vector * moving > kVectorElements)
+    vector /= 2;
   while (vector > 1 && !tail && !extent(dim).isMultipleOf(vector))
     vector /= 2;
   for (ViewAttr view : views()) {
@@ -302,20 +307,27 @@ SelectedSchedule Selector::column() {
 
 SelectedSchedule Selector::reduce() {
   unsigned keptInner = kernel.getReduced().front() - 1;
-  int64_t vector = vectorAlong(keptInner);
-  std::optional<int64_t> length = product(true), inner = constantSize(extent(keptInner));
+  // 16 bytes of what is read; the few results may be narrower.
+  int64_t narrow = 16;
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+    narrow = std::min(narrow, elementBytes(view.getElement()));
+  int64_t vector = std::min(vectorAlong(keptInner), 16 / narrow);
+  std::optional<int64_t> length = product(true), kept = product(false),
+                         inner = constantSize(extent(keptInner));
   // Sixteen lanes read 256 bytes side by side, which is as good as more and leaves more groups to
-  // share the row.
+  // share the row. Fewer where that leaves multiprocessors idle.
   int64_t lanes = 16, groups = 16;
   while (inner && lanes > 1 && lanes / 2 * vector >= *inner)
     lanes /= 2;
+  while (kept && lanes > 4 && *kept < 2 * device.smCount * lanes * vector &&
+         lanes * vector * narrow > 128)
+    lanes /= 2;
   groups = 256 / lanes;
-  while (length && groups > 1 && groups > *length)
+  while (length && groups > 1 &&
+         (groups > *length || (4 * groups > *length && groups * lanes > 128)))
     groups /= 2;
   lanes = std::max<int64_t>(lanes, 64 / groups);
-  int64_t unroll = length && *length >= 8 * groups ? 8 : length && *length >= 4 * groups ? 4 : 1;
-  if (!length)
-    unroll = 8;
+  int64_t unroll = length && *length < 4 * groups ? 1 : length && *length < 8 * groups ? 4 : 8;
   return {ReduceScheduleAttr::get(context(), lanes, groups, vector, unroll, index),
           "the reduced dimensions lie outside the contiguous one"};
 }

@@ -24,6 +24,21 @@ def InferShapesPass : Pass<"swage-infer-shapes", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def MaterializeResultsPass : Pass<"swage-materialize-results", "::mlir::func::FuncOp"> {
+  let summary = "Gives a rounded function result that the graph goes on with a value of its own";
+  let description = [{
+    The very first pass, because folding and CSE may make one value of two: a value that is also an output is used as rounded, an
+    equal value that is none is not. Only 16-bit floats differ once rounded; arguments are rounded already.
+
+    ```mlir
+    %s = arith.addf %x, %y ; %n = swage.layer_norm %s ; return %s, %n
+    ==>
+    %s = arith.addf %x, %y ; %c = swage.copy %s ; %n = swage.layer_norm %c ; return %c, %n
+    ```
+  }];
+  let dependentDialects = ["::swage::SwageDialect"];
+}
+
 def RecognizePass : Pass<"swage-recognize", "::mlir::func::FuncOp"> {
   let summary = "Raises decomposed LayerNorm, RMSNorm and softmax to the structured ops";
   let description = [{
