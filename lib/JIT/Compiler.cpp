@@ -178,15 +178,15 @@ static void addTwins(Program::State &program, Variant &variant) {
         kept.insert(leading);
     }
   }
+  auto isTwin = [&](mlir::Value result) {
+    return kept.contains(leaderOf(result)) &&
+           !llvm::is_contained(block.getTerminator()->getOperands(), result);
+  };
   for (mlir::Operation &op : block)
-    if (llvm::any_of(op.getResults(),
-                     [&](mlir::Value result) { return kept.contains(leaderOf(result)); }))
-      if (std::string place = lineAndColumn(&op);
-          !place.empty() && !llvm::is_contained(variant.stored, place) &&
-          llvm::any_of(op.getResults(), [&](mlir::Value result) {
-            return !llvm::is_contained(block.getTerminator()->getOperands(), result);
-          }))
-        variant.stored.push_back(place);
+    if (std::string place = lineAndColumn(&op); !place.empty() &&
+                                                llvm::any_of(op.getResults(), isTwin) &&
+                                                !llvm::is_contained(variant.stored, place))
+      variant.stored.push_back(place);
 }
 
 /// Whether all outputs are empty whatever the runtime sizes are.
