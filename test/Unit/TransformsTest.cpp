@@ -453,6 +453,17 @@ TEST(Fuse, hasNothingToDoTwice) {
   }
 }
 
+// A reshape across every boundary of its operand, a chain of index ops that no one access can say,
+// and an op whose inlining would make such a chain.
+TEST(Fuse, findsKernelsForEveryChainOfIndexOps) {
+  for (uint64_t seed : {782, 1325, 2280, 3381, 3573, 4237, 5509}) {
+    Compiler compiler;
+    OwningOpRef<ModuleOp> module = compiler.parse(swage::test::randomGraph(seed));
+    ASSERT_TRUE(module) << "seed " << seed;
+    EXPECT_TRUE(succeeded(compiler.runPipeline(*module))) << "seed " << seed << compiler.errors;
+  }
+}
+
 TEST(Fuse, refusesOpsBesideLaunches) {
   Compiler compiler;
   OwningOpRef<ModuleOp> module =

@@ -168,7 +168,7 @@ std::optional<Relation> KernelBuilder::pull(Operation *op, const Relation &resul
     std::string before = why;
     std::optional<Relation> operand = reshape(result, op->getResult(0), x);
     bool isLoaded = !isComputed(x) && !(x.getDefiningOp() && isIndexOp(x.getDefiningOp()));
-    if (operand || wanted || !isLoaded)
+    if (operand || wanted || !isLoaded || shapes.shapeOf(x).empty())
       return operand;
     // What is loaded needs no coordinates of its own, only its place in memory, which a reshape
     // leaves as it is.
