@@ -269,11 +269,12 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
     launch.inputViews.push_back(unsigned(view.getTensor()));
   for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
     launch.outputViews.push_back(unsigned(view.getTensor()));
+  // No element is ever split, whatever the caller declares.
   auto alignmentOf = [](mlir::ArrayAttr views, int64_t tensor) {
     int64_t alignment = 1;
     for (ViewAttr view : views.getAsRange<ViewAttr>())
       if (view.getTensor() == tensor)
-        alignment = std::max(alignment, view.getAlign());
+        alignment = std::max({alignment, view.getAlign(), elementBytes(view.getElement())});
     return uint64_t(alignment);
   };
   for (size_t i = 0; i < symbolic.inputs.size(); ++i) {
