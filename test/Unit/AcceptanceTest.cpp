@@ -3,6 +3,7 @@
 #include "swage/Reference/Acceptance.h"
 #include "ReferenceGraph.h"
 #include "gtest/gtest.h"
+#include <random>
 
 using namespace swage::reference;
 using namespace swage::reference::test;
@@ -284,4 +285,47 @@ TEST(Acceptance, layerNormOverTwoColumnsIsValid) {
   Value value = graph.run({&x})[0];
   Verdict verdict = judge(llvm::cantFail(value.honestTensor()), value);
   EXPECT_TRUE(verdict.accepted()) << verdict.line();
+}
+
+// Faults at random places of random shapes: whatever the shape, no rule may be too weak for them.
+TEST(Acceptance, faultsAtRandomPlacesAreRejected) {
+  std::mt19937_64 engine(7);
+  auto below = [&](int64_t n) { return static_cast<int64_t>(engine() % static_cast<uint64_t>(n)); };
+  for (int round = 0; round < 200; ++round) {
+    ElementType type = round % 3 == 0   ? ElementType::F32
+                       : round % 3 == 1 ? ElementType::F16
+                                        : ElementType::BF16;
+    int64_t rows = 2 + below(40), columns = 17 + below(200);
+    std::string tensor =
+        "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + name(type) + ">";
+    const char *ops[] = {"swage.layer_norm %x axis 1 eps 1.0e-5 : (T) -> T",
+                         "swage.softmax %x axis 1 : T -> T", "math.tanh %x : T"};
+    std::string text =
+        "func.func @f(%x: T) -> T {\n%y = " + std::string(ops[below(3)]) + "\nreturn %y : T }";
+    for (size_t at; (at = text.find('T')) != std::string::npos;)
+      text.replace(at, 1, tensor);
+    Tensor x = makeInput(type, {rows, columns}, InputFamily::Dense, 0, engine());
+    Graph graph(text);
+    std::vector<Value> results = graph.run({&x});
+    ASSERT_EQ(results.size(), 1u) << graph.message << text;
+    Tensor right = llvm::cantFail(results[0].honestTensor());
+    ASSERT_TRUE(judge(right, results[0]).accepted()) << judge(right, results[0]).line() << text;
+    // A row left as it was poisoned, another row's values, one element's, the last vector's.
+    for (int fault = 0; fault < 4; ++fault) {
+      Tensor wrong = llvm::cantFail(results[0].honestTensor());
+      int64_t row = below(rows), other = (row + 1 + below(rows - 1)) % rows;
+      int64_t first = row * columns, at = first + below(columns);
+      if (fault == 2) {
+        wrong.setReal(at, std::nan(""));
+      } else {
+        for (int64_t j = fault == 3 ? columns - 8 : 0; j < columns; ++j)
+          wrong.setReal(first + j, fault == 0   ? -1.5
+                                   : fault == 1 ? right.real(other * columns + j)
+                                                : 0.0);
+      }
+      EXPECT_FALSE(judge(wrong, results[0]).accepted())
+          << "round " << round << " fault " << fault << "\n"
+          << text;
+    }
+  }
 }
