@@ -12,7 +12,7 @@
 // CHECK: compiled 1 kernel for sm_90a; nothing was run: --device=none.
 // CHECK: --check judges every result
 
-// STAGES: 01-swage-infer-shapes.mlir
+// STAGES: 01-swage-materialize-results.mlir
 // STAGES: swage-recognize.mlir
 // STAGES: swage-fuse.mlir
 // STAGES: swage-prepare-for-emission.mlir

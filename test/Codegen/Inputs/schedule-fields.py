@@ -15,7 +15,7 @@ EDITS = {
     "row": ["vector = 8:vector = 4,vectors_per_thread = 4:vectors_per_thread = 8", "kind = block:kind = looped",
             "threads_per_row = 256:threads_per_row = 512,vectors_per_thread = 4:vectors_per_thread = 2",
             "index = 32:index = 64"],
-    "reduce": ["lanes = \\d+:lanes = 8", "row_groups = \\d+:row_groups = 4", "vector = \\d+:vector = 2",
+    "reduce": ["lanes = \\d+:lanes = 16", "row_groups = \\d+:row_groups = 4", "vector = \\d+:vector = 2",
                "unroll = \\d+:unroll = 3", "index = 32:index = 64"],
 }
 
