@@ -141,6 +141,11 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
           expr = all.floorDiv(others);
       }
     }
+    // A runtime extent is never stretched: it is the result's, which the launch checks.
+    if (auto broadcast = dyn_cast<BroadcastOp>(op))
+      for (auto [from, dim] : llvm::zip_equal(shapes[broadcast.getX()], broadcast.getDims()))
+        if (constantSize(from) != 1)
+          equate(from, exprs[dim]);
     shapes[op->getResult(0)] = exprs;
   } else if (!tensors.empty()) {
     // Elementwise ops, softmax, copy, tensor.cast: every tensor has one shape.

@@ -180,7 +180,7 @@ def Swage_BroadcastOp : Swage_Op<"broadcast", [Pure]> {
     x's own.
 
     Constraints: (C1) dims has one entry for each dimension of x. (C2) dims are in 0..rank(result)-1 and strictly increasing. (C3) x's extent
-    k is 1 or the result's extent dims[k]. (C4) the element types agree. (C5) sizes has one value for each dynamic extent of the result, or none
+    k is a static 1 or the result's extent dims[k] (checked at run time where it is dynamic). (C4) the element types agree. (C5) sizes has one value for each dynamic extent of the result, or none
     where each comes from x.
 
     Example:
