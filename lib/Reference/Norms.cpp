@@ -42,7 +42,8 @@ static Number rstdOf(const Number &x, double epsilon, Precision precision) {
   double least = std::max(shifted - error, epsilon - eps.error - precision.rounding(epsilon));
   if (least <= 0)
     return {r, kUncertain, honest};
-  return checked(r, 1 / std::sqrt(least) - r + precision.rounding(r, 3), honest, precision);
+  double up = 1 / std::sqrt(least) - r, down = r - 1 / std::sqrt(shifted + error);
+  return checked(r, std::max(up, down) + precision.rounding(r, 3), honest, precision);
 }
 
 /// d * q, where the deviation d has its own error bound.

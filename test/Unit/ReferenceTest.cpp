@@ -263,6 +263,29 @@ TEST(Reference, outputsAreUsedAsRounded) {
   EXPECT_EQ(values[1].reference(0), 2 * roundTo(kF16, 1.0 / 3));
 }
 
+/// Rows of two nearly equal values: the variance is all rounding, and its error is of second order.
+TEST(Reference, roundingOfANearlyConstantRowIsWithinItsBound) {
+  EvaluateOptions options;
+  options.stored = {"2:8"};
+  Graph graph(R"(func.func @main(%x: tensor<512x2xf16>, %g: tensor<512x2xf16>) -> (tensor<512x2xf16>, tensor<512xf32>, tensor<512xf32>) {
+  %s = arith.addf %x, %g : tensor<512x2xf16>
+  %y, %m, %r = swage.layer_norm %s axis 1 eps 1.0e-2 : (tensor<512x2xf16>) -> (tensor<512x2xf16>, tensor<512xf32>, tensor<512xf32>)
+  return %y, %m, %r : tensor<512x2xf16>, tensor<512xf32>, tensor<512xf32>
+})");
+  Tensor x = makeTensor(ElementType::F16, {512, 2}), g = makeTensor(ElementType::F16, {512, 2});
+  for (int64_t i = 0; i < x.size(); ++i) {
+    x.setReal(i, 2 + (i / 2) * 0.001953125);
+    g.setReal(i, (i % 2 ? 0.00097 : 0.00098) * (1 + i / 128));
+  }
+  std::vector<Value> results = graph.run({&x, &g}, options);
+  ASSERT_EQ(results.size(), 3u) << graph.message;
+  for (const Value &result : results)
+    for (int64_t i = 0; i < result.size(); ++i) {
+      Number number = result.load(i);
+      EXPECT_LE(std::fabs(number.honest - number.reference), number.error * 1.0001 + 1e-6) << i;
+    }
+}
+
 TEST(Reference, storedValuesAddARoundingToTheErrorOnly) {
   EvaluateOptions options;
   options.stored = {"3:8"};

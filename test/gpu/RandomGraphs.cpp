@@ -30,7 +30,8 @@ struct Case {
   std::string failure;                      ///< of compiling
 };
 
-/// Sums of mean errors in ulps over all dense results.
+/// Mean errors over all dense results, each result's as a share of the larger of its two, so that a result of few or of
+/// coarse elements counts as much as any other.
 struct Errors {
   double fused = 0, unfused = 0;
 };
@@ -137,7 +138,7 @@ std::string Suite::runFamily(const Case &test, reference::InputFamily family, bo
   std::vector<const reference::Tensor *> pointers;
   for (const reference::Tensor &input : inputs)
     pointers.push_back(&input);
-  double means[2] = {0, 0};
+  std::vector<double> means[2];
   bool comparable = isGate && !test.graph.exact;
   for (int unfused = 0; unfused < 2; ++unfused) {
     const Executable &executable = *test.executables[unfused];
@@ -173,12 +174,17 @@ std::string Suite::runFamily(const Case &test, reference::InputFamily family, bo
         return fmt::format("{}: {} of {} elements are bit-equal; needed: all", name,
                            verdict.statistics.bitEqual, verdict.statistics.elements);
       if (std::isfinite(verdict.statistics.meanErrorUlp))
-        means[unfused] += verdict.statistics.meanErrorUlp;
+        means[unfused].push_back(verdict.statistics.meanErrorUlp);
+      else
+        comparable = false;
     }
   }
   if (comparable) {
-    errors.fused += means[0];
-    errors.unfused += means[1];
+    for (auto [fused, unfused] : llvm::zip_equal(means[0], means[1]))
+      if (double larger = std::max(fused, unfused); larger > 0) {
+        errors.fused += fused / larger;
+        errors.unfused += unfused / larger;
+      }
   }
   return {};
 }
