@@ -94,10 +94,10 @@ func.func @accesses(%x: tensor<512x256xf32>, %c: tensor<512xf32>, %s: tensor<512
 // -----
 
 // Runtime extents: the blocks are counted at launch, and an extent behind the first is divided by.
-// CHECK:       #[[$SPACE:.*]] = affine_map<()[s0, s1, s2] -> (s0, s1, 16)>
+// CHECK:       #[[$SPACE:.*]] = affine_map<()[s0, s1] -> (s0, s1, 16)>
 // CHECK-LABEL: func.func @runtime
 // CHECK:       swage.kernel @pointwise_
-// CHECK-SAME:    geometry <blocks = ()[s0, s1, s2] -> (((s0 * s1) * 16) ceildiv 256), threads = 256, spaces = [#[[$SPACE]]], dividers = ()[s0, s1, s2] -> (s1)>
+// CHECK-SAME:    geometry <blocks = ()[s0, s1] -> (((s0 * s1) * 16) ceildiv 256), threads = 256, spaces = [#[[$SPACE]]], dividers = ()[s0, s1] -> (s1)>
 func.func @runtime(%x: tensor<?x?x64xf32>, %b: tensor<?x64xf32>) -> tensor<?x?x64xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FusionGraph.h"
 #include "KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -43,10 +44,6 @@ struct Group {
 constexpr size_t kMaxOps = 256;
 constexpr int64_t kMaxInlinedDepth = 64;
 
-bool isNode(Operation *op) {
-  return isCollectiveOp(op) || isElementwiseOp(op) || isa<ConcatOp>(op);
-}
-
 /// Fuses one function.
 class Fuser {
 public:
@@ -55,9 +52,6 @@ public:
 
 private:
   FailureOr<bool> isDone();
-  LogicalResult checkOps();
-  void sinkConcats();
-  void insertCopies();
   void insertCopiesBeforeCollectives();
   FailureOr<bool> splitIndexChain();
   LogicalResult analyse();
@@ -95,114 +89,13 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Preparation of the graph
+// Copies where one kernel cannot read as it must
 //===----------------------------------------------------------------------===//
-
-LogicalResult Fuser::checkOps() {
-  if (!function.getBody().hasOneBlock())
-    return function.emitOpError() << "has " << function.getBody().getBlocks().size()
-                                  << " blocks, but must have 1";
-  auto checkAlignment = [&](Attribute attr) -> LogicalResult {
-    auto align = dyn_cast_or_null<IntegerAttr>(attr);
-    if (attr && (!align || align.getInt() < 1 || align.getInt() > 4096 ||
-                 !llvm::isPowerOf2_64(align.getInt())))
-      return function.emitOpError()
-             << "has swage.alignment " << attr << ", but it must be a power of two up to 4096";
-    return success();
-  };
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (failed(checkAlignment(function.getArgAttr(i, "swage.alignment"))))
-      return failure();
-  for (unsigned i = 0; i < function.getNumResults(); ++i)
-    if (failed(checkAlignment(function.getResultAttr(i, "swage.alignment"))))
-      return failure();
-  for (Operation &op : function.getBody().front()) {
-    if (auto bitcast = dyn_cast<arith::BitcastOp>(op);
-        bitcast && isa<RankedTensorType>(bitcast.getType()))
-      for (Type type : {bitcast.getIn().getType(), bitcast.getType()})
-        if (Type element = cast<RankedTensorType>(type).getElementType();
-            element.isF16() || element.isBF16())
-          return op.emitOpError() << "has no kernel for " << element
-                                  << ", which a kernel holds as f32";
-    if (isNode(&op) || isIndexOp(&op) || isa<func::ReturnOp, tensor::DimOp>(op))
-      continue;
-    if (auto constant = dyn_cast<arith::ConstantOp>(op))
-      if (!isa<RankedTensorType>(constant.getType()) || isa<SplatElementsAttr>(constant.getValue()))
-        continue;
-    if (isa<arith::ConstantOp>(op))
-      return op.emitOpError() << "is no splat; pass such a tensor as an argument";
-    if (llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIndex(); }) &&
-        op.getNumResults())
-      continue;
-    return op.emitOpError() << "has no kernel";
-  }
-  return success();
-}
-
-/// Pattern: f(concat(a, b)) -> concat(f(a), f(b)) for a permute, a cast or another elementwise op
-/// of one operand, so that the parts are written where they end up.
-void Fuser::sinkConcats() {
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (op.getNumOperands() != 1 ||
-        !(isa<PermuteOp>(op) || (isElementwiseOp(&op) && !isa<CopyOp>(op))))
-      continue;
-    auto concat = op.getOperand(0).getDefiningOp<ConcatOp>();
-    if (!concat || !concat->hasOneUse())
-      continue;
-    OpBuilder builder(&op);
-    int64_t axis = concat.getAxis();
-    if (auto permute = dyn_cast<PermuteOp>(op))
-      axis = llvm::find(permute.getPermutation(), axis) - permute.getPermutation().begin();
-    auto result = cast<RankedTensorType>(op.getResult(0).getType());
-    if (result.isDynamicDim(axis))
-      continue;
-    SmallVector<int64_t> shape(result.getShape());
-    shape[axis] /= static_cast<int64_t>(concat.getParts().size());
-    SmallVector<Value> parts;
-    for (Value part : concat.getParts()) {
-      Operation *moved = builder.clone(op);
-      moved->setOperand(0, part);
-      moved->getResult(0).setType(RankedTensorType::get(shape, result.getElementType()));
-      parts.push_back(moved->getResult(0));
-    }
-    op.getResult(0).replaceAllUsesWith(
-        ConcatOp::create(builder, concat.getLoc(), result, parts, axis));
-    op.erase();
-    concat.erase();
-  }
-}
-
-/// Function results that no op of a kernel gives get a copy; without fusion, so does every index
-/// op.
-void Fuser::insertCopies() {
-  Operation *terminator = function.getBody().front().getTerminator();
-  if (!fuse)
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
-      if (isIndexOp(&op) && !isa<tensor::CastOp>(op)) {
-        OpBuilder builder(op.getContext());
-        builder.setInsertionPointAfter(&op);
-        auto copy =
-            CopyOp::create(builder, op.getLoc(), op.getResult(0).getType(), op.getResult(0));
-        op.getResult(0).replaceAllUsesExcept(copy, copy);
-      }
-  llvm::DenseSet<Value> returned;
-  for (OpOperand &operand : terminator->getOpOperands()) {
-    Operation *op = operand.get().getDefiningOp();
-    bool first = returned.insert(operand.get()).second;
-    if (op && isNode(op) && first)
-      continue;
-    if (!isa<RankedTensorType>(operand.get().getType()))
-      continue;
-    OpBuilder builder(terminator);
-    operand.set(
-        CopyOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
-  }
-}
 
 /// A row that would be read against the grain is permuted by a kernel of its own first.
 void Fuser::insertCopiesBeforeCollectives() {
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (!isNode(&op) || isa<CopyOp>(op))
+    if (!isKernelNode(&op) || isa<CopyOp>(op))
       continue;
     OpSet alone;
     alone.insert(&op);
@@ -271,7 +164,7 @@ SmallVector<Operation *> Fuser::producersOf(Operation *node) const {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!op || !seen.insert(op).second)
       continue;
-    if (isNode(op) && !inlined.contains(op))
+    if (isKernelNode(op) && !inlined.contains(op))
       found.insert(op);
     else
       worklist.append(op->operand_begin(), op->operand_end());
@@ -288,7 +181,7 @@ SmallVector<Operation *> Fuser::consumersOf(Operation *node) const {
     Operation *op = worklist.pop_back_val();
     if (!seen.insert(op).second)
       continue;
-    if (isNode(op) && !inlined.contains(op))
+    if (isKernelNode(op) && !inlined.contains(op))
       found.insert(op);
     else if (!isa<func::ReturnOp>(op))
       worklist.append(op->user_begin(), op->user_end());
@@ -310,7 +203,7 @@ SmallVector<Value> Fuser::outputsOf(const OpSet &ops) const {
         Operation *user = worklist.pop_back_val();
         if (!seen.insert(user).second)
           continue;
-        if (isNode(user) && !inlined.contains(user))
+        if (isKernelNode(user) && !inlined.contains(user))
           outside = !ops.contains(user);
         else
           worklist.append(user->user_begin(), user->user_end());
@@ -407,7 +300,7 @@ void Fuser::keepReadersBuildable() {
   for (bool changed = true; changed;) {
     changed = false;
     for (Operation &op : function.getBody().front()) {
-      if (!isNode(&op) || inlined.contains(&op) || op.use_empty())
+      if (!isKernelNode(&op) || inlined.contains(&op) || op.use_empty())
         continue;
       OpSet alone;
       alone.insert(&op);
@@ -677,7 +570,7 @@ FailureOr<bool> Fuser::isDone() {
   if (function.getOps<LaunchOp>().empty())
     return false;
   for (Operation &op : function.getOps())
-    if (isNode(&op) || (isIndexOp(&op) && !isa<tensor::CastOp>(op)))
+    if (isKernelNode(&op) || (isIndexOp(&op) && !isa<tensor::CastOp>(op)))
       return op.emitOpError() << "stands beside launches, but a function is fused as a whole";
   return true;
 }
@@ -686,11 +579,11 @@ LogicalResult Fuser::run() {
   FailureOr<bool> done = isDone();
   if (failed(done) || *done)
     return success(succeeded(done));
-  if (failed(checkOps()))
+  if (failed(checkKernelOps(function)))
     return failure();
   if (fuse)
-    sinkConcats();
-  insertCopies();
+    sinkConcats(function);
+  insertResultCopies(function, fuse);
   if (failed(analyse()))
     return failure();
   insertCopiesBeforeCollectives();
@@ -707,7 +600,7 @@ LogicalResult Fuser::run() {
     keepReadersBuildable();
   }
   for (Operation &op : function.getBody().front())
-    if (isNode(&op) && !inlined.contains(&op) && !op.use_empty())
+    if (isKernelNode(&op) && !inlined.contains(&op) && !op.use_empty())
       nodes.push_back(&op);
   formGroups();
   for (Group &group : groups)

@@ -98,7 +98,8 @@ int64_t Selector::vectorAlong(unsigned dim, bool tail,
     LinearAccess access = *LinearAccess::of(view.getAccess());
     if (access.isBroadcast(dim) || !takesPart(view))
       continue;
-    ++moving;
+    // Bools live in predicate registers, of which there are few.
+    moving += view.getElement().isInteger(1) ? 2 : 1;
     narrow = std::min(narrow, elementBytes(view.getElement()));
     wide = std::max(wide, elementBytes(view.getElement()));
   }

@@ -1,0 +1,121 @@
+//===- FusionGraph.cpp - What fusion does to the graph first --------------===//
+//
+// Rewrites that need no decision: what no kernel can hold is an error, a concatenation moves to
+// where it is written, and a function result that no op of a kernel gives gets a copy.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusionGraph.h"
+#include "KernelBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace swage;
+
+bool swage::isKernelNode(Operation *op) {
+  return isCollectiveOp(op) || isElementwiseOp(op) || isa<ConcatOp>(op);
+}
+
+LogicalResult swage::checkKernelOps(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError() << "has " << function.getBody().getBlocks().size()
+                                  << " blocks, but must have 1";
+  auto checkAlignment = [&](Attribute attr) -> LogicalResult {
+    auto align = dyn_cast_or_null<IntegerAttr>(attr);
+    if (attr && (!align || align.getInt() < 1 || align.getInt() > 4096 ||
+                 !llvm::isPowerOf2_64(align.getInt())))
+      return function.emitOpError()
+             << "has swage.alignment " << attr << ", but it must be a power of two up to 4096";
+    return success();
+  };
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (failed(checkAlignment(function.getArgAttr(i, "swage.alignment"))))
+      return failure();
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (failed(checkAlignment(function.getResultAttr(i, "swage.alignment"))))
+      return failure();
+  for (Operation &op : function.getBody().front()) {
+    if (auto bitcast = dyn_cast<arith::BitcastOp>(op);
+        bitcast && isa<RankedTensorType>(bitcast.getType()))
+      for (Type type : {bitcast.getIn().getType(), bitcast.getType()})
+        if (Type element = cast<RankedTensorType>(type).getElementType();
+            element.isF16() || element.isBF16())
+          return op.emitOpError() << "has no kernel for " << element
+                                  << ", which a kernel holds as f32";
+    if (isKernelNode(&op) || isIndexOp(&op) || isa<func::ReturnOp, tensor::DimOp>(op))
+      continue;
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      if (!isa<RankedTensorType>(constant.getType()) || isa<SplatElementsAttr>(constant.getValue()))
+        continue;
+    if (isa<arith::ConstantOp>(op))
+      return op.emitOpError() << "is no splat; pass such a tensor as an argument";
+    if (llvm::all_of(op.getResultTypes(), [](Type type) { return type.isIndex(); }) &&
+        op.getNumResults())
+      continue;
+    return op.emitOpError() << "has no kernel";
+  }
+  return success();
+}
+
+/// Pattern: f(concat(a, b)) -> concat(f(a), f(b)) for a permute, a cast or another elementwise op
+/// of one operand, so that the parts are written where they end up.
+void swage::sinkConcats(func::FuncOp function) {
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    if (op.getNumOperands() != 1 ||
+        !(isa<PermuteOp>(op) || (isElementwiseOp(&op) && !isa<CopyOp>(op))))
+      continue;
+    auto concat = op.getOperand(0).getDefiningOp<ConcatOp>();
+    if (!concat || !concat->hasOneUse())
+      continue;
+    OpBuilder builder(&op);
+    int64_t axis = concat.getAxis();
+    if (auto permute = dyn_cast<PermuteOp>(op))
+      axis = llvm::find(permute.getPermutation(), axis) - permute.getPermutation().begin();
+    auto result = cast<RankedTensorType>(op.getResult(0).getType());
+    if (result.isDynamicDim(axis))
+      continue;
+    SmallVector<int64_t> shape(result.getShape());
+    shape[axis] /= static_cast<int64_t>(concat.getParts().size());
+    SmallVector<Value> parts;
+    for (Value part : concat.getParts()) {
+      Operation *moved = builder.clone(op);
+      moved->setOperand(0, part);
+      moved->getResult(0).setType(RankedTensorType::get(shape, result.getElementType()));
+      parts.push_back(moved->getResult(0));
+    }
+    op.getResult(0).replaceAllUsesWith(
+        ConcatOp::create(builder, concat.getLoc(), result, parts, axis));
+    op.erase();
+    concat.erase();
+  }
+}
+
+/// Function results that no op of a kernel gives get a copy; without fusion, so does every index
+/// op.
+void swage::insertResultCopies(func::FuncOp function, bool fuse) {
+  Operation *terminator = function.getBody().front().getTerminator();
+  if (!fuse)
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+      if (isIndexOp(&op) && !isa<tensor::CastOp>(op)) {
+        OpBuilder builder(op.getContext());
+        builder.setInsertionPointAfter(&op);
+        auto copy =
+            CopyOp::create(builder, op.getLoc(), op.getResult(0).getType(), op.getResult(0));
+        op.getResult(0).replaceAllUsesExcept(copy, copy);
+      }
+  llvm::DenseSet<Value> returned;
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    Operation *op = operand.get().getDefiningOp();
+    bool first = returned.insert(operand.get()).second;
+    if (op && isKernelNode(op) && first)
+      continue;
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    OpBuilder builder(terminator);
+    operand.set(
+        CopyOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
+  }
+}
