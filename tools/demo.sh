@@ -3,4 +3,4 @@
 # reference. Without a GPU it compiles every kernel and prints the table without times.
 set -euo pipefail
 . "$(dirname "$0")/build.sh" swage-run
-exec "$SWAGE_BUILD/tools/swage-run/swage-run" "$root/examples/gpt2_block.mlir" --entry=main --check --benchmark "$@"
+exec "$build/tools/swage-run/swage-run" "$root/examples/gpt2_block.mlir" --entry=main --check --benchmark "$@"

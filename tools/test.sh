@@ -2,5 +2,5 @@
 # Builds everything and runs every test that this machine can run; GPU tests skip themselves where there is no GPU.
 set -euo pipefail
 . "$(dirname "$0")/build.sh"
-cd "$SWAGE_BUILD"
+cd "$build"
 exec ctest --output-on-failure --no-tests=error "$@"
