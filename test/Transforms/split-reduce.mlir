@@ -9,7 +9,7 @@
 // CHECK: %[[P:.*]] = swage.reduce sum %[[R]] dims [1] : tensor<16x1024x8192xbf16> -> tensor<16x8192xf32>
 // CHECK: %[[Y:.*]] = swage.reduce sum %[[P]] dims [0] : tensor<16x8192xf32> -> tensor<8192xbf16>
 // CHECK: return %[[Y]]
-// SM80: remark: split into 32 partial reductions for each of 8192 results: 1024 blocks instead of 32 for 108 multiprocessors
+// SM80: remark: split into 16 partial reductions for each of 8192 results: 1024 blocks instead of 64 for 108 multiprocessors
 func.func @outer(%x: tensor<16384x8192xbf16>) -> tensor<8192xbf16> {
   // expected-remark @+1 {{split into 16 partial reductions for each of 8192 results: 1024 blocks instead of 64 for 132 multiprocessors}}
   %y = swage.reduce sum %x dims [0] : tensor<16384x8192xbf16> -> tensor<8192xbf16>
