@@ -33,6 +33,22 @@ static Expression callOf(StringRef function, const Twine &arguments, unsigned si
   return {(function + "(" + arguments + ")").str(), Precedence::Primary, size + 1};
 }
 
+bool swage::codegen::callsMath(StringRef text) {
+  // What the templates declare for themselves (numeric.cuh, and device.cuh without math.cuh).
+  static constexpr StringRef everywhere[] = {
+      "bitCast", "exp",           "leadingZeros", "maximum", "maximumNumber",
+      "minimum", "minimumNumber", "popCount",     "roundTo", "rsqrt"};
+  StringRef prefix = "swage::";
+  for (size_t at = text.find(prefix); at != StringRef::npos; at = text.find(prefix)) {
+    text = text.substr(at + prefix.size());
+    StringRef name = text.take_while([](char c) { return llvm::isAlnum(c); });
+    StringRef rest = text.substr(name.size());
+    if ((rest.starts_with("(") || rest.starts_with("<")) && !llvm::is_contained(everywhere, name))
+      return true;
+  }
+  return false;
+}
+
 static Expression castTo(StringRef type, const Expression &expr) {
   return callOf(("static_cast<" + type + ">").str(), expr.text, expr.size);
 }

@@ -45,6 +45,10 @@ struct Statement {
   mlir::Location loc;
 };
 
+/// Whether an expression calls a function that only swage/math.cuh declares. A kernel includes that
+/// header only then: parsing it costs a few milliseconds.
+bool callsMath(llvm::StringRef text);
+
 class ExpressionEmitter {
 public:
   explicit ExpressionEmitter(NameTable &names) : names(names) {}

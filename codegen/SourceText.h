@@ -8,6 +8,8 @@
 #define SWAGE_CODEGEN_SOURCETEXT_H
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
 #include <string>
 #include <vector>
 
@@ -29,6 +31,9 @@ public:
   void function(llvm::StringRef head, llvm::StringRef expr);
   void indent() { depth += 2; }
   void dedent() { depth -= 2; }
+  /// Where the next line will be, and a line put there later.
+  size_t mark() const { return text.size(); }
+  void insertLine(size_t mark, llvm::StringRef line) { text.insert(mark, (line + "\n").str()); }
   std::string take() { return std::move(text); }
 
 private:

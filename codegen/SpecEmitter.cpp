@@ -439,6 +439,10 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
            ") {");
   out.indent();
   for (const Statement &statement : scalar.getStatements())
+    needsMath |= callsMath(statement.text);
+  for (Value value : yield.getValues())
+    needsMath |= callsMath(scalar.textOf(value));
+  for (const Statement &statement : scalar.getStatements())
     out.line(statement.text, fileAndLine(statement.loc));
   auto place = [](Value value) {
     Operation *op = value.getDefiningOp();
@@ -531,6 +535,7 @@ LogicalResult SpecEmitter::emit() {
   functionName = function.str();
   emitHeader();
   out.line("#include \"" + templateName + "\"");
+  size_t includes = out.mark();
   out.line("namespace {");
   out.line("struct Spec {");
   out.indent();
@@ -555,5 +560,7 @@ LogicalResult SpecEmitter::emit() {
   out.line("};");
   out.line("} // namespace");
   emitEntry();
+  if (needsMath)
+    out.insertLine(includes, "#include \"swage/math.cuh\"");
   return success();
 }

@@ -56,6 +56,7 @@ private:
   std::vector<Operand> operands;
   std::vector<std::string> inputNames, outputNames;
   std::string index, compute, templateName, functionName;
+  bool needsMath = false; ///< some phase calls what only swage/math.cuh has
 };
 
 } // namespace swage::codegen

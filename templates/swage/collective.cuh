@@ -12,8 +12,7 @@
 // becomes NaN as in PyTorch.  Max and Min propagate NaN.
 #pragma once
 
-#include "swage/device/device.cuh"
-#include "swage/math.cuh"
+#include "swage/numeric.cuh"
 
 namespace swage {
 

@@ -70,7 +70,8 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
     }
 #pragma unroll
     for (int u = 0; u < Unroll; ++u) {
-      runPrologue<Spec, V, kLast>(in[u], values[u], exists && valid[u], pointers, coord[u], sizes);
+      runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], exists && valid[u],
+                        pointers, coord[u], sizes);
       chunk += valid[u] ? Compute(1) : Compute(0);
     }
 #pragma unroll
@@ -119,8 +120,10 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   for (int i = 0; i < V; ++i)
     results[i] = S::result(states[i], total, Compute(Spec::kEpsilon));
 
-  if (group == 0 && exists)
-    runFinish<Spec, S, V, kLast>(results, pointers, column, sizes);
+  if constexpr (!Spec::FinishStores::kEmpty)
+    if (group == 0 && exists)
+      runFinish<Spec, S, kLast>(typename Spec::FinishLoads{}, typename Spec::FinishStores{},
+                                results, pointers, column, sizes);
 
   if constexpr (!Spec::EpilogueStores::kEmpty)
     for (Index step = steps - 1; step >= 0; --step) {
@@ -140,11 +143,13 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
 #pragma unroll
       for (int u = 0; u < Unroll; ++u) {
         Compute values[V];
-        runPrologue<Spec, V, kLast>(in[u], values, false, pointers, coord[u], sizes);
+        runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values, false, pointers, coord[u],
+                          sizes);
 #pragma unroll
         for (int i = 0; i < V; ++i)
           values[i] = S::apply(results[i], values[i]);
-        runEpilogue<Spec, V, kLast>(more[u], values, exists && valid[u], pointers, coord[u], sizes);
+        runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], values, exists && valid[u],
+                          pointers, coord[u], sizes);
       }
     }
 }

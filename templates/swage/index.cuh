@@ -61,15 +61,8 @@ template <class Index, int Rank> struct Coord {
 template <class... E> struct Extents;
 
 template <> struct Extents<> {
-  static constexpr int kRank = 0;
   static constexpr bool kFixed = true;
   static constexpr long long kCount = 1;
-
-  template <class Index> __device__ __forceinline__ Index count() const { return 1; }
-  template <int At, bool Outermost, class Index, int Rank>
-  __device__ __forceinline__ Index peel(Index linear, Coord<Index, Rank> &) const {
-    return linear;
-  }
 };
 
 template <class Head, class... Tail> struct Extents<Head, Tail...> {
@@ -81,7 +74,12 @@ template <class Head, class... Tail> struct Extents<Head, Tail...> {
 
   /// The number of points.
   template <class Index> __device__ __forceinline__ Index count() const {
-    return head.template value<Index>() * tail.template count<Index>();
+    if constexpr (kFixed)
+      return static_cast<Index>(kCount);
+    else if constexpr (kRank == 1)
+      return head.template value<Index>();
+    else
+      return head.template value<Index>() * tail.template count<Index>();
   }
   /// One extent.
   template <class Index, int Dim> __device__ __forceinline__ Index extent() const {
@@ -97,34 +95,31 @@ template <class Head, class... Tail> struct Extents<Head, Tail...> {
     else
       return Extents<Tail...>::template fixedExtent<Dim - 1>();
   }
-  /// Writes the coordinates of point `linear` to coord[At], coord[At + 1], ...
-  template <int At = 0, class Index, int Rank>
-  __device__ __forceinline__ void split(Index linear, Coord<Index, Rank> &coord) const {
-    peel<At, true>(linear, coord);
-  }
-
-  template <int At, bool Outermost, class Index, int Rank>
-  __device__ __forceinline__ Index peel(Index linear, Coord<Index, Rank> &coord) const {
-    const Index rest = tail.template peel<At + 1, false>(linear, coord);
+  /// Writes the coordinates of point `linear` to coord[At], coord[At + 1], ...; what is left over
+  /// for dimensions further out is returned.
+  template <int At = 0, bool Outermost = true, class Index, int Rank>
+  __device__ __forceinline__ Index split(Index linear, Coord<Index, Rank> &coord) const {
+    if constexpr (kRank > 1)
+      linear = tail.template split<At + 1, false>(linear, coord);
     if constexpr (Outermost) {
-      coord[At] = rest;
+      coord.at[At] = linear;
       return 0;
     } else {
-      const Index quotient = head.template divide<Index>(rest);
-      coord[At] = rest - quotient * head.template value<Index>();
+      const Index quotient = head.template divide<Index>(linear);
+      coord.at[At] = linear - quotient * head.template value<Index>();
       return quotient;
     }
   }
 };
 
-template <class E> __device__ __forceinline__ E asExtent(E extent) { return extent; }
-__device__ __forceinline__ Length<int> asExtent(int length) { return {length}; }
-__device__ __forceinline__ Length<long long> asExtent(long long length) { return {length}; }
+/// The extent that an argument of extents() stands for: a bare integer is a Length.
+template <class E> struct ExtentOf { using Type = E; };
+template <> struct ExtentOf<int> { using Type = Length<int>; };
+template <> struct ExtentOf<long long> { using Type = Length<long long>; };
 
-/// What generated code writes: extents(Fixed<8>{}, sizes.byS0), outermost first; a bare integer is
-/// a Length.
+/// What generated code writes: extents(Fixed<8>{}, sizes.byS0), outermost first.
 template <class... E> __device__ __forceinline__ auto extents(E... list) {
-  return Extents<decltype(asExtent(list))...>{asExtent(list)...};
+  return Extents<typename ExtentOf<E>::Type...>{list...};
 }
 
 } // namespace swage

@@ -1,38 +1,12 @@
 // Scalar functions that generated code calls besides + - * / and comparisons.  The transcendental
-// ones are the device layer's (their errors are listed there); here are those that are the same on
-// every machine.
+// ones are the device layer's (their errors are listed there); here, and in numeric.cuh, are those
+// that are the same on every machine.  Included by the kernels that call one, not by the templates.
 #pragma once
 
+#include "swage/device/math.cuh"
 #include "swage/numeric.cuh"
 
 namespace swage {
-
-/// NaN if either is NaN, as torch.maximum; +0 is above -0.
-template <class T> __device__ __forceinline__ T maximum(T a, T b) {
-  if constexpr (kIsFloating<T>)
-    return maximumOf(a, b);
-  else
-    return a < b ? b : a;
-}
-template <class T> __device__ __forceinline__ T minimum(T a, T b) {
-  if constexpr (kIsFloating<T>)
-    return minimumOf(a, b);
-  else
-    return b < a ? b : a;
-}
-/// The other one if one is NaN, as fmax.
-template <class T> __device__ __forceinline__ T maximumNumber(T a, T b) {
-  if constexpr (kIsFloating<T>)
-    return maximumNumberOf(a, b);
-  else
-    return a < b ? b : a;
-}
-template <class T> __device__ __forceinline__ T minimumNumber(T a, T b) {
-  if constexpr (kIsFloating<T>)
-    return minimumNumberOf(a, b);
-  else
-    return b < a ? b : a;
-}
 
 template <class T> __device__ __forceinline__ bool isNaN(T value) { return value != value; }
 template <class T> __device__ __forceinline__ bool isInfinite(T value) {

@@ -1,5 +1,5 @@
 // Small numeric vocabulary that is not specific to a machine: unsigned twins, infinities,
-// rounding-free helpers.
+// rounding-free helpers, maxima.
 #pragma once
 
 #include "swage/device/device.cuh"
@@ -35,6 +35,33 @@ template <class T> __device__ __forceinline__ T highest() {
     return T(kInfinity);
   else
     return T(~(1ull << (8 * sizeof(T) - 1)));
+}
+
+/// NaN if either is NaN, as torch.maximum; +0 is above -0.
+template <class T> __device__ __forceinline__ T maximum(T a, T b) {
+  if constexpr (kIsFloating<T>)
+    return maximumOf(a, b);
+  else
+    return a < b ? b : a;
+}
+template <class T> __device__ __forceinline__ T minimum(T a, T b) {
+  if constexpr (kIsFloating<T>)
+    return minimumOf(a, b);
+  else
+    return b < a ? b : a;
+}
+/// The other one if one is NaN, as fmax.
+template <class T> __device__ __forceinline__ T maximumNumber(T a, T b) {
+  if constexpr (kIsFloating<T>)
+    return maximumNumberOf(a, b);
+  else
+    return a < b ? b : a;
+}
+template <class T> __device__ __forceinline__ T minimumNumber(T a, T b) {
+  if constexpr (kIsFloating<T>)
+    return minimumNumberOf(a, b);
+  else
+    return b < a ? b : a;
 }
 
 } // namespace swage

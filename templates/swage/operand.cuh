@@ -40,15 +40,13 @@ template <class Operand> struct Slot { typename Operand::Pointer pointer; };
 template <class... Operands> struct Bind : Slot<Operands>... {};
 
 /// What V neighbouring coordinates read from one input, as it came from memory.
-template <class Operand, int V, Access Kind = Operand::kAccess> struct Fragment {
-  Vector<typename Operand::Element, V> vector;
-
-  __device__ __forceinline__ typename Operand::Value value(int i) const { return vector.value(i); }
+template <class Operand, int V, Access Kind = Operand::kAccess>
+struct Fragment : Vector<typename Operand::Element, V> {
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
     if constexpr (Kind == Access::Vector)
-      vector.template load<Operand::kTraffic>(from + Operand::offset(coord, sizes));
+      this->template fetch<Operand::kTraffic>(from + Operand::offset(coord, sizes));
   }
 };
 template <class Operand, int V> struct Fragment<Operand, V, Access::Splat> {
@@ -58,7 +56,7 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Splat> {
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
-    scalar.template load<Operand::kTraffic>(from + Operand::offset(coord, sizes));
+    scalar.template fetch<Operand::kTraffic>(from + Operand::offset(coord, sizes));
   }
 };
 template <class Operand, int V> struct Fragment<Operand, V, Access::Gather> {
@@ -74,7 +72,7 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Gather> {
     for (int i = 0; i < V; ++i) {
       Coord at = coord;
       at[Dim] += i;
-      scalars[i].template load<Operand::kTraffic>(from + Operand::offset(at, sizes));
+      scalars[i].template fetch<Operand::kTraffic>(from + Operand::offset(at, sizes));
     }
   }
 };
@@ -90,9 +88,6 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
     (Fragment<Operands, V>::template load<Dim>(
          static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
      ...);
-  }
-  template <class Operand> __device__ __forceinline__ typename Operand::Value value(int i) const {
-    return static_cast<const Fragment<Operand, V> &>(*this).value(i);
   }
 };
 
@@ -131,9 +126,6 @@ struct Outputs<List<Operands...>, V, Dim> : Result<Operands, V>... {
     (Result<Operands, V>::template store<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer,
                                               coord, sizes),
      ...);
-  }
-  template <class Operand> __device__ __forceinline__ typename Operand::Value &value(int i) {
-    return static_cast<Result<Operand, V> &>(*this).values[i];
   }
 };
 

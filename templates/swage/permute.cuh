@@ -22,7 +22,6 @@
 // predicated, vector by vector.
 #pragma once
 
-#include "swage/math.cuh"
 #include "swage/operand.cuh"
 #include "swage/pointwise.cuh"
 #include "swage/tile.cuh"
@@ -103,7 +102,7 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
           at[kIn] = lastIn;
         if (!kWholeTiles<Space, kOut, Spec::kTileOut> && at[kOut] > lastOut)
           at[kOut] = lastOut;
-        rows[step][row].template load<Operand::kTraffic>(from + Operand::offset(at, sizes));
+        rows[step][row].template fetch<Operand::kTraffic>(from + Operand::offset(at, sizes));
       }
   }
   __device__ __forceinline__ void deposit(char *tile) const {
@@ -119,7 +118,7 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
   template <class Fragment>
   static __device__ __forceinline__ void fetch(const char *tile, int in, int out,
                                                Fragment &fragment) {
-    Tile::read(tile, in, out, fragment.vector);
+    Tile::read(tile, in, out, fragment);
   }
 };
 
@@ -200,7 +199,7 @@ __device__ __forceinline__ void permuteTiles(const Pointers &pointers,
       Inputs<typename Spec::Loads, V, kOut> inputs;
       inputs.load(pointers, at, sizes);
       Staging::fetch(tiles, in, out, inputs);
-      detail::bodyAndStore<Spec, V, kOut>(inputs, pointers, at, sizes);
+      detail::bodyAndStore<Spec>(typename Spec::Stores{}, inputs, pointers, at, sizes);
     }
   }
 }

@@ -32,76 +32,53 @@ concept CollectiveSpec = requires(const typename Spec::Sizes &sizes) {
   Spec::reduced(sizes);
 };
 
-namespace detail {
-
-template <class Spec, class... L, class... S, class In, class Out>
-__device__ __forceinline__ typename Spec::Compute applyPrologue(List<L...>, List<S...>,
-                                                                const In &in, Out &out, int i) {
-  return Spec::prologue(in.template value<L>(i)..., out.template value<S>(i)...);
-}
-template <class Spec, class... L, class... S, class In, class Out>
-__device__ __forceinline__ void applyEpilogue(List<L...>, List<S...>,
-                                              typename Spec::Compute element, const In &in,
-                                              Out &out, int i) {
-  Spec::epilogue(element, in.template value<L>(i)..., out.template value<S>(i)...);
-}
-template <class Spec, class Statistics, class... L, class... S, class In, class Out>
-__device__ __forceinline__ void applyFinish(List<L...>, List<S...>,
-                                            const typename Statistics::Result &result, const In &in,
-                                            Out &out, int i) {
-  Statistics::template finish<Spec>(result, in.template value<L>(i)...,
-                                    out.template value<S>(i)...);
-}
-
-} // namespace detail
-
 /// One vector through the prologue: fills `values`, and stores the prologue's outputs where `store`
 /// says so.
-template <class Spec, int V, int Dim, class In, class Pointers>
+template <class Spec, class... L, class... S, int V, int Dim, class Pointers>
 __device__ __forceinline__ void
-runPrologue(const In &in, typename Spec::Compute (&values)[V], bool store, const Pointers &pointers,
-            const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
-  using Stores = typename Spec::PrologueStores;
-  Outputs<Stores, V, Dim> out;
+runPrologue(List<S...>, const Inputs<List<L...>, V, Dim> &in, typename Spec::Compute (&values)[V],
+            bool store, const Pointers &pointers, const typename Spec::Coord &coord,
+            const typename Spec::Sizes &sizes) {
+  Outputs<List<S...>, V, Dim> out;
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    values[i] = detail::applyPrologue<Spec>(typename Spec::PrologueLoads{}, Stores{}, in, out, i);
-  if constexpr (!Stores::kEmpty)
+    values[i] = Spec::prologue(static_cast<const Fragment<L, V> &>(in).value(i)...,
+                               static_cast<Result<S, V> &>(out).values[i]...);
+  if constexpr (sizeof...(S) > 0)
     if (store)
       out.store(pointers, coord, sizes);
 }
 
 /// One vector through the epilogue.
-template <class Spec, int V, int Dim, class In, class Pointers>
+template <class Spec, class... L, class... S, int V, int Dim, class Pointers>
 __device__ __forceinline__ void
-runEpilogue(const In &in, const typename Spec::Compute (&elements)[V], bool store,
-            const Pointers &pointers, const typename Spec::Coord &coord,
-            const typename Spec::Sizes &sizes) {
-  using Stores = typename Spec::EpilogueStores;
-  Outputs<Stores, V, Dim> out;
+runEpilogue(List<S...>, const Inputs<List<L...>, V, Dim> &in,
+            const typename Spec::Compute (&elements)[V], bool store, const Pointers &pointers,
+            const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
+  Outputs<List<S...>, V, Dim> out;
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    detail::applyEpilogue<Spec>(typename Spec::EpilogueLoads{}, Stores{}, elements[i], in, out, i);
+    Spec::epilogue(elements[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
+                   static_cast<Result<S, V> &>(out).values[i]...);
   if (store)
     out.store(pointers, coord, sizes);
 }
 
-/// V neighbouring kept positions through finish.
-template <class Spec, class Statistics, int V, int Dim, class Pointers>
+/// V neighbouring kept positions, along dimension Dim, through finish.
+template <class Spec, class Statistics, int Dim, class... L, class... S, int V, class Pointers>
 __device__ __forceinline__ void
-runFinish(const typename Statistics::Result (&results)[V], const Pointers &pointers,
-          const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
-  using Loads = typename Spec::FinishLoads;
-  using Stores = typename Spec::FinishStores;
-  if constexpr (!Stores::kEmpty) {
-    Inputs<Loads, V, Dim> in;
-    in.load(pointers, coord, sizes);
-    Outputs<Stores, V, Dim> out;
+runFinish(List<L...>, List<S...>, const typename Statistics::Result (&results)[V],
+          const Pointers &pointers, const typename Spec::Coord &coord,
+          const typename Spec::Sizes &sizes) {
+  Inputs<List<L...>, V, Dim> in;
+  in.load(pointers, coord, sizes);
+  Outputs<List<S...>, V, Dim> out;
 #pragma unroll
-    for (int i = 0; i < V; ++i)
-      detail::applyFinish<Spec, Statistics>(Loads{}, Stores{}, results[i], in, out, i);
-    out.store(pointers, coord, sizes);
-  }
+  for (int i = 0; i < V; ++i)
+    Statistics::template finish<Spec>(results[i],
+                                      static_cast<const Fragment<L, V> &>(in).value(i)...,
+                                      static_cast<Result<S, V> &>(out).values[i]...);
+  out.store(pointers, coord, sizes);
 }
 
 } // namespace swage

@@ -16,7 +16,6 @@
 // broadcast) in what is large among the inputs; else see permute.cuh.
 #pragma once
 
-#include "swage/math.cuh"
 #include "swage/operand.cuh"
 
 namespace swage {
@@ -37,19 +36,15 @@ concept PointwiseSpec = requires(const typename Spec::Sizes &sizes) {
 
 namespace detail {
 
-template <class Spec, class... L, class... S, class In, class Out>
-__device__ __forceinline__ void applyBody(List<L...>, List<S...>, const In &in, Out &out, int i) {
-  Spec::body(in.template value<L>(i)..., out.template value<S>(i)...);
-}
-
-template <class Spec, int V, int Dim, class Pointers, class In>
-__device__ __forceinline__ void bodyAndStore(const In &in, const Pointers &pointers,
-                                             const typename Spec::Coord &coord,
-                                             const typename Spec::Sizes &sizes) {
-  Outputs<typename Spec::Stores, V, Dim> out;
+template <class Spec, class... L, class... S, int V, int Dim, class Pointers>
+__device__ __forceinline__ void
+bodyAndStore(List<S...>, const Inputs<List<L...>, V, Dim> &in, const Pointers &pointers,
+             const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
+  Outputs<List<S...>, V, Dim> out;
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    applyBody<Spec>(typename Spec::Loads{}, typename Spec::Stores{}, in, out, i);
+    Spec::body(static_cast<const Fragment<L, V> &>(in).value(i)...,
+               static_cast<Result<S, V> &>(out).values[i]...);
   out.store(pointers, coord, sizes);
 }
 
@@ -85,7 +80,7 @@ __device__ __forceinline__ void pointwise(const Pointers &pointers,
 #pragma unroll
     for (int step = 0; step < Spec::kUnroll; ++step)
       if (kExact || first + step * Spec::kThreads < count)
-        detail::bodyAndStore<Spec, V, kLast>(in[step], pointers, coord[step], sizes);
+        detail::bodyAndStore<Spec>(typename Spec::Stores{}, in[step], pointers, coord[step], sizes);
   }
 
   if constexpr (Spec::kTail) {
@@ -97,7 +92,7 @@ __device__ __forceinline__ void pointwise(const Pointers &pointers,
       coord[0] = static_cast<Index>(count * V + threadIndex());
       Inputs<typename Spec::Loads, 1, kLast> in;
       in.load(pointers, coord, sizes);
-      detail::bodyAndStore<Spec, 1, kLast>(in, pointers, coord, sizes);
+      detail::bodyAndStore<Spec>(typename Spec::Stores{}, in, pointers, coord, sizes);
     }
   }
 }

@@ -98,7 +98,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers,
   Compute count = 0;
 #pragma unroll
   for (int u = 0; u < U; ++u) {
-    runPrologue<Spec, V, kLast>(in[u], values[u], rowExists && valid[u], pointers, coord[u], sizes);
+    runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], rowExists && valid[u],
+                      pointers, coord[u], sizes);
     count += valid[u] ? Compute(V) : Compute(0);
   }
 
@@ -124,8 +125,10 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers,
   const auto total = static_cast<Compute>(vectors) * Compute(V);
   const typename S::Result results[1] = {S::result(state, total, Compute(Spec::kEpsilon))};
 
-  if (thread == 0 && rowExists)
-    runFinish<Spec, S, 1, 0>(results, pointers, row, sizes);
+  if constexpr (!Spec::FinishStores::kEmpty)
+    if (thread == 0 && rowExists)
+      runFinish<Spec, S, 0>(typename Spec::FinishLoads{}, typename Spec::FinishStores{}, results,
+                            pointers, row, sizes);
 
   if constexpr (!Spec::EpilogueStores::kEmpty) {
     [[maybe_unused]] Compute factor = 1;
@@ -142,8 +145,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers,
         else
           values[u][i] = S::apply(results[0], values[u][i]);
       }
-      runEpilogue<Spec, V, kLast>(more, values[u], rowExists && valid[u], pointers, coord[u],
-                                  sizes);
+      runEpilogue<Spec>(typename Spec::EpilogueStores{}, more, values[u], rowExists && valid[u],
+                        pointers, coord[u], sizes);
     }
   }
 }
@@ -188,7 +191,8 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     }
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      runPrologue<Spec, V, kLast>(in[u], values[u], valid[u], pointers, coord[u], sizes);
+      runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], valid[u], pointers,
+                        coord[u], sizes);
       chunk += valid[u] ? Compute(V) : Compute(0);
     }
     state = S::merge(state, count, S::of(values, valid, chunk), chunk);
@@ -199,8 +203,10 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   const auto total = static_cast<Compute>(vectors) * Compute(V);
   const typename S::Result results[1] = {S::result(state, total, Compute(Spec::kEpsilon))};
 
-  if (threadIndex() == 0)
-    runFinish<Spec, S, 1, 0>(results, pointers, row, sizes);
+  if constexpr (!Spec::FinishStores::kEmpty)
+    if (threadIndex() == 0)
+      runFinish<Spec, S, 0>(typename Spec::FinishLoads{}, typename Spec::FinishStores{}, results,
+                            pointers, row, sizes);
 
   if constexpr (!Spec::EpilogueStores::kEmpty)
     for (Index step = steps - 1; step >= 0; --step) {
@@ -219,11 +225,13 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
 #pragma unroll
       for (int u = 0; u < U; ++u) {
         Compute values[V];
-        runPrologue<Spec, V, kLast>(in[u], values, false, pointers, coord[u], sizes);
+        runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values, false, pointers, coord[u],
+                          sizes);
 #pragma unroll
         for (int i = 0; i < V; ++i)
           values[i] = S::apply(results[0], values[i]);
-        runEpilogue<Spec, V, kLast>(more[u], values, valid[u], pointers, coord[u], sizes);
+        runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], values, valid[u], pointers,
+                          coord[u], sizes);
       }
     }
 }

@@ -13,29 +13,29 @@ __device__ __forceinline__ void gatherColumn(const Vector<T, Columns> (&rows)[Ro
   if constexpr (sizeof(T) == 4) {
 #pragma unroll
     for (int row = 0; row < Rows; ++row)
-      turned.word(row) = rows[row].word(column);
+      turned.words[row] = rows[row].words[column];
   } else if constexpr (sizeof(T) == 8) {
 #pragma unroll
     for (int row = 0; row < Rows; ++row) {
-      turned.word(2 * row) = rows[row].word(2 * column);
-      turned.word(2 * row + 1) = rows[row].word(2 * column + 1);
+      turned.words[2 * row] = rows[row].words[2 * column];
+      turned.words[2 * row + 1] = rows[row].words[2 * column + 1];
     }
   } else if constexpr (sizeof(T) == 2) {
     // Two halves of two registers become one register.  A missing partner is the row itself.
     const unsigned selector = column % 2 ? 0x7632 : 0x5410;
 #pragma unroll
     for (int row = 0; row < Rows; row += 2)
-      turned.word(row / 2) = permuteBytes(rows[row].word(column / 2),
-                                          rows[(row + 1) % Rows].word(column / 2), selector);
+      turned.words[row / 2] = permuteBytes(rows[row].words[column / 2],
+                                           rows[(row + 1) % Rows].words[column / 2], selector);
   } else {
     const unsigned pick = column % 4 * 0x11 + 0x40; // this byte of either operand
 #pragma unroll
     for (int row = 0; row < Rows; row += 4) {
       const unsigned low =
-          permuteBytes(rows[row].word(column / 4), rows[(row + 1) % Rows].word(column / 4), pick);
-      const unsigned high = permuteBytes(rows[(row + 2) % Rows].word(column / 4),
-                                         rows[(row + 3) % Rows].word(column / 4), pick);
-      turned.word(row / 4) = permuteBytes(low, high, 0x5410);
+          permuteBytes(rows[row].words[column / 4], rows[(row + 1) % Rows].words[column / 4], pick);
+      const unsigned high = permuteBytes(rows[(row + 2) % Rows].words[column / 4],
+                                         rows[(row + 3) % Rows].words[column / 4], pick);
+      turned.words[row / 4] = permuteBytes(low, high, 0x5410);
     }
   }
 }
@@ -62,14 +62,16 @@ template <class T, int VectorIn, int VectorOut, int TileOut> struct SwizzledTile
     using Moved = Vector<T, V>;
 #pragma unroll
     for (int piece = 0; piece < Moved::kPieces; ++piece)
-      storeShared<Moved::kPiece>(tile + offset(in, out) + piece * Moved::kPiece, from.words[piece]);
+      storeShared<Moved::kPiece>(tile + offset(in, out) + piece * Moved::kPiece,
+                                 from.words + piece * kWordsOf<Moved::kPiece>);
   }
   template <int V>
   static __device__ __forceinline__ void read(const char *tile, int in, int out, Vector<T, V> &to) {
     using Moved = Vector<T, V>;
 #pragma unroll
     for (int piece = 0; piece < Moved::kPieces; ++piece)
-      loadShared<Moved::kPiece>(tile + offset(in, out) + piece * Moved::kPiece, to.words[piece]);
+      loadShared<Moved::kPiece>(tile + offset(in, out) + piece * Moved::kPiece,
+                                to.words + piece * kWordsOf<Moved::kPiece>);
   }
 };
 

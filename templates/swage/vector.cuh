@@ -10,61 +10,57 @@ template <class T, int V> struct Vector {
   static constexpr int kBytes = V * int(sizeof(T));
   static constexpr int kPiece = kBytes < 16 ? kBytes : 16;
   static constexpr int kPieces = kBytes / kPiece;
-  static constexpr int kPieceWords = kWordsOf<kPiece>;
+  static constexpr int kWords = kPieces * kWordsOf<kPiece>;
   static_assert(kBytes % kPiece == 0, "a vector is a power of two of bytes");
   using Value = typename Widened<T>::Type;
 
-  unsigned words[kPieces][kPieceWords];
+  unsigned words[kWords];
 
-  __device__ __forceinline__ unsigned word(int i) const {
-    return words[i / kPieceWords][i % kPieceWords];
-  }
-  __device__ __forceinline__ unsigned &word(int i) {
-    return words[i / kPieceWords][i % kPieceWords];
-  }
-
-  template <Traffic Use> __device__ __forceinline__ void load(const T *from) {
+  template <Traffic Use> __device__ __forceinline__ void fetch(const T *from) {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
-      loadGlobal<kPiece, Use>(reinterpret_cast<const char *>(from) + piece * kPiece, words[piece]);
+      loadGlobal<kPiece, Use>(reinterpret_cast<const char *>(from) + piece * kPiece,
+                              words + piece * kWordsOf<kPiece>);
   }
 
   __device__ __forceinline__ void store(T *to) const {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
-      storeGlobal<kPiece>(reinterpret_cast<char *>(to) + piece * kPiece, words[piece]);
+      storeGlobal<kPiece>(reinterpret_cast<char *>(to) + piece * kPiece,
+                          words + piece * kWordsOf<kPiece>);
   }
 
   /// Element i, widened.  `i` is a constant after unrolling.
   __device__ __forceinline__ Value value(int i) const {
     if constexpr (sizeof(T) == 1)
-      return Value(static_cast<signed char>(word(i / 4) >> (8 * (i % 4))));
+      return Value(static_cast<signed char>(words[i / 4] >> (8 * (i % 4))));
     else if constexpr (sizeof(T) == 2)
-      return widenHalf(T{}, word(i / 2), i % 2 != 0);
+      return widenHalf(T{}, words[i / 2], i % 2 != 0);
     else if constexpr (sizeof(T) == 4)
-      return bitCast<T>(word(i));
+      return __builtin_bit_cast(T, words[i]);
     else
-      return bitCast<T>(static_cast<unsigned long long>(word(2 * i + 1)) << 32 | word(2 * i));
+      return __builtin_bit_cast(T, static_cast<unsigned long long>(words[2 * i + 1]) << 32 |
+                                       words[2 * i]);
   }
 
   /// Replaces all elements, rounding to nearest even.
   __device__ __forceinline__ void assign(const Value (&values)[V]) {
 #pragma unroll
-    for (int i = 0; i < kPieces * kPieceWords; ++i) {
+    for (int i = 0; i < kWords; ++i) {
       if constexpr (sizeof(T) == 1) {
         unsigned packed = 0;
 #pragma unroll
         for (int byte = 0; byte < 4 && 4 * i + byte < V; ++byte)
           packed |= (static_cast<unsigned>(values[4 * i + byte]) & 0xffu) << (8 * byte);
-        word(i) = packed;
+        words[i] = packed;
       } else if constexpr (sizeof(T) == 2) {
-        word(i) = V == 1 ? narrow<T>(values[0]).bits
-                         : narrowPair(T{}, values[2 * i], values[(2 * i + 1) % V]);
+        words[i] = V == 1 ? narrow<T>(values[0]).bits
+                          : narrowPair(T{}, values[2 * i], values[(2 * i + 1) % V]);
       } else if constexpr (sizeof(T) == 4) {
-        word(i) = bitCast<unsigned>(values[i]);
+        words[i] = __builtin_bit_cast(unsigned, values[i]);
       } else {
-        word(i) =
-            static_cast<unsigned>(bitCast<unsigned long long>(values[i / 2]) >> (32 * (i % 2)));
+        words[i] = static_cast<unsigned>(__builtin_bit_cast(unsigned long long, values[i / 2]) >>
+                                         (32 * (i % 2)));
       }
     }
   }

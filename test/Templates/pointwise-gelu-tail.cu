@@ -1,6 +1,7 @@
 // Hand-written Spec: y = gelu(x), one dimension of any runtime length s0: whole vectors, then a
 // scalar tail.
 #include "swage/pointwise.cuh"
+#include "swage/math.cuh"
 namespace {
 struct Spec {
   using Index = int;

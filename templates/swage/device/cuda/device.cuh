@@ -3,9 +3,9 @@
 // capability 8.0 or newer.
 #pragma once
 
+#include "swage/device/cuda/arithmetic.cuh"
 #include "swage/device/cuda/bits.cuh"
 #include "swage/device/cuda/block.cuh"
-#include "swage/device/cuda/math.cuh"
 #include "swage/device/cuda/memory.cuh"
 #include "swage/device/cuda/types.cuh"
 #include "swage/device/cuda/warp.cuh"

@@ -1,4 +1,6 @@
-// Transcendental and rounding functions for float and double.
+// Transcendental and rounding functions for float and double, except the few that the templates
+// themselves call (arithmetic.cuh).  Not part of device.cuh: parsing it costs every
+// compilation a few milliseconds, so only kernels that call one include it, through swage/math.cuh.
 //
 // Built on the compiler's own math library, which NVRTC carries without headers.  Largest error in
 // units in the last place over the whole range of float (the numbers of NVIDIA's programming guide,
@@ -10,14 +12,19 @@
 // Double is within 2, and denormals are kept everywhere: Swage never compiles with fast-math.
 #pragma once
 
+#include "swage/device/cuda/arithmetic.cuh"
 #include "swage/device/cuda/bits.cuh"
 
 namespace swage {
 
-template <class T> constexpr bool kIsFloating = T(0.5) != T(0);
-
-__device__ __forceinline__ float exp(float x) { return ::expf(x); }
-__device__ __forceinline__ double exp(double x) { return ::exp(x); }
+__device__ __forceinline__ float sqrt(float x) { return ::sqrtf(x); }
+__device__ __forceinline__ double sqrt(double x) { return ::sqrt(x); }
+__device__ __forceinline__ float abs(float x) { return ::fabsf(x); }
+__device__ __forceinline__ double abs(double x) { return ::fabs(x); }
+__device__ __forceinline__ int abs(int x) { return x < 0 ? -x : x; }
+__device__ __forceinline__ long long abs(long long x) { return x < 0 ? -x : x; }
+__device__ __forceinline__ float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
+__device__ __forceinline__ double fma(double x, double y, double z) { return ::fma(x, y, z); }
 __device__ __forceinline__ float exp2(float x) { return ::exp2f(x); }
 __device__ __forceinline__ double exp2(double x) { return ::exp2(x); }
 __device__ __forceinline__ float expm1(float x) { return ::expm1f(x); }
@@ -30,10 +37,6 @@ __device__ __forceinline__ float log10(float x) { return ::log10f(x); }
 __device__ __forceinline__ double log10(double x) { return ::log10(x); }
 __device__ __forceinline__ float log1p(float x) { return ::log1pf(x); }
 __device__ __forceinline__ double log1p(double x) { return ::log1p(x); }
-__device__ __forceinline__ float sqrt(float x) { return ::sqrtf(x); }
-__device__ __forceinline__ double sqrt(double x) { return ::sqrt(x); }
-__device__ __forceinline__ float rsqrt(float x) { return ::rsqrtf(x); }
-__device__ __forceinline__ double rsqrt(double x) { return ::rsqrt(x); }
 __device__ __forceinline__ float cbrt(float x) { return ::cbrtf(x); }
 __device__ __forceinline__ double cbrt(double x) { return ::cbrt(x); }
 __device__ __forceinline__ float tanh(float x) { return ::tanhf(x); }
@@ -68,10 +71,6 @@ __device__ __forceinline__ float round(float x) { return ::roundf(x); }
 __device__ __forceinline__ double round(double x) { return ::round(x); }
 __device__ __forceinline__ float roundEven(float x) { return ::rintf(x); }
 __device__ __forceinline__ double roundEven(double x) { return ::rint(x); }
-__device__ __forceinline__ float abs(float x) { return ::fabsf(x); }
-__device__ __forceinline__ double abs(double x) { return ::fabs(x); }
-__device__ __forceinline__ int abs(int x) { return x < 0 ? -x : x; }
-__device__ __forceinline__ long long abs(long long x) { return x < 0 ? -x : x; }
 
 __device__ __forceinline__ float pow(float x, float y) { return ::powf(x, y); }
 __device__ __forceinline__ double pow(double x, double y) { return ::pow(x, y); }
@@ -81,38 +80,6 @@ __device__ __forceinline__ float copySign(float x, float y) { return ::copysignf
 __device__ __forceinline__ double copySign(double x, double y) { return ::copysign(x, y); }
 __device__ __forceinline__ float remainder(float x, float y) { return ::fmodf(x, y); }
 __device__ __forceinline__ double remainder(double x, double y) { return ::fmod(x, y); }
-__device__ __forceinline__ float maximumNumberOf(float x, float y) { return ::fmaxf(x, y); }
-__device__ __forceinline__ double maximumNumberOf(double x, double y) { return ::fmax(x, y); }
-__device__ __forceinline__ float minimumNumberOf(float x, float y) { return ::fminf(x, y); }
-__device__ __forceinline__ double minimumNumberOf(double x, double y) { return ::fmin(x, y); }
-__device__ __forceinline__ float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
-__device__ __forceinline__ double fma(double x, double y, double z) { return ::fma(x, y, z); }
-
-/// 1 / x within one unit in the last place, without the care that division takes of denormals.
-__device__ __forceinline__ float reciprocal(float x) {
-  float result;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
-__device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
-
-/// NaN if either is NaN; +0 is above -0.
-__device__ __forceinline__ float maximumOf(float x, float y) {
-  float result;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
-  return result;
-}
-__device__ __forceinline__ float minimumOf(float x, float y) {
-  float result;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(x), "f"(y));
-  return result;
-}
-__device__ __forceinline__ double maximumOf(double x, double y) {
-  return x != x || y != y ? x + y : ::fmax(x, y);
-}
-__device__ __forceinline__ double minimumOf(double x, double y) {
-  return x != x || y != y ? x + y : ::fmin(x, y);
-}
 
 // Sine and cosine of a float.  The library's reduction of large arguments indexes a table on the
 // stack, and no kernel of Swage may touch local memory, so the reduction is done here, in

@@ -14,7 +14,7 @@ enum class Traffic { Stream, Reused };
 template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
 
 template <int Bytes, Traffic Use>
-__device__ __forceinline__ void loadGlobal(const void *from, unsigned (&words)[kWordsOf<Bytes>]) {
+__device__ __forceinline__ void loadGlobal(const void *from, unsigned *words) {
   static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16);
   if constexpr (Bytes == 16 && Use == Traffic::Stream)
     asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -34,8 +34,7 @@ __device__ __forceinline__ void loadGlobal(const void *from, unsigned (&words)[k
     asm("ld.global.nc.u8 %0, [%1];" : "=r"(words[0]) : "l"(from));
 }
 
-template <int Bytes>
-__device__ __forceinline__ void storeGlobal(void *to, const unsigned (&words)[kWordsOf<Bytes>]) {
+template <int Bytes> __device__ __forceinline__ void storeGlobal(void *to, const unsigned *words) {
   static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16);
   if constexpr (Bytes == 16)
     asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};"
@@ -63,8 +62,7 @@ template <> struct Packet<4> { unsigned x; };
 template <> struct alignas(8) Packet<8> { unsigned x, y; };
 template <> struct alignas(16) Packet<16> { unsigned x, y, z, w; };
 
-template <int Bytes>
-__device__ __forceinline__ void loadShared(const char *from, unsigned (&words)[kWordsOf<Bytes>]) {
+template <int Bytes> __device__ __forceinline__ void loadShared(const char *from, unsigned *words) {
   const auto packet = *reinterpret_cast<const Packet<Bytes> *>(from);
   words[0] = packet.x;
   if constexpr (Bytes >= 8)
@@ -75,8 +73,7 @@ __device__ __forceinline__ void loadShared(const char *from, unsigned (&words)[k
   }
 }
 
-template <int Bytes>
-__device__ __forceinline__ void storeShared(char *to, const unsigned (&words)[kWordsOf<Bytes>]) {
+template <int Bytes> __device__ __forceinline__ void storeShared(char *to, const unsigned *words) {
   auto &packet = *reinterpret_cast<Packet<Bytes> *>(to);
   if constexpr (Bytes == 16)
     packet = {words[0], words[1], words[2], words[3]};
