@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "swage/Reference/Npy.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <optional>
 
@@ -17,6 +17,8 @@ using llvm::StringRef;
 
 static constexpr char kMagic[] = "\x93NUMPY";
 static constexpr size_t kMaxRank = 32;
+/// Format 1.0 has no longer ones.
+static constexpr uint64_t kMaxHeaderBytes = 10 + 65535;
 
 static llvm::Error error(StringRef name, const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), name + ": " + message);
@@ -121,7 +123,18 @@ private:
 
 } // namespace
 
-llvm::Expected<Tensor> swage::reference::parseNpy(StringRef bytes, StringRef name) {
+namespace {
+/// What stands in front of the data.
+struct Preamble {
+  ElementType type = ElementType::F32;
+  Shape shape;
+  uint64_t dataOffset = 0;
+};
+} // namespace
+
+/// The preamble of a file of `fileBytes`, from its first bytes. The size is compared here, before
+/// any memory is taken: a header of a few bytes must not cost terabytes.
+static llvm::Expected<Preamble> parsePreamble(StringRef bytes, uint64_t fileBytes, StringRef name) {
   if (!bytes.starts_with(StringRef(kMagic, 6)))
     return error(name, "not a .npy file: it does not begin with \\x93NUMPY");
   if (bytes.size() < 10)
@@ -135,15 +148,16 @@ llvm::Expected<Tensor> swage::reference::parseNpy(StringRef bytes, StringRef nam
     return error(name, "truncated: the header is incomplete");
   for (size_t i = 0; i < lengthBytes; ++i)
     length |= static_cast<size_t>(static_cast<uint8_t>(bytes[8 + i])) << (8 * i);
-  StringRef rest = bytes.drop_front(8 + lengthBytes);
-  if (rest.size() < length)
+  Preamble preamble;
+  preamble.dataOffset = 8 + lengthBytes + length;
+  if (fileBytes < preamble.dataOffset)
     return error(name, "truncated: the header has " + llvm::Twine(length) + " bytes, but only " +
-                           llvm::Twine(rest.size()) + " follow");
+                           llvm::Twine(fileBytes - 8 - lengthBytes) + " follow");
   Header header;
-  if (!HeaderParser(rest.take_front(length)).parse(header))
+  if (bytes.size() < preamble.dataOffset ||
+      !HeaderParser(bytes.substr(8 + lengthBytes, length)).parse(header))
     return error(name,
                  "has a header that is not {'descr': ..., 'fortran_order': ..., 'shape': ...}");
-  StringRef data = rest.drop_front(length);
 
   std::optional<ElementType> type = typeOf(header.descriptor);
   if (!type)
@@ -154,26 +168,68 @@ llvm::Expected<Tensor> swage::reference::parseNpy(StringRef bytes, StringRef nam
   int64_t count = elementCount(header.shape);
   if (count < 0)
     return error(name, "has a shape of more than 2^48 elements");
-  // Before any memory is taken: a header of a few bytes must not cost terabytes.
-  if (data.size() != static_cast<size_t>(count) * byteWidth(*type))
-    return error(name, llvm::Twine(data.size() < static_cast<size_t>(count) * byteWidth(*type)
-                                       ? "truncated: "
-                                       : "too long: ") +
-                           describe(header.shape, *type) + " takes " +
-                           llvm::Twine(count * byteWidth(*type)) + " bytes, but the file has " +
-                           llvm::Twine(data.size()));
-  llvm::Expected<Tensor> tensor = Tensor::create(*type, header.shape);
-  if (tensor && count > 0)
-    std::memcpy(tensor->data(), data.data(), data.size());
+  uint64_t found = fileBytes - preamble.dataOffset;
+  uint64_t needed = static_cast<uint64_t>(count) * byteWidth(*type);
+  if (found != needed)
+    return error(name, llvm::Twine(found < needed ? "truncated: " : "too long: ") +
+                           describe(header.shape, *type) + " takes " + llvm::Twine(needed) +
+                           " bytes, but the file has " + llvm::Twine(found));
+  preamble.type = *type;
+  preamble.shape = std::move(header.shape);
+  return preamble;
+}
+
+llvm::Expected<Tensor> swage::reference::parseNpy(StringRef bytes, StringRef name) {
+  llvm::Expected<Preamble> preamble = parsePreamble(bytes, bytes.size(), name);
+  if (!preamble)
+    return preamble.takeError();
+  llvm::Expected<Tensor> tensor = Tensor::create(preamble->type, preamble->shape);
+  if (tensor && tensor->bytes() > 0)
+    std::memcpy(tensor->data(), bytes.data() + preamble->dataOffset, tensor->bytes());
   return tensor;
 }
 
+/// Fills `into` from the file; an error where the file ends before.
+static std::error_code readAll(llvm::sys::fs::file_t file, llvm::MutableArrayRef<char> into,
+                               uint64_t offset) {
+  while (!into.empty()) {
+    llvm::Expected<size_t> count = llvm::sys::fs::readNativeFileSlice(file, into, offset);
+    if (!count)
+      return llvm::errorToErrorCode(count.takeError());
+    if (*count == 0)
+      return std::make_error_code(std::errc::io_error);
+    into = into.drop_front(*count);
+    offset += *count;
+  }
+  return {};
+}
+
 llvm::Expected<Tensor> swage::reference::readNpy(StringRef path) {
-  auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer)
-    return error(path, buffer.getError().message());
-  return parseNpy((*buffer)->getBuffer(), path);
+  namespace fs = llvm::sys::fs;
+  fs::file_status status;
+  // Before it is opened: a pipe without a writer would wait for ever.
+  if (std::error_code code = fs::status(path, status))
+    return error(path, code.message());
+  if (!fs::is_regular_file(status))
+    return error(path, "not a regular file");
+  llvm::Expected<fs::file_t> opened = fs::openNativeFileForRead(path);
+  if (!opened)
+    return error(path, llvm::toString(opened.takeError()));
+  fs::file_t file = *opened;
+  llvm::scope_exit close([&] { fs::closeFile(file); });
+  std::string head(std::min<uint64_t>(status.getSize(), kMaxHeaderBytes), '\0');
+  if (std::error_code code = readAll(file, {head.data(), head.size()}, 0))
+    return error(path, code.message());
+  llvm::Expected<Preamble> preamble = parsePreamble(head, status.getSize(), path);
+  if (!preamble)
+    return preamble.takeError();
+  llvm::Expected<Tensor> tensor = Tensor::create(preamble->type, preamble->shape);
+  if (!tensor)
+    return tensor;
+  if (std::error_code code =
+          readAll(file, {tensor->data(), size_t(tensor->bytes())}, preamble->dataOffset))
+    return error(path, code.message());
+  return tensor;
 }
 
 llvm::Expected<Tensor> swage::reference::readNpy(StringRef path, ElementType type,

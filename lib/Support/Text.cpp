@@ -68,24 +68,35 @@ std::string swage::join(const std::vector<std::string> &parts, std::string_view 
   return result;
 }
 
-static Error fileError(const char *verb, const std::string &path) {
-  return makeError(Stage::Input, std::string("cannot ") + verb + " '" + printable(path) +
-                                     "': " + std::strerror(errno));
+static Error fileError(const char *verb, const std::string &path, const std::string &why) {
+  return makeError(Stage::Input,
+                   std::string("cannot ") + verb + " '" + printable(path) + "': " + why);
 }
 
-Expected<std::string> swage::readFile(const std::string &path) {
+static Error fileError(const char *verb, const std::string &path) {
+  return fileError(verb, path, std::strerror(errno));
+}
+
+Expected<std::string> swage::readFile(const std::string &path, size_t limit) {
   std::FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)
     return fileError("open", path);
   std::string bytes;
   char chunk[65536];
-  while (size_t count = std::fread(chunk, 1, sizeof chunk, file))
+  // One byte beyond the limit tells a file of that size from a longer one.
+  while (bytes.size() <= limit) {
+    size_t count = std::fread(chunk, 1, std::min(sizeof chunk, limit + 1 - bytes.size()), file);
+    if (count == 0)
+      break;
     bytes.append(chunk, count);
+  }
   bool failed = std::ferror(file);
   Error error = failed ? fileError("read", path) : Error{};
   std::fclose(file);
   if (failed)
     return error;
+  if (bytes.size() > limit)
+    return fileError("read", path, "it has more than " + std::to_string(limit) + " bytes");
   return bytes;
 }
 

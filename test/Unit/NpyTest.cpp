@@ -54,6 +54,7 @@ TEST(Npy, writtenFilesReadBack) {
             std::string::npos);
   llvm::sys::fs::remove(path);
   EXPECT_NE(messageOf(readNpy(path)).find("No such file"), std::string::npos);
+  EXPECT_EQ(messageOf(readNpy("/dev/zero")), "/dev/zero: not a regular file");
   Tensor tensor = llvm::cantFail(Tensor::create(ElementType::F32, {1}));
   tensor.setReal(0, 0);
   EXPECT_FALSE(llvm::toString(writeNpy("/nonexistent/x.npy", tensor)).empty());

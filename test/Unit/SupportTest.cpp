@@ -100,7 +100,12 @@ TEST(Text, Files) {
   auto read = readFile(path);
   ASSERT_TRUE(read);
   EXPECT_EQ(*read, bytes);
+  EXPECT_TRUE(readFile(path, 3));
+  EXPECT_FALSE(readFile(path, 2));
   std::remove(path.c_str());
+  auto endless = readFile("/dev/zero", 100000);
+  ASSERT_FALSE(endless);
+  EXPECT_EQ(endless.error().message, "cannot read '/dev/zero': it has more than 100000 bytes");
   auto missing = readFile("/nonexistent/file");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message, "cannot open '/nonexistent/file': No such file or directory");

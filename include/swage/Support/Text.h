@@ -25,7 +25,11 @@ std::string printable(std::string_view text);
 /// "a, b, c".
 std::string join(const std::vector<std::string> &parts, std::string_view separator);
 
-Expected<std::string> readFile(const std::string &path);
+/// What a file that is read whole may have; devices and pipes may go on for ever.
+constexpr size_t kFileLimit = size_t(256) << 20;
+
+/// The bytes of a file; one of more than `limit` bytes is an error.
+Expected<std::string> readFile(const std::string &path, size_t limit = kFileLimit);
 Status writeFile(const std::string &path, std::string_view bytes);
 
 } // namespace swage
