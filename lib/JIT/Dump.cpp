@@ -10,7 +10,6 @@
 
 #include <filesystem>
 #include <fmt/format.h>
-#include <unistd.h>
 
 using namespace swage;
 
@@ -57,22 +56,8 @@ Status swage::checkDumpDir(const std::string &directory) {
   std::filesystem::create_directories(directory, error);
   if (error)
     return cannotWrite(directory, error.message());
-  std::string probe = directory + "/.swage-" + std::to_string(getpid());
-  if (Status written = writeFile(probe, ""); !written)
-    return cannotWrite(directory, written.error().message);
-  std::filesystem::remove(probe, error);
-  return {};
-}
-
-/// Through a temporary, so that an interrupted dump has no half files.
-static Status writeWhole(const std::string &path, std::string_view bytes) {
-  std::string temporary = path + ".tmp" + std::to_string(getpid());
-  if (Status written = writeFile(temporary, bytes); !written)
-    return cannotWrite(path, written.error().message);
-  std::error_code error;
-  std::filesystem::rename(temporary, path, error);
-  if (error)
-    return cannotWrite(path, error.message());
+  if (Status writable = checkWritable(directory + "/launch.json"); !writable)
+    return cannotWrite(directory, writable.error().message);
   return {};
 }
 
@@ -152,8 +137,8 @@ static std::string launchDescription(const Variant &variant, unsigned index) {
 Status swage::writeDump(const std::string &directory, const IRSnapshots &snapshots,
                         const Variant &variant) {
   for (const auto &[file, text] : snapshots.modules)
-    if (Status written = writeWhole(directory + "/" + file, text); !written)
-      return written;
+    if (Status written = writeFile(directory + "/" + file, text); !written)
+      return cannotWrite(directory, written.error().message);
   for (unsigned i = 0; i < variant.kernels.size(); ++i) {
     const KernelInfo &kernel = variant.kernels[i];
     std::string folder = directory + "/" + kernel.name;
@@ -173,8 +158,8 @@ Status swage::writeDump(const std::string &directory, const IRSnapshots &snapsho
       files.push_back({kernel.name + ".log", kernel.binary->log});
     }
     for (const auto &[file, bytes] : files)
-      if (Status written = writeWhole(folder + "/" + file, bytes); !written)
-        return written;
+      if (Status written = writeFile(folder + "/" + file, bytes); !written)
+        return cannotWrite(folder, written.error().message);
   }
   return {};
 }

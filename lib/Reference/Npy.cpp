@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "swage/Reference/Npy.h"
+#include "swage/Support/Text.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <optional>
 
+using namespace swage;
 using namespace swage::reference;
 using llvm::StringRef;
 
@@ -258,17 +260,9 @@ std::string swage::reference::npyHeader(ElementType type, llvm::ArrayRef<int64_t
 }
 
 llvm::Error swage::reference::writeNpy(StringRef path, const Tensor &tensor) {
-  std::error_code code;
-  llvm::raw_fd_ostream os(path, code);
-  if (code)
-    return error(path, code.message());
-  os << npyHeader(tensor.type(), tensor.shape());
-  os.write(tensor.data(), tensor.bytes());
-  os.close();
-  if (os.has_error()) {
-    code = os.error();
-    os.clear_error();
-    return error(path, code.message());
-  }
+  Status written = writeFile(path.str(), npyHeader(tensor.type(), tensor.shape()),
+                             {tensor.data(), size_t(tensor.bytes())});
+  if (!written)
+    return llvm::createStringError(llvm::inconvertibleErrorCode(), written.error().message);
   return llvm::Error::success();
 }

@@ -6,9 +6,13 @@
 #include "swage/Support/Text.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace swage;
 
@@ -100,12 +104,57 @@ Expected<std::string> swage::readFile(const std::string &path, size_t limit) {
   return bytes;
 }
 
-Status swage::writeFile(const std::string &path, std::string_view bytes) {
-  std::FILE *file = std::fopen(path.c_str(), "wb");
+static bool isReplaceable(const std::string &path) {
+  struct stat info;
+  return stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+}
+
+/// A name next to `path` that no other thread or process uses.
+static std::string temporaryName(const std::string &path) {
+  static std::atomic<unsigned> count{0};
+  return path + ".tmp" + std::to_string(getpid()) + "-" + std::to_string(count++);
+}
+
+Status swage::writeFile(const std::string &path, std::string_view bytes, std::string_view more) {
+  bool replace = isReplaceable(path);
+  std::string target = replace ? temporaryName(path) : path;
+  std::FILE *file = std::fopen(target.c_str(), "wb");
   if (!file)
     return fileError("create", path);
-  bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  if (std::fclose(file) != 0 || !written)
-    return fileError("write", path);
+  bool written = true;
+  for (std::string_view part : {bytes, more})
+    written = written && std::fwrite(part.data(), 1, part.size(), file) == part.size();
+  Error error = written ? Error{} : fileError("write", path);
+  if (std::fclose(file) != 0 && written) {
+    written = false;
+    error = fileError("write", path);
+  }
+  if (written && replace && std::rename(target.c_str(), path.c_str()) != 0) {
+    written = false;
+    error = fileError("write", path);
+  }
+  if (written)
+    return {};
+  if (replace)
+    std::remove(target.c_str());
+  return error;
+}
+
+Status swage::checkWritable(const std::string &path) {
+  if (!isReplaceable(path)) {
+    // Opening a pipe would wait for its reader; a directory says here that it is one.
+    int file = open(path.c_str(), O_WRONLY | O_NONBLOCK);
+    if (file < 0 && errno != ENXIO)
+      return fileError("write", path);
+    if (file >= 0)
+      close(file);
+    return {};
+  }
+  std::string probe = temporaryName(path);
+  std::FILE *file = std::fopen(probe.c_str(), "wb");
+  if (!file)
+    return fileError("create", path);
+  std::fclose(file);
+  std::remove(probe.c_str());
   return {};
 }

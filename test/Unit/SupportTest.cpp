@@ -9,6 +9,7 @@
 #include "swage/Support/Text.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <memory>
 #include <unistd.h>
@@ -109,6 +110,28 @@ TEST(Text, Files) {
   auto missing = readFile("/nonexistent/file");
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().message, "cannot open '/nonexistent/file': No such file or directory");
+}
+
+TEST(Text, FilesAreWrittenWholeOrNotAtAll) {
+  namespace fs = std::filesystem;
+  fs::path folder = testing::TempDir() + "swage-write-test-" + std::to_string(getpid());
+  fs::create_directories(folder / "sub");
+  std::string path = folder / "file";
+  ASSERT_TRUE(writeFile(path, "old"));
+  ASSERT_TRUE(writeFile(path, "new", "er"));
+  EXPECT_EQ(*readFile(path), "newer");
+  EXPECT_TRUE(checkWritable(path));
+  // A directory has the name: the rename fails, and nothing stays behind.
+  EXPECT_FALSE(writeFile(folder / "sub", "x"));
+  EXPECT_FALSE(checkWritable(folder / "sub"));
+  EXPECT_FALSE(checkWritable(folder / "none" / "file"));
+  EXPECT_TRUE(checkWritable("/dev/null"));
+  EXPECT_TRUE(writeFile("/dev/null", "x"));
+  Status full = writeFile("/dev/full", "x");
+  ASSERT_FALSE(full);
+  EXPECT_EQ(full.error().message, "cannot write '/dev/full': No space left on device");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder), fs::directory_iterator()), 2);
+  fs::remove_all(folder);
 }
 
 TEST(DeviceProperties, Presets) {

@@ -95,6 +95,7 @@ public:
   bool allAccepted() const { return accepted; }
 
 private:
+  Status checkOutputs() const;
   Status chooseDevice();
   Expected<std::vector<Dims>> chooseDims() const;
   Expected<std::vector<reference::Tensor>> makeInputs(reference::InputFamily family) const;
@@ -123,6 +124,21 @@ private:
   bool accepted = true;
 };
 } // namespace
+
+/// What cannot be written is said before anything takes long.
+Status Runner::checkOutputs() const {
+  if (!jsonFile.empty())
+    if (Status writable = checkWritable(jsonFile); !writable)
+      return writable;
+  if (outputDir.empty() || !device)
+    return {};
+  std::error_code error;
+  std::filesystem::create_directories(outputDir.getValue(), error);
+  if (error)
+    return makeError(Stage::Input, fmt::format("cannot create '{}': {}",
+                                               printable(outputDir.getValue()), error.message()));
+  return checkWritable(outputDir + "/result0.npy");
+}
 
 Status Runner::chooseDevice() {
   if (deviceName != "" && deviceName != "gpu" && deviceName != "none")
@@ -270,11 +286,6 @@ Status Runner::runFamily(reference::InputFamily family) {
 }
 
 Status Runner::saveOutputs(const std::vector<reference::Tensor> &results) const {
-  std::error_code error;
-  std::filesystem::create_directories(outputDir.getValue(), error);
-  if (error)
-    return makeError(Stage::Input, fmt::format("cannot create '{}': {}",
-                                               printable(outputDir.getValue()), error.message()));
   for (size_t i = 0; i < results.size(); ++i)
     if (llvm::Error failed = reference::writeNpy(
             fmt::format("{}/result{}.npy", outputDir.getValue(), i), results[i]))
@@ -429,6 +440,8 @@ Status Runner::run() {
   }
   if (Status chosen = chooseDevice(); !chosen)
     return chosen;
+  if (Status writable = checkOutputs(); !writable)
+    return writable;
 
   CompileOptions options;
   options.arch = !arch.empty() ? arch.getValue() : device ? device->properties().arch : "sm_90a";
@@ -472,6 +485,8 @@ Status Runner::run() {
                 "--benchmark times every kernel beside a copy of the same bytes.\n",
                 layout->kernels.size(), layout->kernels.size() == 1 ? "" : "s",
                 options.arch.c_str(), whyNoDevice.c_str());
+  if (!device && !outputDir.empty())
+    std::printf("nothing is saved in '%s': there are no results.\n", outputDir.c_str());
   if (!jsonFile.empty())
     return writeJson();
   return {};

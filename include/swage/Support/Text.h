@@ -30,7 +30,11 @@ constexpr size_t kFileLimit = size_t(256) << 20;
 
 /// The bytes of a file; one of more than `limit` bytes is an error.
 Expected<std::string> readFile(const std::string &path, size_t limit = kFileLimit);
-Status writeFile(const std::string &path, std::string_view bytes);
+/// Writes `bytes`, then `more`: all or nothing, through a temporary file that takes the name when
+/// it is complete. Devices and pipes, which cannot be replaced, are written as they are.
+Status writeFile(const std::string &path, std::string_view bytes, std::string_view more = {});
+/// Whether writeFile would work: an error now rather than after a minute's work.
+Status checkWritable(const std::string &path);
 
 } // namespace swage
 
