@@ -7,9 +7,11 @@ add_executable(swage-reference-tests
   ${CMAKE_CURRENT_LIST_DIR}/NumberFormatTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/OdsExamplesTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ReferenceScalarsTest.cpp
-  ${CMAKE_CURRENT_LIST_DIR}/ReferenceTest.cpp)
+  ${CMAKE_CURRENT_LIST_DIR}/ReferenceTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/ResultReportTest.cpp)
 swage_target(swage-reference-tests)
 target_compile_definitions(swage-reference-tests PRIVATE
   SWAGE_OPS_TD="${PROJECT_SOURCE_DIR}/include/swage/Dialect/Swage/IR/SwageOps.td")
-target_link_libraries(swage-reference-tests PRIVATE SwageReference MLIRParser GTest::gtest_main)
+target_include_directories(swage-reference-tests PRIVATE "${PROJECT_SOURCE_DIR}/tools/swage-run")
+target_link_libraries(swage-reference-tests PRIVATE SwageReference SwageSupport MLIRParser GTest::gtest_main)
 add_test(NAME swage-reference-tests COMMAND swage-reference-tests)

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Benchmark.h"
 #include "GuardedRun.h"
+#include "ResultReport.h"
 #include "Table.h"
 
 #include "swage/JIT/ProgramIR.h"
@@ -82,13 +83,6 @@ static cl::opt<std::string> outputDir("save-outputs", cl::desc("directory for re
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The worst of a result over all input families.
-struct ResultReport {
-  std::string verdict = "-", worst = "-", bitEqual = "-";
-  int64_t ulps = -1;
-  bool accepted = true;
-};
-
 class Runner {
 public:
   Status run();
@@ -243,27 +237,11 @@ Status Runner::judgeResults(const std::vector<reference::Tensor> &inputs,
     std::string name = fmt::format("result {} on {} inputs", i, family);
     judging.name = name;
     reference::Verdict verdict = reference::judge(actual[i], (*expected)[i], judging);
-    bool invalid = verdict.kind == reference::Verdict::Kind::Invalid;
     // Awkward values may leave too little to judge; the plain families may not.
-    bool failed = !verdict.accepted() && !(invalid && inputKind == "nasty");
-    ResultReport &report = reports[i];
-    accepted &= !failed;
-    report.accepted &= !failed;
-    if (failed)
+    if (!reports[i].add(verdict, inputKind == "nasty")) {
+      accepted = false;
       std::printf("%s\n", verdict.line().c_str());
-    if (verdict.ulpDistance >= report.ulps || failed) {
-      report.ulps = verdict.ulpDistance;
-      std::vector<std::string> index;
-      for (int64_t position : verdict.worstIndex)
-        index.push_back(std::to_string(position));
-      report.worst = fmt::format("{} ulp at [{}]", verdict.ulpDistance, join(index, ", "));
-      report.bitEqual = fmt::format("{:.2f}%", verdict.statistics.elements
-                                                   ? 100.0 * double(verdict.statistics.bitEqual) /
-                                                         double(verdict.statistics.elements)
-                                                   : 100.0);
     }
-    report.verdict = report.accepted ? (invalid ? "accepted (weak)" : "accepted")
-                                     : fmt::format("REJECTED by rule {}", verdict.rule);
   }
   return {};
 }
