@@ -276,11 +276,8 @@ Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<bool
       continue;
     Error &error = errors[i];
     error.message = fmt::format("kernel @{}: {}", kernels[i].name, error.message);
-    if (!options.dumpDir.empty()) {
-      std::string path = options.dumpDir + "/" + kernels[i].name + ".cu";
-      if (writeFile(path, kernels[i].source))
-        error.sourcePath = path;
-    }
+    if (!options.dumpDir.empty())
+      error.sourcePath = dumpedSource(options.dumpDir, kernels[i].name);
     return std::move(error);
   }
   return {};
@@ -313,13 +310,9 @@ static Status setAlignment(mlir::func::FuncOp entry, const std::vector<int64_t> 
   return {};
 }
 
-Expected<Variant> swage::compileVariant(Program::State &program, const CompileOptions &options,
-                                        int indexBits) {
-  if (auto known = DeviceProperties::forArch(options.arch); !known)
-    return known.takeError();
-  if (!options.dumpDir.empty())
-    if (Status usable = checkDumpDir(options.dumpDir); !usable)
-      return usable.takeError();
+/// Passes, emission and machine code. On an error, `variant` and `snapshots` hold what there is.
+static Status fillVariant(Program::State &program, const CompileOptions &options, int indexBits,
+                          Variant &variant, IRSnapshots &snapshots) {
   std::vector<TemplateFile> fromDirectory;
   if (!options.templateDir.empty()) {
     auto loaded = loadTemplates(options.templateDir);
@@ -327,17 +320,14 @@ Expected<Variant> swage::compileVariant(Program::State &program, const CompileOp
       return loaded.takeError();
     fromDirectory = std::move(*loaded);
   }
-
-  Variant variant;
   variant.module = program.module->clone();
   auto entry = variant.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
   for (auto function : llvm::make_early_inc_range(variant.module->getOps<mlir::func::FuncOp>()))
     if (function != entry)
       function.erase();
   if (Status aligned = setAlignment(entry, options.alignment); !aligned)
-    return aligned.takeError();
+    return aligned;
 
-  IRSnapshots snapshots;
   {
     Progress progress(options.progress, "running the passes");
     DiagnosticCollector diagnostics(program.context);
@@ -354,7 +344,7 @@ Expected<Variant> swage::compileVariant(Program::State &program, const CompileOp
     variant.remarks = std::move(diagnostics.remarks);
   }
   if (Status read = readLaunches(program, variant); !read)
-    return read.takeError();
+    return read;
   addTwins(program, variant);
 
   std::vector<bool> skip;
@@ -381,22 +371,42 @@ Expected<Variant> swage::compileVariant(Program::State &program, const CompileOp
     return nvrtc.takeError();
   MachineCode code(options, **nvrtc,
                    options.templateDir.empty() ? embeddedTemplates() : fromDirectory);
-  if (Status compiled = code.run(variant.kernels, skip); !compiled)
-    return compiled.takeError();
+  return code.run(variant.kernels, skip);
+}
+
+Expected<Variant> swage::compileVariant(Program::State &program, const CompileOptions &options,
+                                        int indexBits) {
+  if (auto known = DeviceProperties::forArch(options.arch); !known)
+    return known.takeError();
   if (!options.dumpDir.empty())
-    if (Status written = writeDump(options.dumpDir, snapshots, variant); !written)
-      return written.takeError();
-  return variant;
+    if (Status usable = checkDumpDir(options.dumpDir); !usable)
+      return usable.takeError();
+  Variant variant;
+  IRSnapshots snapshots;
+  Status filled = fillVariant(program, options, indexBits, variant, snapshots);
+  if (filled) {
+    if (!options.dumpDir.empty())
+      if (Status written = writeDump(options.dumpDir, snapshots, variant); !written)
+        return written.takeError();
+    return variant;
+  }
+  Error error = filled.takeError();
+  if (!options.dumpDir.empty())
+    if (Status written = writeDump(options.dumpDir, snapshots, variant, &error); !written)
+      error.sourcePath.clear(); // what failed matters more than that it was not written
+  return error;
 }
 
 Expected<Executable> Program::compile(const CompileOptions &options) const {
   std::lock_guard<std::mutex> lock(state->mutex);
-  auto variant = compileVariant(*state, options, options.indexBits);
-  if (!variant)
-    return variant.takeError();
   auto executable = std::make_shared<Executable::State>();
   executable->program = state;
   executable->options = options;
+  if (options.dumpDir.empty())
+    executable->options.dumpDir = Options::get().dumpDir;
+  auto variant = compileVariant(*state, executable->options, options.indexBits);
+  if (!variant)
+    return variant.takeError();
   executable->narrow = std::move(*variant);
   return Executable(std::move(executable));
 }

@@ -18,22 +18,29 @@ class Recorder : public mlir::PassInstrumentation {
 public:
   explicit Recorder(IRSnapshots &snapshots) : snapshots(snapshots) {}
 
-  void runAfterPass(mlir::Pass *pass, mlir::Operation *op) override {
-    // The adaptor that runs passes on functions has no argument and no name of its own.
-    if (pass->getArgument().empty())
-      return;
-    std::string file = fmt::format("{:02}-{}.mlir", ++count, pass->getArgument().str());
-    snapshots.modules.push_back({file, print(op)});
-    if (auto module = mlir::dyn_cast<mlir::ModuleOp>(op))
-      for (KernelOp kernel : module.getOps<KernelOp>())
-        snapshots.kernels.push_back({kernel.getSymName().str(), file, print(kernel)});
+  void runAfterPass(mlir::Pass *pass, mlir::Operation *op) override { record(pass, op, ""); }
+  void runAfterPassFailed(mlir::Pass *pass, mlir::Operation *op) override {
+    record(pass, op, "-failed");
   }
 
 private:
-  static std::string print(mlir::Operation *op) {
+  void record(mlir::Pass *pass, mlir::Operation *op, const char *suffix) {
+    // The adaptor that runs passes on functions has no argument and no name of its own.
+    if (pass->getArgument().empty())
+      return;
+    std::string file = fmt::format("{:02}-{}{}.mlir", ++count, pass->getArgument().str(), suffix);
+    bool failed = *suffix != 0;
+    snapshots.modules.push_back({file, print(op, failed)});
+    if (auto module = mlir::dyn_cast<mlir::ModuleOp>(op))
+      for (KernelOp kernel : module.getOps<KernelOp>())
+        snapshots.kernels.push_back({kernel.getSymName().str(), file, print(kernel, failed)});
+  }
+
+  /// The generic form can show what does not verify.
+  static std::string print(mlir::Operation *op, bool generic) {
     std::string text;
     llvm::raw_string_ostream stream(text);
-    op->print(stream, mlir::OpPrintingFlags().useLocalScope());
+    op->print(stream, mlir::OpPrintingFlags().useLocalScope().printGenericOpForm(generic));
     stream << "\n";
     return text;
   }
@@ -134,8 +141,12 @@ static std::string launchDescription(const Variant &variant, unsigned index) {
   return json;
 }
 
+std::string swage::dumpedSource(const std::string &directory, const std::string &kernel) {
+  return directory + "/" + kernel + "/" + kernel + ".cu";
+}
+
 Status swage::writeDump(const std::string &directory, const IRSnapshots &snapshots,
-                        const Variant &variant) {
+                        const Variant &variant, const Error *failure) {
   for (const auto &[file, text] : snapshots.modules)
     if (Status written = writeFile(directory + "/" + file, text); !written)
       return cannotWrite(directory, written.error().message);
@@ -156,6 +167,8 @@ Status swage::writeDump(const std::string &directory, const IRSnapshots &snapsho
       files.push_back({kernel.name + ".ptx", kernel.binary->ptx});
       files.push_back({kernel.name + ".cubin", kernel.binary->cubin});
       files.push_back({kernel.name + ".log", kernel.binary->log});
+    } else if (failure && failure->sourcePath == dumpedSource(directory, kernel.name)) {
+      files.push_back({kernel.name + ".log", failure->log});
     }
     for (const auto &[file, bytes] : files)
       if (Status written = writeFile(folder + "/" + file, bytes); !written)

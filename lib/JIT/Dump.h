@@ -28,9 +28,13 @@ void recordPasses(mlir::PassManager &manager, IRSnapshots &snapshots);
 /// An error now rather than after a minute of compiling.
 Status checkDumpDir(const std::string &directory);
 
-/// Writes everything into `directory`, each file complete or not at all.
-Status writeDump(const std::string &directory, const IRSnapshots &snapshots,
-                 const Variant &variant);
+/// Where the dump has the source of a kernel.
+std::string dumpedSource(const std::string &directory, const std::string &kernel);
+
+/// Writes everything there is into `directory`, each file complete or not at all; after a failure
+/// also the compiler's log, next to the source that it is about.
+Status writeDump(const std::string &directory, const IRSnapshots &snapshots, const Variant &variant,
+                 const Error *failure = nullptr);
 
 } // namespace swage
 

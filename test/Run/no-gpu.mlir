@@ -1,6 +1,7 @@
 // REQUIRES: nvrtc
 // Without a GPU every kernel is compiled, and the table says so; a dump holds every stage.
 // RUN: rm -rf %t && swage-run %s --device=none --dump=%t --json=%t.json | FileCheck %s
+// RUN: rm -rf %t.env && env SWAGE_DUMP=%t.env swage-run %s --device=none > /dev/null && ls %t.env | FileCheck %s --check-prefix=STAGES
 // RUN: ls %t | FileCheck %s --check-prefix=STAGES
 // RUN: ls %t/layer_norm_* | FileCheck %s --check-prefix=FILES
 // RUN: FileCheck %s --check-prefix=LAUNCH < %t.json

@@ -7,8 +7,10 @@
 #include "FakeCudaTest.h"
 #include "swage/JIT/Nvrtc.h"
 #include "swage/JIT/Program.h"
+#include "swage/Support/Text.h"
 
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
 using namespace swage;
@@ -117,6 +119,27 @@ TEST_F(JitTest, AnUnwritableDumpIsRefusedAtOnce) {
   ASSERT_FALSE(executable);
   expectPart(executable.error().message, "/proc/swage-dump");
   EXPECT_EQ(cache->stats().misses, 0u);
+}
+
+TEST_F(JitTest, AFailedCompileLeavesItsDump) {
+  NEEDS_NVRTC();
+  namespace fs = std::filesystem;
+  fs::path folder = testing::TempDir() + "swage-jit-dump-" + std::to_string(getpid());
+  fs::create_directories(folder / "templates" / "swage");
+  ASSERT_TRUE(writeFile(folder / "templates" / "swage" / "pointwise.cuh", "#error planted\n"));
+  CompileOptions options;
+  options.dumpDir = folder / "dump";
+  options.templateDir = folder / "templates";
+  auto executable = compile(kChain, options);
+  ASSERT_FALSE(executable);
+  const Error &error = executable.error();
+  expectPart(error.str(), "planted");
+  EXPECT_TRUE(readFile(error.sourcePath)) << error.sourcePath;
+  auto log = readFile(fs::path(error.sourcePath).replace_extension(".log"));
+  ASSERT_TRUE(log);
+  expectPart(*log, "planted");
+  EXPECT_TRUE(fs::exists(folder / "dump" / "01-swage-materialize-results.mlir"));
+  fs::remove_all(folder);
 }
 
 TEST_F(JitTest, NewShapesCompileNothing) {

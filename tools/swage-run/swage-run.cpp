@@ -63,7 +63,7 @@ static cl::opt<bool> remarks("remarks", cl::desc("print what the passes decided 
                              cl::cat(category));
 static cl::opt<std::string> dumpDir("dump",
                                     cl::desc("directory for IR after each pass, CUDA, PTX, cubins "
-                                             "and launch descriptions"),
+                                             "and launch descriptions; default: SWAGE_DUMP"),
                                     cl::cat(category));
 static cl::opt<std::string> jsonFile("json", cl::desc("file for the measurements"),
                                      cl::cat(category));

@@ -53,9 +53,9 @@ struct CompileOptions {
   /// for each result; empty: 16.
   std::vector<int64_t> alignment;
   std::shared_ptr<KernelCache> cache; ///< null: the one of the process
-  std::string dumpDir;                ///< receives IR, sources, PTX and cubins; empty: nothing
-  std::string templateDir;            ///< instead of the templates inside of the library
-  unsigned threads = 0;               ///< that compile; 0: one for each core, at most 8
+  std::string dumpDir;     ///< receives IR, sources, PTX and cubins; empty: SWAGE_DUMP, if set
+  std::string templateDir; ///< instead of the templates inside of the library
+  unsigned threads = 0;    ///< that compile; 0: one for each core, at most 8
   /// Told about stages that take longer than a second, from another thread.
   std::function<void(const std::string &)> progress;
 };
