@@ -310,6 +310,53 @@ static Status setAlignment(mlir::func::FuncOp entry, const std::vector<int64_t> 
   return {};
 }
 
+/// A word of a command line for a shell.
+static std::string quoted(const std::string &word) {
+  if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                              "0123456789_./=:,-+") == std::string::npos)
+    return word;
+  std::string text = "'";
+  for (char c : word)
+    text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+/// A command line that fails in the same way: of the kernel alone where its source was kept, else
+/// of the whole graph where its text is a file; nothing where there is no such command.
+static std::string reproduction(const Program::State &program, const CompileOptions &options,
+                                int indexBits, const Error &error) {
+  if (!error.sourcePath.empty()) {
+    std::string line = fmt::format("swage-translate --swage-compile-cu {} --arch={}",
+                                   quoted(error.sourcePath), options.arch);
+    if (!options.templateDir.empty())
+      line += " --template-dir=" + quoted(options.templateDir);
+    return line;
+  }
+  // swage-run compiles with these templates, with 32 bits, and one alignment.
+  bool sameAlignment = options.alignment.size() <= 1;
+  if (program.filename.empty() || program.filename.front() == '<' || !options.templateDir.empty() ||
+      indexBits == 64 || !sameAlignment)
+    return {};
+  std::string line = fmt::format("swage-run {} --device=none --entry={} --arch={}",
+                                 quoted(program.filename), quoted(program.entryName), options.arch);
+  if (!options.fuse)
+    line += " --fuse=false";
+  if (!options.alignment.empty())
+    line += fmt::format(" --align={}", options.alignment.front());
+  std::vector<std::string> dims;
+  bool dynamic = false;
+  for (const TensorType &type : program.inputs) {
+    std::vector<std::string> extents;
+    for (int64_t extent : type.shape) // any extent will do: kernels are compiled before it counts
+      extents.push_back(std::to_string(extent == TensorType::kDynamic ? 1 : extent));
+    dims.push_back(type.isStatic() ? "" : join(extents, ","));
+    dynamic |= !type.isStatic();
+  }
+  if (dynamic)
+    line += " --dims=" + quoted(join(dims, ";"));
+  return line;
+}
+
 /// Passes, emission and machine code. On an error, `variant` and `snapshots` hold what there is.
 static Status fillVariant(Program::State &program, const CompileOptions &options, int indexBits,
                           Variant &variant, IRSnapshots &snapshots) {
@@ -394,6 +441,8 @@ Expected<Variant> swage::compileVariant(Program::State &program, const CompileOp
   if (!options.dumpDir.empty())
     if (Status written = writeDump(options.dumpDir, snapshots, variant, &error); !written)
       error.sourcePath.clear(); // what failed matters more than that it was not written
+  if (error.stage == Stage::Lower || error.stage == Stage::Compile)
+    error.reproduce = reproduction(program, options, indexBits, error);
   return error;
 }
 

@@ -135,6 +135,8 @@ TEST_F(JitTest, AFailedCompileLeavesItsDump) {
   const Error &error = executable.error();
   expectPart(error.str(), "planted");
   EXPECT_TRUE(readFile(error.sourcePath)) << error.sourcePath;
+  EXPECT_EQ(error.reproduce, "swage-translate --swage-compile-cu " + error.sourcePath +
+                                 " --arch=sm_90a --template-dir=" + options.templateDir);
   auto log = readFile(fs::path(error.sourcePath).replace_extension(".log"));
   ASSERT_TRUE(log);
   expectPart(*log, "planted");
