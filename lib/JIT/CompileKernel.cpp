@@ -2,15 +2,40 @@
 
 #include "swage/JIT/CompileKernel.h"
 
+#include <algorithm>
+
 using namespace swage;
+
+/// The source without its line comments, which name lines of the model: a kernel stays the same
+/// when the model gets a line in front of it. Lines keep their numbers, for the cubin has them.
+static std::string withoutComments(std::string_view source) {
+  // Where a line may begin inside of something, all of it counts. Generated sources have none of
+  // these.
+  for (std::string_view spanning : {"/*", "R\"", "\\\n"})
+    if (source.find(spanning) != std::string_view::npos)
+      return std::string(source);
+  std::string text;
+  text.reserve(source.size());
+  for (size_t at = 0; at < source.size();) {
+    size_t end = std::min(source.find('\n', at), source.size());
+    std::string_view line = source.substr(at, end - at);
+    std::string_view before = line.substr(0, line.find("//"));
+    bool mayQuote = before.find_first_of("\"'") != std::string_view::npos;
+    text += mayQuote ? line : before;
+    text += '\n';
+    at = end + 1;
+  }
+  return text;
+}
 
 Expected<std::shared_ptr<const KernelBinary>>
 swage::compileKernel(const Nvrtc &nvrtc, KernelCache &cache, const CompileRequest &request) {
   auto flags = nvrtc.options(request);
   if (!flags)
     return flags.takeError();
+  std::string source = withoutComments(request.source);
   CacheKeyFields fields;
-  fields.source = request.source;
+  fields.source = source;
   for (const auto &[name, text] : request.headers)
     fields.headers.push_back({name, text});
   fields.options = *flags;
@@ -19,12 +44,20 @@ swage::compileKernel(const Nvrtc &nvrtc, KernelCache &cache, const CompileReques
   fields.compilerMinor = nvrtc.version().minor;
   fields.compilerBuild = nvrtc.version().build;
   fields.entryNames = {request.entry};
-  auto binary = cache.getOrCompile(CacheKey::make(fields), [&] { return nvrtc.compile(request); });
-  if (!binary || !request.wantPtx || !(*binary)->ptx.empty())
+  CacheKey key = CacheKey::make(fields);
+  auto compile = [&] { return nvrtc.compile(request); };
+  if (!request.wantPtx)
+    return cache.getOrCompile(key, compile);
+  // Entries with PTX are entries of their own, so that they are found again; a later request
+  // without PTX finds the machine code too.
+  fields.options.push_back("with PTX");
+  auto binary = cache.getOrCompile(CacheKey::make(fields), compile);
+  if (!binary)
     return binary;
-  // Cached without PTX, which is only wanted now.
-  auto again = nvrtc.compile(request);
-  if (!again)
-    return again.takeError();
-  return std::make_shared<const KernelBinary>(std::move(*again));
+  auto bare = cache.getOrCompile(key, [&]() -> Expected<KernelBinary> {
+    KernelBinary copy = **binary;
+    copy.ptx.clear();
+    return copy;
+  });
+  return bare ? binary : bare;
 }

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FakeCudaTest.h"
+#include "swage/JIT/CompileKernel.h"
 #include "swage/JIT/Nvrtc.h"
 #include "swage/JIT/Program.h"
 #include "swage/Support/Text.h"
@@ -286,6 +287,41 @@ TEST_F(JitTest, TheSameTextGivesTheSameSources) {
     EXPECT_EQ(first->kernels()[i].source, second->kernels()[i].source);
     EXPECT_EQ(first->kernels()[i].binary.get(), second->kernels()[i].binary.get());
   }
+}
+
+TEST_F(JitTest, CommentsAreNotPartOfTheKey) {
+  NEEDS_NVRTC();
+  auto first = compile(kChain);
+  ASSERT_TRUE(first) << first.error().str();
+  uint64_t misses = cache->stats().misses;
+  auto second = compile("\n\n" + std::string(kChain));
+  ASSERT_TRUE(second) << second.error().str();
+  EXPECT_NE(first->kernels()[0].source, second->kernels()[0].source);
+  EXPECT_EQ(first->kernels()[0].binary.get(), second->kernels()[0].binary.get());
+  EXPECT_EQ(cache->stats().misses, misses);
+}
+
+TEST_F(JitTest, PtxIsCachedOnceItWasWanted) {
+  NEEDS_NVRTC();
+  auto nvrtc = Nvrtc::get();
+  ASSERT_TRUE(nvrtc);
+  CompileRequest request;
+  request.source = "extern \"C\" __global__ void k(int *p) { *p = 1; } // a comment\n";
+  request.name = "k.cu";
+  request.entry = "k";
+  request.arch = "sm_90a";
+  auto misses = [&] {
+    auto binary = compileKernel(**nvrtc, *cache, request);
+    EXPECT_TRUE(binary);
+    EXPECT_EQ(binary && !(*binary)->ptx.empty(), request.wantPtx);
+    return cache->stats().misses;
+  };
+  EXPECT_EQ(misses(), 1u);
+  request.wantPtx = true;
+  EXPECT_EQ(misses(), 2u);
+  EXPECT_EQ(misses(), 2u);
+  request.wantPtx = false;
+  EXPECT_EQ(misses(), 2u);
 }
 
 TEST_F(JitTest, OneExecutableServesSeveralThreads) {
