@@ -172,9 +172,10 @@ Expected<std::vector<Dims>> Runner::chooseDims() const {
       lists[i].split(extents, ',');
       for (llvm::StringRef text : extents) {
         int64_t extent = 0;
-        if (text.trim().getAsInteger(10, extent))
+        if (text.trim().getAsInteger(10, extent) || extent < 0)
           return makeError(Stage::Input,
-                           fmt::format("--dims: '{}' is no extent", printable(text.str())));
+                           fmt::format("--dims: '{}' is no extent; needed: a number from 0",
+                                       printable(text.str())));
         dims[i].push_back(extent);
       }
     }
@@ -391,6 +392,10 @@ Status Runner::run() {
   else
     return makeError(Stage::Input, fmt::format("--inputs is '{}'; needed: random, exact or nasty",
                                                printable(inputKind.getValue())));
+  // Beyond the guard bands' size an offset tests nothing more.
+  if (int64_t most = reference::GuardedLayout().guardBytes; offset < 0 || offset > most)
+    return makeError(Stage::Input,
+                     fmt::format("--offset is {}; needed: 0 to {}", offset.getValue(), most));
   auto text = readFile(inputFile);
   if (!text)
     return text.takeError();
