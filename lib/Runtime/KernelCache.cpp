@@ -162,22 +162,6 @@ Expected<KernelPointer> KernelCache::getOrCompile(const CacheKey &key, const Com
   return outcome;
 }
 
-KernelPointer KernelCache::lookup(const CacheKey &key) {
-  {
-    std::lock_guard<std::mutex> lock(state->mutex);
-    if (auto found = state->memory.find(key.text); found != state->memory.end()) {
-      ++state->stats.memoryHits;
-      return found->second;
-    }
-  }
-  KernelPointer kernel = state->readEntry(key);
-  if (!kernel)
-    return nullptr;
-  std::lock_guard<std::mutex> lock(state->mutex);
-  ++state->stats.diskHits;
-  return state->memory.emplace(key.text, kernel).first->second;
-}
-
 CacheStats KernelCache::stats() const {
   std::lock_guard<std::mutex> lock(state->mutex);
   return state->stats;

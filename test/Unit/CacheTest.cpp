@@ -34,16 +34,6 @@ TEST_F(CacheTest, MissThenMemoryThenDisk) {
   EXPECT_EQ(fileCount(), 1u);
 }
 
-TEST_F(CacheTest, LookupDoesNotCompile) {
-  auto cache = open();
-  EXPECT_EQ(cache->lookup(key()), nullptr);
-  EXPECT_FALSE(std::filesystem::exists(options.cacheDir));
-  ASSERT_TRUE(get(*cache, key()));
-  EXPECT_NE(cache->lookup(key()), nullptr);
-  EXPECT_NE(open()->lookup(key()), nullptr);
-  EXPECT_EQ(open()->lookup(key("other")), nullptr);
-}
-
 TEST_F(CacheTest, FilesAreForTheOwnerOnly) {
   umask(0);
   ASSERT_TRUE(get(*open(), key()));
@@ -198,10 +188,11 @@ TEST_F(CacheTest, AHitIsQuick) {
     auto cache = open();
     CacheKey wanted = key(std::string(10000, 'x'));
     auto start = std::chrono::steady_clock::now();
-    ASSERT_NE(cache->lookup(wanted), nullptr);
+    ASSERT_TRUE(get(*cache, wanted));
     std::chrono::duration<double, std::micro> elapsed = std::chrono::steady_clock::now() - start;
     best = std::min(best, elapsed.count());
   }
+  EXPECT_EQ(compiles, 1);
   RecordProperty("microsecondsPerHit", int(best));
   EXPECT_LT(best, 1000);
 }

@@ -74,8 +74,6 @@ public:
   /// for all threads that ask for the same key meanwhile.  Failures are not kept.
   Expected<std::shared_ptr<const KernelBinary>> getOrCompile(const CacheKey &key,
                                                              const Compile &compile);
-  /// The kernel from memory or from disk, or null: would getOrCompile compile?
-  std::shared_ptr<const KernelBinary> lookup(const CacheKey &key);
 
   CacheStats stats() const;
   /// The directory in use; empty when kernels are kept in memory only.
