@@ -345,9 +345,21 @@ Expected<std::optional<Layout>> swage::layOut(const Program::State &program, Var
 // Executable
 //===----------------------------------------------------------------------===//
 
-std::vector<KernelInfo> Executable::kernels() const { return state->narrow.kernels; }
-const std::vector<std::string> &Executable::remarks() const { return state->narrow.remarks; }
-const std::vector<std::string> &Executable::storedLocations() const { return state->narrow.stored; }
+const Variant &Executable::State::variant(int indexBits) {
+  // Once made, the wide variant stays as it is.
+  std::lock_guard<std::mutex> lock(mutex);
+  return indexBits == 64 && wide ? *wide : narrow;
+}
+
+std::vector<KernelInfo> Executable::kernels(int indexBits) const {
+  return state->variant(indexBits).kernels;
+}
+const std::vector<std::string> &Executable::remarks(int indexBits) const {
+  return state->variant(indexBits).remarks;
+}
+const std::vector<std::string> &Executable::storedLocations(int indexBits) const {
+  return state->variant(indexBits).stored;
+}
 
 Expected<Layout> Executable::layout(const std::vector<Dims> &inputs) const {
   // The program's context is not safe to use from several threads.

@@ -47,6 +47,7 @@ struct Executable::State {
   std::optional<Variant> wide;
   std::map<std::pair<const KernelBinary *, const cuda::Driver *>, std::shared_ptr<Kernel>> loaded;
 
+  const Variant &variant(int indexBits);
   Expected<std::shared_ptr<Kernel>> load(const KernelInfo &kernel, const Device &device);
 };
 

@@ -226,7 +226,7 @@ Status Runner::judgeResults(const std::vector<reference::Tensor> &inputs,
   for (const reference::Tensor &input : inputs)
     pointers.push_back(&input);
   reference::EvaluateOptions options;
-  const auto &stored = executable->storedLocations();
+  const auto &stored = executable->storedLocations(layout->indexBits);
   options.stored.insert(stored.begin(), stored.end());
   DiagnosticCollector diagnostics(program->internals().context);
   auto expected = reference::evaluate(program->internals().entry, pointers, options);
@@ -437,13 +437,13 @@ Status Runner::run() {
   if (!compiled)
     return compiled.takeError();
   executable = *compiled;
-  if (remarks)
-    for (const std::string &remark : executable->remarks())
-      std::printf("%s\n", remark.c_str());
   auto laidOut = executable->layout(*dims);
   if (!laidOut)
     return laidOut.takeError();
   layout = std::move(*laidOut);
+  if (remarks)
+    for (const std::string &remark : executable->remarks(layout->indexBits))
+      std::printf("%s\n", remark.c_str());
   reports.resize(layout->results.size());
 
   if (device) {

@@ -104,12 +104,13 @@ struct Layout {
 
 class Executable {
 public:
+  // Large shapes have kernels of their own: for what a layout uses, give its indexBits.
   /// In the order of their first launch.
-  std::vector<KernelInfo> kernels() const;
+  std::vector<KernelInfo> kernels(int indexBits = 32) const;
   /// What the passes decided and why, with locations.
-  const std::vector<std::string> &remarks() const;
+  const std::vector<std::string> &remarks(int indexBits = 32) const;
   /// "line:column" of the graph values that go through memory between two kernels.
-  const std::vector<std::string> &storedLocations() const;
+  const std::vector<std::string> &storedLocations(int indexBits = 32) const;
 
   Expected<std::vector<Dims>> shapes(const std::vector<Dims> &inputs) const;
 
