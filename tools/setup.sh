@@ -37,8 +37,12 @@ if ((${#keep[@]})); then
 fi
 
 # NVRTC: the toolkit's where there is one, otherwise the wheel, kept beside the build.
-if ! ls /usr/local/cuda*/lib64/libnvrtc.so.1[23] /opt/cuda/lib64/libnvrtc.so.1[23] >/dev/null 2>&1 &&
-  ! ldconfig -p | grep -q 'libnvrtc\.so\.1[23]' && [ -z "${SWAGE_NVRTC:-}" ]; then
+has_nvrtc() {
+  [ -n "${SWAGE_NVRTC:-}" ] || compgen -G '/usr/local/cuda*/lib64/libnvrtc.so.1[23]' >/dev/null ||
+    compgen -G '/opt/cuda/lib64/libnvrtc.so.1[23]' >/dev/null ||
+    PATH=$PATH:/sbin:/usr/sbin ldconfig -p 2>/dev/null | grep 'libnvrtc\.so\.1[23]' >/dev/null
+}
+if ! has_nvrtc; then
   if [ ! -d "$root/.nvrtc" ]; then
     echo "setup: no CUDA toolkit; installing NVRTC from PyPI"
     python3 -m pip install --quiet --target "$root/.nvrtc" nvidia-cuda-nvrtc

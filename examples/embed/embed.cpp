@@ -19,40 +19,45 @@ static const char *const kGraph =
 
 int main() {
   auto fail = [](const swage::Error &error) { return std::puts(error.str().c_str()), 1; };
+  auto device = swage::Device::open();
+  swage::CompileOptions options; // for an H200 where there is no GPU
+  if (device)
+    options.arch = device->properties().arch;
   auto program = swage::Program::parse(kGraph);
   if (!program)
     return fail(program.error());
-  auto executable = program->compile(); // for an H200; CompileOptions::arch names another GPU
+  auto executable = program->compile(options);
   if (!executable)
     return fail(executable.error());
   for (const swage::KernelInfo &kernel : executable->kernels())
     std::printf("compiled %s (%s)\n", kernel.name.c_str(), kernel.schedule.c_str());
-  auto device = swage::Device::open();
   if (!device)
     return std::printf("not run: %s\n", device.error().message.c_str()), 0;
 
   for (int64_t rows : {4, 4096}) { // the second shape compiles nothing
     auto plan = executable->plan(*device, {{rows, 768}, {rows, 768}, {768}, {768}});
-    if (!plan)
-      return fail(plan.error());
-    std::vector<swage::Buffer> memory;
-    std::vector<const void *> inputs;
-    std::vector<void *> outputs;
-    std::vector<float> ones(size_t(rows) * 768, 1.0f);
-    for (const swage::BufferSpec &spec : plan->inputs()) {
-      memory.push_back(std::move(*device->allocate(spec.bytes)));
-      (void)memory.back().copyFrom(ones.data(), spec.bytes);
-      inputs.push_back(memory.back().data());
-    }
-    for (const swage::BufferSpec &spec : plan->outputs()) {
-      memory.push_back(std::move(*device->allocate(spec.bytes)));
-      outputs.push_back(memory.back().data());
-    }
     auto stream = device->createStream();
-    if (auto launched = plan->launch(stream->handle(), inputs.data(), outputs.data()); !launched)
+    if (!plan || !stream)
+      return fail(plan ? stream.error() : plan.error());
+    std::vector<swage::Buffer> memory; // four inputs, then two outputs
+    std::vector<float> ones(size_t(rows) * 768, 1.0f);
+    for (const auto *specs : {&plan->inputs(), &plan->outputs()})
+      for (const swage::BufferSpec &spec : *specs) {
+        auto buffer = device->allocate(spec.bytes);
+        if (!buffer)
+          return fail(buffer.error());
+        if (auto copied = buffer->copyFrom(ones.data(), spec.bytes); !copied)
+          return fail(copied.error());
+        memory.push_back(std::move(*buffer));
+      }
+    const void *inputs[] = {memory[0].data(), memory[1].data(), memory[2].data(), memory[3].data()};
+    void *outputs[] = {memory[4].data(), memory[5].data()};
+    if (auto launched = plan->launch(stream->handle(), inputs, outputs); !launched)
       return fail(launched.error());
-    (void)stream->synchronize();
-    (void)memory[4].copyTo(ones.data(), 4);
+    if (auto done = stream->synchronize(); !done)
+      return fail(done.error());
+    if (auto copied = memory[4].copyTo(ones.data(), sizeof(float)); !copied)
+      return fail(copied.error());
     std::printf("%ld rows: 1 + 1 = %g\n", long(rows), double(ones[0]));
   }
   return 0;

@@ -233,6 +233,8 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
   if (Status checked = checkInputs(symbolic, kernel, symbols); !checked)
     return checked;
 
+  if (std::string problem = kernel.findOutOfBounds(symbols); !problem.empty())
+    return makeError(Stage::Input, fmt::format("kernel @{}: {}", info.name, problem));
   LaunchAttr geometry = kernel.getGeometryAttr();
   auto extents = evaluate(kernel.getExtents(), kernel, symbols);
   auto blocks = evaluate(geometry.getBlocks(), kernel, symbols);

@@ -7,6 +7,7 @@
 #include "swage/Support/DeviceProperties.h"
 #include "swage/Support/Text.h"
 
+#include <cstdio>
 #include <fmt/format.h>
 
 using namespace swage;
@@ -65,6 +66,24 @@ Expected<DeviceProperties> DeviceProperties::forArch(std::string_view arch) {
     if (arch == device.arch || arch == plain)
       return device;
   }
-  return makeError(Stage::Input, fmt::format("unknown architecture '{}'; known: {}",
-                                             printable(arch), join(knownArchs(), ", ")));
+  // A sibling without numbers of its own is scheduled like the nearest older one of its generation.
+  int version = 0;
+  char suffix = 0, rest = 0;
+  std::string text(arch);
+  int parsed = std::sscanf(text.c_str(), "sm_%3d%c%c", &version, &suffix, &rest);
+  if (parsed == 1 || (parsed == 2 && (suffix == 'a' || suffix == 'f'))) {
+    const DeviceProperties *nearest = nullptr;
+    for (const DeviceProperties &device : presets())
+      if (device.ccMajor == version / 10 && device.ccMinor < version % 10)
+        nearest = &device;
+    if (nearest) {
+      DeviceProperties device = *nearest;
+      device.arch = text;
+      device.ccMinor = version % 10;
+      return device;
+    }
+  }
+  return makeError(Stage::Input,
+                   fmt::format("unknown architecture '{}'; known: {}, and siblings of theirs",
+                               printable(arch), join(knownArchs(), ", ")));
 }

@@ -10,8 +10,8 @@
 // OP: op.mlir:8:10: error: 'math.ctlz' has no CUDA form
 // NARROW: narrow.mlir:8:10: error: 'arith.addf' has no CUDA form
 // SYMBOL: symbol.mlir:1:1: error: 'swage.kernel' op has a symbol that cannot be the name of a CUDA kernel
-// POSITION: error: 'swage.phase' op names operand 3 with access 0, but there are 1 inputs
-// PHASE: error: 'swage.kernel' op has no phase 'body'
+// POSITION: error: 'swage.phase' op has load 3, but the kernel has 1
+// PHASE: error: 'swage.phase' op is of kind epilogue, but the kernel reduces 0 dimensions
 // SPACES: error: 'swage.kernel' op has 2 lists of extents in its geometry, but its template takes 1
 // TYPE: error: 'swage.phase' op takes 'f64' from input 0, which holds 'f32'
 

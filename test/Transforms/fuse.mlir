@@ -173,3 +173,18 @@ func.func @table() -> tensor<2xf32> {
   %a = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
   return %a : tensor<2xf32>
 }
+
+// -----
+
+// One value in two roles is multiplied and then added.
+// CHECK-LABEL: func.func @gamma_is_beta
+// CHECK:       ^bb0(%{{.*}}: f32, %[[G:.*]]: f32):
+// CHECK:         %[[N:.*]]:3 = swage.collective layer_norm
+// CHECK-NEXT:    %[[P:.*]] = arith.mulf %[[N]]#0, %[[G]] : f32
+// CHECK-NEXT:    %[[S:.*]] = arith.addf %[[P]], %[[G]] : f32
+// CHECK-NEXT:    swage.yield %[[S]]
+func.func @gamma_is_beta(%x: tensor<4x8xf32>, %g: tensor<8xf32>) -> tensor<4x8xf32> {
+  %y = swage.layer_norm %x gamma %g beta %g axis 1 eps 1.0e-5
+      : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}

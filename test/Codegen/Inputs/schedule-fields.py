@@ -10,7 +10,8 @@ opt, translate, source = sys.argv[1:]
 EDITS = {
     "pointwise": ["threads = 256:threads = 128", "vector = 8:vector = 4", "unroll = 1:unroll = 2", "index = 32:index = 64"],
     "runs": ["threads = 256:threads = 128", "movement = 16:movement = 8", "unroll = 1:unroll = 2", "index = 32:index = 64"],
-    "tiles": ["threads = 256:threads = 128", "tile_in = 64:tile_in = 32", "tile_out = 64:tile_out = 32",
+    "tiles": ["threads = 256:threads = 128", "tile_in = 64:tile_in = 32,threads = 256:threads = 128",
+              "tile_out = 64:tile_out = 32,threads = 256:threads = 128",
               "vector_in = 4:vector_in = 2", "vector_out = 4:vector_out = 2", "index = 32:index = 64"],
     "row": ["vector = 8:vector = 4,vectors_per_thread = 4:vectors_per_thread = 8", "kind = block:kind = looped",
             "threads_per_row = 256:threads_per_row = 512,vectors_per_thread = 4:vectors_per_thread = 2",

@@ -143,9 +143,11 @@ std::string swage::accessProblem(KernelOp kernel) {
   CollectiveOp collective = kernel.getCollective();
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   if (collective.getKind() >= Collective::LayerNorm)
-    for (auto [view, value] : llvm::zip_equal(kernel.getOutputs().getAsRange<ViewAttr>(), yield.getValues()))
+    for (auto [view, value] :
+         llvm::zip_equal(kernel.getOutputs().getAsRange<ViewAttr>(), yield.getValues()))
       for (Value statistic : collective.getValues().drop_front())
-        if (dependsOn(value, statistic) && (variesInRow(kernel, view) || dependsOn(value, collective.getValues()[0])))
+        if (dependsOn(value, statistic) &&
+            (variesInRow(kernel, view) || dependsOn(value, collective.getValues()[0])))
           return "a statistic would be used at every element";
   if (familyOf(kernel) == Family::Reduce)
     for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
@@ -190,17 +192,28 @@ AffineExpr swage::bytesMoved(KernelOp kernel) {
 }
 
 SmallVector<AffineExpr> swage::largestOffsets(KernelOp kernel) {
-  SmallVector<AffineExpr> largest;
   AffineExpr minusOne = getAffineConstantExpr(-1, kernel.getContext());
+  AffineExpr beyond = getAffineConstantExpr(INT64_MAX, kernel.getContext());
+  SmallVector<AffineExpr> largest;
   for (ArrayAttr views : {kernel.getInputs(), kernel.getOutputs()})
     for (ViewAttr view : views.getAsRange<ViewAttr>()) {
       LinearAccess access = *LinearAccess::of(view.getAccess());
       AffineExpr offset = access.offset;
-      for (unsigned dim = 0; dim < kernel.getRank() && offset; ++dim)
-        if (AffineExpr term =
-                multiplySizes(access.strides[dim], addSizes(extentOf(kernel, dim), minusOne)))
-          offset = addSizes(offset, term);
-      largest.push_back(offset ? offset : getAffineConstantExpr(INT64_MAX, kernel.getContext()));
+      for (unsigned dim = 0; dim < kernel.getRank() && offset; ++dim) {
+        AffineExpr last = addSizes(extentOf(kernel, dim), minusOne);
+        AffineExpr term = last ? multiplySizes(access.strides[dim], last) : AffineExpr();
+        offset = term ? addSizes(offset, term) : AffineExpr();
+      }
+      largest.push_back(offset ? offset : beyond);
     }
+  // Positions are counted before they are taken apart, also along dimensions that no operand moves
+  // along.
+  for (bool reduced : {false, true}) {
+    AffineExpr points = getAffineConstantExpr(1, kernel.getContext());
+    for (unsigned dim = 0; dim < kernel.getRank() && points; ++dim)
+      if (llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim)) == reduced)
+        points = multiplySizes(points, extentOf(kernel, dim));
+    largest.push_back(points ? points : beyond);
+  }
   return largest;
 }

@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace swage;
@@ -22,30 +23,68 @@ AffineExpr SymbolicShapes::resolve(AffineExpr expr) const {
   return normalizeSize(expr);
 }
 
-void SymbolicShapes::equate(AffineExpr a, AffineExpr b) {
+/// Whether `expr` names the symbol.
+static bool names(AffineExpr expr, AffineSymbolExpr symbol) {
+  bool found = false;
+  expr.walk([&](AffineExpr inner) { found |= inner == symbol; });
+  return found;
+}
+
+LogicalResult SymbolicShapes::equate(Operation *op, AffineExpr a, AffineExpr b) {
   a = resolve(a);
   b = resolve(b);
-  if (!a || !b || a == b)
-    return;
-  auto symbolA = dyn_cast<AffineSymbolExpr>(a), symbolB = dyn_cast<AffineSymbolExpr>(b);
-  if (symbolA && symbolB) {
-    if (symbolA.getPosition() < symbolB.getPosition())
-      std::swap(symbolA, symbolB);
-    meaning[symbolA.getPosition()] = symbolB;
-  } else if (symbolA && isa<AffineConstantExpr>(b)) {
-    meaning[symbolA.getPosition()] = b;
-  } else if (symbolB && isa<AffineConstantExpr>(a)) {
-    meaning[symbolB.getPosition()] = a;
+  if (a && a == b)
+    return success();
+  // A symbol takes the other's meaning; the launch then checks the argument that the symbol is an
+  // extent of. The later argument gives way, so that names stay those of the first.
+  auto symbolA = dyn_cast_or_null<AffineSymbolExpr>(a),
+       symbolB = dyn_cast_or_null<AffineSymbolExpr>(b);
+  if (symbolA && symbolB && symbolA.getPosition() < symbolB.getPosition()) {
+    std::swap(symbolA, symbolB);
+    std::swap(a, b);
   }
+  if (symbolA && b && !names(b, symbolA)) {
+    meaning[symbolA.getPosition()] = b;
+    return success();
+  }
+  if (symbolB && a && !names(a, symbolB)) {
+    meaning[symbolB.getPosition()] = a;
+    return success();
+  }
+  // A product with one symbol too many: s0 * 64 = 256 says what s0 is.
+  for (auto [product, other] : {std::pair(a, b), std::pair(b, a)})
+    for (unsigned i = 0; product && other && i < symbols.size(); ++i) {
+      auto symbol = cast<AffineSymbolExpr>(getAffineSymbolExpr(i, op->getContext()));
+      AffineExpr factor = names(product, symbol) ? divideSizes(product, symbol) : AffineExpr();
+      AffineExpr quotient =
+          factor && constantSize(factor) != 0 ? divideSizes(other, factor) : AffineExpr();
+      if (quotient && !names(quotient, symbol)) {
+        meaning[i] = quotient;
+        return success();
+      }
+    }
+  auto diagnostic = op->emitOpError() << "needs equal extents, but ";
+  if (!a || !b)
+    return diagnostic << "one is beyond 64 bits";
+  std::string text;
+  llvm::raw_string_ostream(text) << "nothing makes " << a << " and " << b << " equal";
+  return diagnostic << text;
 }
 
 AffineExpr SymbolicShapes::sizeOf(Value index) const {
-  MLIRContext *context = index.getContext();
+  if (auto known = sizes.find(index); known != sizes.end())
+    return known->second;
+  return {};
+}
+
+/// The size expression of an index op's result, from those of its operands, which come before it.
+AffineExpr SymbolicShapes::computeSize(Operation *op) const {
+  MLIRContext *context = op->getContext();
   APInt constant;
-  if (matchPattern(index, m_ConstantInt(&constant)))
-    return getAffineConstantExpr(constant.getSExtValue(), context);
-  Operation *op = index.getDefiningOp();
-  if (auto dim = dyn_cast_or_null<tensor::DimOp>(op)) {
+  if (matchPattern(op, m_ConstantInt(&constant)))
+    return constant.isNegative() ? AffineExpr()
+                                 : getAffineConstantExpr(constant.getSExtValue(), context);
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     auto shape = shapes.find(dim.getSource());
     std::optional<int64_t> position = dim.getConstantIndex();
     if (shape == shapes.end() || !position || *position < 0 ||
@@ -53,7 +92,7 @@ AffineExpr SymbolicShapes::sizeOf(Value index) const {
       return {};
     return resolve(shape->second[*position]);
   }
-  if (!op || op->getNumOperands() != 2 || !isa<arith::AddIOp, arith::MulIOp>(op))
+  if (!isa<arith::AddIOp, arith::MulIOp>(op))
     return {};
   AffineExpr lhs = sizeOf(op->getOperand(0)), rhs = sizeOf(op->getOperand(1));
   if (!lhs || !rhs)
@@ -63,6 +102,7 @@ AffineExpr SymbolicShapes::sizeOf(Value index) const {
 
 LogicalResult SymbolicShapes::visit(Operation *op) {
   MLIRContext *context = op->getContext();
+  bool equal = true;
   auto exprsOf = [&](ShapedType type) {
     SmallVector<AffineExpr> exprs;
     for (int64_t extent : type.getShape())
@@ -75,7 +115,7 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
     SmallVector<AffineExpr> exprs = exprsOf(cast<ShapedType>(result.getType()));
     for (auto [i, expr] : llvm::enumerate(exprs)) {
       if (expr && from[i])
-        equate(expr, from[i]);
+        equal &= succeeded(equate(op, expr, from[i]));
       if (!expr)
         expr = from[i];
     }
@@ -86,6 +126,10 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
 
   if (op->getNumResults() == 0)
     return success();
+  if (op->getNumResults() == 1 && op->getResult(0).getType().isIndex()) {
+    sizes[op->getResult(0)] = computeSize(op);
+    return success();
+  }
   if (auto permute = dyn_cast<PermuteOp>(op)) {
     SmallVector<AffineExpr> exprs;
     for (int64_t dim : permute.getPermutation())
@@ -136,23 +180,32 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
             others = others * extent;
         if (constantSize(others) == 0)
           return op->emitOpError() << "has no elements, so its dynamic extent needs a size";
-        expr = divideSizes(all, others);
+        expr = all && others ? divideSizes(all, others) : AffineExpr();
         if (!expr)
-          expr = all.floorDiv(others);
+          return op->emitOpError()
+                 << "has a dynamic extent that does not follow from x for every size";
       }
+    }
+    if (isa<ReshapeOp>(op)) {
+      AffineExpr before = getAffineConstantExpr(1, context), after = before;
+      for (AffineExpr extent : shapes[op->getOperand(0)])
+        before = before && extent ? multiplySizes(before, extent) : AffineExpr();
+      for (AffineExpr extent : exprs)
+        after = after && extent ? multiplySizes(after, extent) : AffineExpr();
+      equal &= succeeded(equate(op, before, after));
     }
     // A runtime extent is never stretched: it is the result's, which the launch checks.
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
       for (auto [from, dim] : llvm::zip_equal(shapes[broadcast.getX()], broadcast.getDims()))
         if (constantSize(from) != 1)
-          equate(from, exprs[dim]);
+          equal &= succeeded(equate(op, from, exprs[dim]));
     shapes[op->getResult(0)] = exprs;
   } else if (!tensors.empty()) {
     // Elementwise ops, softmax, copy, tensor.cast: every tensor has one shape.
     SmallVector<AffineExpr> exprs = shapes[*tensors.begin()];
     for (Value operand : tensors)
       for (auto [a, b] : llvm::zip_equal(exprs, shapes[operand]))
-        equate(a, b);
+        equal &= succeeded(equate(op, a, b));
     for (Value result : op->getResults())
       if (auto type = dyn_cast<RankedTensorType>(result.getType())) {
         if (type.getRank() != static_cast<int64_t>(exprs.size()))
@@ -167,7 +220,7 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
         shapes[result] = exprsOf(type);
       }
   }
-  return success();
+  return success(equal);
 }
 
 FailureOr<SymbolicShapes> SymbolicShapes::of(func::FuncOp function) {

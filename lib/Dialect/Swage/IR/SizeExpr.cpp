@@ -29,6 +29,10 @@ struct MonomialLess {
 
 using Polynomial = std::map<Monomial, int64_t, MonomialLess>;
 
+/// Monomials of a size: a product of sums of many arguments' extents is no size that a kernel
+/// takes.
+constexpr size_t kMaxMonomials = 64;
+
 std::string textOf(AffineExpr expr) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -38,7 +42,7 @@ std::string textOf(AffineExpr expr) {
 
 bool addTerm(Polynomial &to, const Monomial &monomial, int64_t factor) {
   int64_t &slot = to[monomial];
-  if (llvm::AddOverflow(slot, factor, slot))
+  if (llvm::AddOverflow(slot, factor, slot) || to.size() > kMaxMonomials)
     return false;
   if (slot == 0)
     to.erase(monomial);

@@ -114,3 +114,16 @@ LogicalResult ReduceScheduleAttr::verify(EmitError emitError, int64_t lanes, int
                  succeeded(verifyRange(emitError, "unroll", unroll, 32)) &&
                  succeeded(verifyIndex(emitError, index)));
 }
+
+LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,
+                                 ArrayAttr spaces, AffineMap dividers) {
+  if (blocks.getNumResults() != 1 || blocks.getNumDims() != 0)
+    return emitError() << "blocks is " << AffineMapAttr::get(blocks) << ", but must map sizes to one number";
+  if (failed(verifyThreads(emitError, threads)))
+    return failure();
+  for (Attribute space : spaces)
+    if (auto map = dyn_cast<AffineMapAttr>(space); !map || map.getValue().getNumResults() == 0)
+      return emitError() << "spaces has " << space
+                         << ", but each must map sizes to at least one extent";
+  return success();
+}

@@ -28,8 +28,12 @@ static OpFoldResult splatOf(Attribute operand, Type type) {
   return splat.resizeSplat(tensor);
 }
 
-/// Whether a reshape to `type` needs no sizes.
-static bool reshapesWithoutSizes(RankedTensorType type) { return type.getNumDynamicDims() <= 1; }
+/// Whether a reshape to `type` needs no sizes: of no elements, nothing says how long a dynamic
+/// extent is.
+static bool reshapesWithoutSizes(RankedTensorType type) {
+  return type.hasStaticShape() ||
+         (type.getNumDynamicDims() == 1 && !llvm::is_contained(type.getShape(), 0));
+}
 
 Operation *SwageDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
                                              Location loc) {

@@ -7,6 +7,7 @@
 
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace swage;
@@ -28,6 +29,42 @@ PhaseOp KernelOp::getPhase(Phase kind) {
   for (auto phase : getBody().getOps<PhaseOp>())
     if (phase.getKind() == kind)
       return phase;
+  return {};
+}
+
+std::string KernelOp::findOutOfBounds(ArrayRef<int64_t> sizes) {
+  std::optional<SmallVector<int64_t>> extents = evaluateSizes(getExtents(), sizes);
+  if (!extents)
+    return "an extent beyond 64 bits";
+  if (llvm::is_contained(*extents, 0))
+    return {};
+  auto check = [&](ViewAttr view, Twine what) -> std::string {
+    std::optional<SmallVector<int64_t>> shape = evaluateSizes(view.getShape(), sizes);
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    std::optional<int64_t> first = evaluateSize(access.offset, sizes);
+    int64_t elements = 1, last = first.value_or(0);
+    bool fits = shape && first && *first >= 0;
+    for (int64_t extent : shape ? *shape : SmallVector<int64_t>())
+      fits &= extent >= 0 && !llvm::MulOverflow(elements, extent, elements);
+    for (auto [stride, extent] : llvm::zip_equal(access.strides, *extents)) {
+      std::optional<int64_t> step = evaluateSize(stride, sizes);
+      int64_t reach;
+      fits &= step && *step >= 0 && extent >= 0 && !llvm::MulOverflow(*step, extent - 1, reach) &&
+              !llvm::AddOverflow(last, reach, last);
+    }
+    if (fits && last < elements)
+      return {};
+    return (what + " reaches " +
+            (fits ? "element " + Twine(last).str() : "beyond 64 bits or before its first element") +
+            " of a tensor of " + Twine(elements))
+        .str();
+  };
+  for (auto [i, view] : llvm::enumerate(getInputs().getAsRange<ViewAttr>()))
+    if (std::string problem = check(view, "input " + Twine(i)); !problem.empty())
+      return problem;
+  for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
+    if (std::string problem = check(view, "output " + Twine(i)); !problem.empty())
+      return problem;
   return {};
 }
 
@@ -101,6 +138,10 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
     bytes = std::max<int64_t>(bytes, view.getElement().getIntOrFloatBitWidth() / 8);
   if (schedule.getKind() == PermuteClass::Runs) {
+    if (kernel.getInputs().size() != 1 || kernel.getOutputs().size() != 1 ||
+        kernel.getInput(0).getElement() != kernel.getOutput(0).getElement())
+      return kernel.emitOpError() << "has a schedule of runs, but must have one input and one "
+                                     "output of one element type";
     if (schedule.getMovement() % bytes)
       return kernel.emitOpError() << "schedule moves " << schedule.getMovement()
                                   << " bytes, but an element has " << bytes;
@@ -121,14 +162,28 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
   if (shared > kSharedMemory)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kSharedMemory;
+  if (shared == 0)
+    return kernel.emitOpError()
+           << "has a schedule of tiles, but no input that is contiguous along dimension "
+           << schedule.getTransposed();
+  int64_t tile = schedule.getTileIn() * schedule.getTileOut();
+  int64_t rows =
+      bytes == 1 ? std::min<int64_t>(4, schedule.getVectorOut()) : schedule.getVectorOut();
+  if (tile / (schedule.getVectorIn() * rows) % schedule.getThreads() ||
+      tile / schedule.getVectorOut() % schedule.getThreads() ||
+      tile < schedule.getVectorIn() * rows * schedule.getThreads())
+    return kernel.emitOpError() << "schedule has " << schedule.getThreads()
+                                << " threads, which do not share a tile of " << schedule.getTileIn()
+                                << " by " << schedule.getTileOut() << " evenly";
+  if (failed(verifyDivides(kernel, schedule.getVectorIn(), schedule.getTransposed())) ||
+      failed(verifyDivides(kernel, schedule.getVectorOut(), kernel.getRank() - 1)))
+    return failure();
   if (failed(verifyVector(kernel, schedule.getVectorOut(), kernel.getRank() - 1)))
     return failure();
   return verifyVector(kernel, schedule.getVectorIn(), schedule.getTransposed());
 }
 
 static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
-  if (!kernel.getCollective() && !kernel.getPhase(Phase::Prologue))
-    return kernel.emitOpError() << "has a row schedule, but no collective";
   if (kernel.getReduced().empty() || kernel.getReduced().front() == 0)
     return kernel.emitOpError()
            << "has a row schedule, but must have kept dimensions before reduced ones";
@@ -170,17 +225,62 @@ static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule
   return verifyVector(kernel, schedule.getVector(), keptInner);
 }
 
+/// What a phase is handed and hands back beside its loads and stores, and whether the kernel has
+/// such a phase.
+static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
+  if ((phase.getKind() == Phase::Body) != kernel.getReduced().empty())
+    return phase.emitOpError() << "is of kind " << stringifyPhase(phase.getKind())
+                               << ", but the kernel reduces " << kernel.getReduced().size()
+                               << " dimensions";
+  PhaseOp prologue = kernel.getPhase(Phase::Prologue);
+  if (!kernel.getReduced().empty() && (!prologue || !prologue.getCollective()))
+    return phase.emitOpError() << "belongs to a kernel without a prologue for a collective";
+  for (auto [positions, count, what] :
+       {std::tuple(phase.getLoads(), kernel.getInputs().size(), "load"),
+        std::tuple(phase.getStores(), kernel.getOutputs().size(), "store")})
+    for (int64_t position : positions)
+      if (position < 0 || position >= static_cast<int64_t>(count))
+        return phase.emitOpError()
+               << "has " << what << " " << position << ", but the kernel has " << count;
+  size_t given = phase.getKind() == Phase::Epilogue ? 1 : 0,
+         taken = phase.getKind() == Phase::Prologue ? 1 : 0;
+  if (phase.getKind() == Phase::Finish)
+    given = *prologue.getCollective() == Collective::LayerNorm ||
+                    *prologue.getCollective() == Collective::Softmax
+                ? 2
+                : 1;
+  Block &body = phase.getBody().front();
+  if (body.getNumArguments() != given + phase.getLoads().size())
+    return phase.emitOpError() << "has " << body.getNumArguments() << " arguments, but must have "
+                               << given << " and one for each of " << phase.getLoads().size()
+                               << " loads";
+  auto yield = body.empty() ? YieldOp() : dyn_cast<YieldOp>(body.back());
+  if (!yield || yield.getValues().size() != taken + phase.getStores().size())
+    return phase.emitOpError() << "yields " << (yield ? yield.getValues().size() : 0)
+                               << " values, but must yield " << taken << " and one for each of "
+                               << phase.getStores().size() << " stores";
+  return success();
+}
+
 LogicalResult KernelOp::verify() {
   if (getExtents().getNumDims() != 0 || getExtents().getNumSymbols() != getSymbols())
     return emitOpError() << "extents take " << getExtents().getNumDims() << " coordinates and "
                          << getExtents().getNumSymbols() << " sizes, but must take 0 and "
                          << getSymbols();
+  if (getOutputs().empty() && getBody().front().getOps<PhaseOp>().empty())
+    return emitOpError() << "has no outputs";
+  for (AffineExpr extent : getExtents().getResults())
+    if (std::optional<int64_t> constant = constantSize(extent); constant && *constant < 0)
+      return emitOpError() << "has extent " << *constant;
   for (auto [i, view] : llvm::enumerate(getInputs().getAsRange<ViewAttr>()))
     if (failed(verifyView(*this, view, ("input " + Twine(i)).str())))
       return failure();
   for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
     if (failed(verifyView(*this, view, ("output " + Twine(i)).str())))
       return failure();
+  if (getSymbols() == 0) // K6
+    if (std::string problem = findOutOfBounds({}); !problem.empty())
+      return emitOpError() << problem;
   int64_t previous = -1;
   for (int64_t dim : getReduced()) {
     if (dim <= previous || dim >= getRank()) // K4
@@ -190,6 +290,9 @@ LogicalResult KernelOp::verify() {
     previous = dim;
   }
   Block &body = getBody().front();
+  for (PhaseOp phase : body.getOps<PhaseOp>())
+    if (failed(verifyPhase(*this, phase)))
+      return failure();
   if (body.getOps<PhaseOp>().empty()) {
     if (body.getNumArguments() != getInputs().size()) // K2
       return emitOpError() << "body has " << body.getNumArguments() << " arguments, but there are "
@@ -207,6 +310,17 @@ LogicalResult KernelOp::verify() {
     return success();
   if (getRank() == 0)
     return emitOpError() << "has a schedule, but an iteration space of rank 0";
+  for (auto [i, dim] : llvm::enumerate(getReduced()))
+    if (dim != static_cast<int64_t>(getRank() - getReduced().size() + i))
+      return emitOpError() << "has a schedule, but reduces dimension " << dim
+                           << " before a kept one";
+  if (getReduced().empty() == isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule))
+    return emitOpError() << "has schedule " << *schedule << ", but reduces " << getReduced().size()
+                         << " dimensions";
+  if (isa<ReduceScheduleAttr>(*schedule))
+    if (CollectiveOp collective = getCollective(); collective && collective.isPerElement(0))
+      return emitOpError() << "has a reduce schedule, but computes "
+                           << stringifyCollective(collective.getKind());
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(*schedule))
     return verifySchedule(*this, pointwise);
   if (auto permute = dyn_cast<PermuteScheduleAttr>(*schedule))

@@ -254,7 +254,7 @@ LogicalResult SliceOp::verify() {
   if (ShapedType::isDynamic(extent)) // C2
     return emitOpError() << "x is dynamic in dimension " << getAxis()
                          << ", but must be static there";
-  if (from < 0 || size < 0 || step < 1 || from > extent ||
+  if (from < 0 || size < 0 || step < 1 || from > extent || (size > 0 && from >= extent) ||
       (size > 0 && (size - 1) > (extent - 1 - from) / step))
     return emitOpError() << "takes " << size << " elements from " << from << " by step " << step
                          << ", but x has extent " << extent;

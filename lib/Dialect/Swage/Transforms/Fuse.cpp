@@ -41,8 +41,10 @@ struct Group {
 
 /// Ops in one kernel, and ops in a chain that its readers compute again: bounds for compile time
 /// and for recursion, far beyond what registers hold.
-constexpr size_t kMaxOps = 256;
+constexpr size_t kMaxOps = 256, kMaxViews = 48;
 constexpr int64_t kMaxInlinedDepth = 64;
+/// Index ops in a row that are cut into kernels one by one.
+constexpr size_t kMaxIndexOps = 64;
 
 /// Fuses one function.
 class Fuser {
@@ -128,6 +130,10 @@ FailureOr<bool> Fuser::splitIndexChain() {
     Operation *op = copy.getX().getDefiningOp();
     for (; op && isIndexOp(op); op = op->getOperand(0).getDefiningOp())
       chain.push_back(op);
+    if (chain.size() > kMaxIndexOps)
+      return copy.emitOpError() << "goes through " << chain.size()
+                                << " reshapes and permutes that no one access follows; at most "
+                                << kMaxIndexOps << " are taken apart";
     for (size_t first = 1; first < chain.size(); ++first) {
       OpBuilder builder(copy);
       Value part = chain[first]->getResult(0);
@@ -334,7 +340,9 @@ bool Fuser::tryMerge(unsigned into, unsigned from, Operation *at) {
     why = "a kernel has at most " + std::to_string(kMaxOps) + " ops";
   else
     built = build(all, why);
-  if (built)
+  if (built && built->kernel->getInputs().size() + built->kernel->getOutputs().size() > kMaxViews)
+    why = "a kernel has at most " + std::to_string(kMaxViews) + " operands";
+  else if (built)
     why = accessProblem(*built->kernel);
   std::optional<int64_t> before = bytesOf(a.built), other = bytesOf(b.built),
                          after = bytesOf(built);

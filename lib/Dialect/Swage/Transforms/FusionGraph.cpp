@@ -23,6 +23,11 @@ LogicalResult swage::checkKernelOps(func::FuncOp function) {
   if (!function.getBody().hasOneBlock())
     return function.emitOpError() << "has " << function.getBody().getBlocks().size()
                                   << " blocks, but must have 1";
+  // Fusion asks of every pair of neighbours, which takes seconds at this size.
+  constexpr size_t kMaxFunctionOps = 8192;
+  if (size_t count = llvm::range_size(function.getBody().front()); count > kMaxFunctionOps)
+    return function.emitOpError() << "has " << count << " ops, but at most " << kMaxFunctionOps
+                                  << " are compiled as one graph";
   auto checkAlignment = [&](Attribute attr) -> LogicalResult {
     auto align = dyn_cast_or_null<IntegerAttr>(attr);
     if (attr && (!align || align.getInt() < 1 || align.getInt() > 4096 ||
@@ -38,6 +43,20 @@ LogicalResult swage::checkKernelOps(func::FuncOp function) {
     if (failed(checkAlignment(function.getResultAttr(i, "swage.alignment"))))
       return failure();
   for (Operation &op : function.getBody().front()) {
+    if (auto truncf = dyn_cast<arith::TruncFOp>(op);
+        truncf && truncf.getRoundingmode() &&
+        *truncf.getRoundingmode() != arith::RoundingMode::to_nearest_even)
+      return op.emitOpError() << "rounds other than to nearest even, for which there is no kernel";
+    for (Type type : llvm::concat<const Type>(op.getOperandTypes(), op.getResultTypes()))
+      if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+        Type element = tensor.getElementType();
+        bool known = element.isF16() || element.isBF16() || element.isF32() || element.isF64() ||
+                     (isa<IntegerType>(element) && element.isSignlessInteger() &&
+                      llvm::is_contained({1, 8, 32, 64}, element.getIntOrFloatBitWidth()));
+        if (!known)
+          return op.emitOpError() << "has a tensor of " << element
+                                  << ", but kernels hold f16, bf16, f32, f64, i1, i8, i32 and i64";
+      }
     if (auto bitcast = dyn_cast<arith::BitcastOp>(op);
         bitcast && isa<RankedTensorType>(bitcast.getType()))
       for (Type type : {bitcast.getIn().getType(), bitcast.getType()})

@@ -138,6 +138,7 @@ Value KernelBuilder::evaluate(Value value, const Relation &relation) {
       attr = FloatAttr::get(scalarType(number.getType()), number.getValueAsDouble());
     scalar = arith::ConstantOp::create(*builder, op->getLoc(), attr);
   } else if (op && isIndexOp(op)) {
+    locations.push_back(op->getLoc());
     std::optional<Relation> operand = pull(op, relation);
     if (!operand)
       return {};
@@ -229,32 +230,36 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
     collectiveScalar =
         CollectiveOp::create(*builder, loc, SmallVector<Type>(count, type), kind, x, epsilon);
   }
-  if (result.getResultNumber() > 0)
-    return collectiveScalar.getValues()[result.getResultNumber()];
-  Value scalar = collectiveScalar.getValues()[0];
-  if (isa<ReduceOp, SoftmaxOp>(op))
-    return scalar;
-  Relation affine(relation.begin() + cast<IntegerAttr>(op->getAttr("axis")).getInt(),
+  auto cast = [&](Value scalar, Type type) -> Value {
+    if (scalar.getType() == type)
+      return scalar;
+    return type.isF64() ? arith::ExtFOp::create(*builder, loc, type, scalar).getResult()
+                        : arith::TruncFOp::create(*builder, loc, type, scalar).getResult();
+  };
+  Type resultType = scalarType(elementType(result));
+  Value scalar = collectiveScalar.getValues()[result.getResultNumber()];
+  if (result.getResultNumber() > 0 || isa<ReduceOp, SoftmaxOp>(op))
+    return cast(scalar, resultType);
+  Relation affine(relation.begin() + mlir::cast<IntegerAttr>(op->getAttr("axis")).getInt(),
                   relation.end());
-  Value gamma = op->getNumOperands() > 1 ? op->getOperand(1) : Value(), beta;
-  if (auto norm = dyn_cast<LayerNormOp>(op)) {
-    gamma = norm.getGamma();
-    beta = norm.getBeta();
-  }
-  for (Value parameter : {gamma, beta}) {
-    if (!parameter)
-      continue;
-    Value factor = evaluate(parameter, affine);
+  auto parameter = [&](Value tensor) -> Value {
+    Value factor = evaluate(tensor, affine);
+    return factor ? cast(factor, scalar.getType()) : Value();
+  };
+  auto layerNorm = dyn_cast<LayerNormOp>(op);
+  if (Value gamma = layerNorm ? layerNorm.getGamma() : mlir::cast<RmsNormOp>(op).getGamma()) {
+    Value factor = parameter(gamma);
     if (!factor)
       return {};
-    if (factor.getType() != scalar.getType())
-      factor = factor.getType().isF64()
-                   ? arith::TruncFOp::create(*builder, loc, scalar.getType(), factor).getResult()
-                   : arith::ExtFOp::create(*builder, loc, scalar.getType(), factor).getResult();
-    scalar = parameter == beta ? arith::AddFOp::create(*builder, loc, scalar, factor).getResult()
-                               : arith::MulFOp::create(*builder, loc, scalar, factor).getResult();
+    scalar = arith::MulFOp::create(*builder, loc, scalar, factor);
   }
-  return scalar;
+  if (Value beta = layerNorm ? layerNorm.getBeta() : Value()) {
+    Value term = parameter(beta);
+    if (!term)
+      return {};
+    scalar = arith::AddFOp::create(*builder, loc, scalar, term);
+  }
+  return cast(scalar, resultType);
 }
 
 //===----------------------------------------------------------------------===//

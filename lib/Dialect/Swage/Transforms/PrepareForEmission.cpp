@@ -30,7 +30,6 @@ private:
   LogicalResult addPhase(Phase kind, Value extra, ArrayRef<Value> given, ArrayRef<unsigned> outputs,
                          std::optional<unsigned> vectorDim);
   int64_t accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store);
-  void addGeometry();
 
   KernelOp kernel;
   MLIRContext *context;
@@ -185,7 +184,9 @@ LogicalResult Preparer::addPhases() {
   return addPhase(Phase::Finish, {}, stats, once, keptInner);
 }
 
-void Preparer::addGeometry() {
+/// What the schedule and the iteration space make of the launch; nothing else may decide it.
+static LaunchAttr geometryOf(KernelOp kernel) {
+  MLIRContext *context = kernel.getContext();
   AffineExpr one = getAffineConstantExpr(1, context);
   SmallVector<AffineExpr> extents(kernel.getExtents().getResults());
   unsigned symbols = kernel.getSymbols();
@@ -251,9 +252,9 @@ void Preparer::addGeometry() {
         dividers.insert(extent);
     maps.push_back(AffineMapAttr::get(AffineMap::get(0, symbols, space, context)));
   }
-  kernel.setGeometryAttr(LaunchAttr::get(
-      context, AffineMap::get(0, symbols, blocks), threads, ArrayAttr::get(context, maps),
-      AffineMap::get(0, symbols, dividers.takeVector(), context)));
+  return LaunchAttr::get(context, AffineMap::get(0, symbols, blocks), threads,
+                         ArrayAttr::get(context, maps),
+                         AffineMap::get(0, symbols, dividers.takeVector(), context));
 }
 
 LogicalResult Preparer::run() {
@@ -262,7 +263,7 @@ LogicalResult Preparer::run() {
   moveAsBits();
   if (failed(addPhases()))
     return failure();
-  addGeometry();
+  kernel.setGeometryAttr(geometryOf(kernel));
   Block &body = kernel.getBody().front();
   while (!body.empty())
     body.back().erase();
@@ -276,9 +277,20 @@ namespace {
 struct PrepareForEmissionPass : swage::impl::PrepareForEmissionPassBase<PrepareForEmissionPass> {
   using Base::Base;
   void runOnOperation() override {
-    for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (!kernel.getGeometry() && failed(Preparer(kernel).run()))
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      // A kernel that is prepared already may have been edited: its launch must still be the
+      // schedule's.
+      if (std::optional<LaunchAttr> geometry = kernel.getGeometry()) {
+        LaunchAttr expected = kernel.getSchedule() ? geometryOf(kernel) : LaunchAttr();
+        if (*geometry != expected) {
+          kernel.emitOpError() << "has geometry " << *geometry << ", but its schedule needs "
+                               << expected;
+          return signalPassFailure();
+        }
+      } else if (failed(Preparer(kernel).run())) {
         return signalPassFailure();
+      }
+    }
   }
 };
 } // namespace

@@ -147,7 +147,10 @@ SelectedSchedule Selector::pointwise() {
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
       narrow = std::min(narrow, elementBytes(view.getElement()));
   // Narrow accesses need more of them in flight: 16 bytes a thread, four accesses at most.
-  int64_t unroll = std::clamp<int64_t>(16 / std::max<int64_t>(1, vector * narrow), 1, 4);
+  // Many operands are in flight by themselves.
+  int64_t unroll = views().size() > 12
+                       ? 1
+                       : std::clamp<int64_t>(16 / std::max<int64_t>(1, vector * narrow), 1, 4);
   // Two streams in flight fill a multiprocessor with half the threads a block, and more blocks even
   // out the end.
   int64_t streams = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {

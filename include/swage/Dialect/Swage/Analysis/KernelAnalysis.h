@@ -53,7 +53,8 @@ std::string accessProblem(KernelOp kernel);
 /// over the kernel's sizes.
 mlir::AffineExpr bytesMoved(KernelOp kernel);
 
-/// Largest element offset that any operand reaches, over the kernel's sizes.
+/// What an index must hold: the largest element offset of each operand, and the number of kept and
+/// of reduced positions, over the kernel's sizes.
 llvm::SmallVector<mlir::AffineExpr> largestOffsets(KernelOp kernel);
 
 } // namespace swage

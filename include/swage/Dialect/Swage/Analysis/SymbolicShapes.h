@@ -23,7 +23,8 @@ public:
     unsigned dimension;
   };
 
-  /// Analyses a function of one block. An extent that cannot be expressed is an error at its op.
+  /// Analyses a function of one block. An extent that cannot be expressed, and extents that an op
+  /// needs to be equal and that nothing makes so, are errors at the op.
   static mlir::FailureOr<SymbolicShapes> of(mlir::func::FuncOp function);
 
   llvm::ArrayRef<mlir::AffineExpr> shapeOf(mlir::Value tensor) const {
@@ -36,10 +37,12 @@ public:
 
 private:
   mlir::LogicalResult visit(mlir::Operation *op);
-  void equate(mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::LogicalResult equate(mlir::Operation *op, mlir::AffineExpr a, mlir::AffineExpr b);
+  mlir::AffineExpr computeSize(mlir::Operation *op) const;
   mlir::AffineExpr resolve(mlir::AffineExpr expr) const;
 
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> shapes;
+  llvm::DenseMap<mlir::Value, mlir::AffineExpr> sizes;
   llvm::SmallVector<Symbol> symbols;
   /// What each symbol stands for; itself unless it was equated with something.
   llvm::SmallVector<mlir::AffineExpr> meaning;

@@ -135,6 +135,7 @@ def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
   let parameters = (ins "::mlir::AffineMap":$blocks, "int64_t":$threads, "::mlir::ArrayAttr":$spaces,
                         "::mlir::AffineMap":$dividers);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
 }
 
 #endif

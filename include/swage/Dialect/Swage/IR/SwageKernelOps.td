@@ -25,7 +25,7 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
 
     Constraints: (K1) every access is linear in the coordinates. (K2) the body has one argument for each input. (K3) the yield has one value for each
     output. (K4) reduced dimensions are in range and increasing; there are some exactly if the body has a collective. (K5) the schedule fits
-    the kernel: thread counts, divisibility, shared memory.
+    the kernel: thread counts, divisibility, shared memory. (K6) no access leaves its tensor (checked at launch where sizes are dynamic).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
                        Swage_ViewArrayAttr:$inputs, Swage_ViewArrayAttr:$outputs,
@@ -40,6 +40,8 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     swage::ViewAttr getInput(unsigned i) { return mlir::cast<swage::ViewAttr>(getInputs()[i]); }
     swage::ViewAttr getOutput(unsigned i) { return mlir::cast<swage::ViewAttr>(getOutputs()[i]); }
     unsigned getRank() { return getExtents().getNumResults(); }
+    /// What an operand would touch outside of its tensor for these runtime sizes; empty if nothing.
+    std::string findOutOfBounds(llvm::ArrayRef<int64_t> sizes);
     /// The one collective of the body, or null.
     swage::CollectiveOp getCollective();
     /// The phase of this kind, after `swage-prepare-for-emission`, or null.
