@@ -1,10 +1,6 @@
-//===- embed.cpp - Swage inside of a C++ program --------------------------===//
-//
-// A residual sum and its LayerNorm as one kernel, for any number of rows.
-//
-//===----------------------------------------------------------------------===//
+// Swage inside of a C++ program: a residual sum and its LayerNorm as one kernel, for any number of
+// rows.
 #include "swage/JIT/Program.h"
-
 #include <cstdio>
 #include <vector>
 
@@ -33,7 +29,6 @@ int main() {
     std::printf("compiled %s (%s)\n", kernel.name.c_str(), kernel.schedule.c_str());
   if (!device)
     return std::printf("not run: %s\n", device.error().message.c_str()), 0;
-
   for (int64_t rows : {4, 4096}) { // the second shape compiles nothing
     auto plan = executable->plan(*device, {{rows, 768}, {rows, 768}, {768}, {768}});
     auto stream = device->createStream();
@@ -56,8 +51,8 @@ int main() {
       return fail(launched.error());
     if (auto done = stream->synchronize(); !done)
       return fail(done.error());
-    if (auto copied = memory[4].copyTo(ones.data(), sizeof(float)); !copied)
-      return fail(copied.error());
+    if (auto read = memory[4].copyTo(ones.data(), sizeof(float)); !read)
+      return fail(read.error());
     std::printf("%ld rows: 1 + 1 = %g\n", long(rows), double(ones[0]));
   }
   return 0;

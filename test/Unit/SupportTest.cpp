@@ -149,5 +149,11 @@ TEST(DeviceProperties, Presets) {
   auto unknown = DeviceProperties::forArch("sm_70");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().message, "unknown architecture 'sm_70'; known: sm_80, sm_86, sm_89, "
-                                     "sm_90a, sm_100a, sm_120");
+                                     "sm_90a, sm_100a, sm_120, and siblings of theirs");
+  auto orin = DeviceProperties::forArch("sm_87");
+  ASSERT_TRUE(orin);
+  EXPECT_EQ(orin->arch, "sm_87");
+  EXPECT_EQ(orin->smCount, DeviceProperties::forArch("sm_86")->smCount);
+  for (const char *bad : {"sm_110a", "sm_90x", "sm_9", "sm_87aa", "90a", ""})
+    EXPECT_FALSE(DeviceProperties::forArch(bad)) << bad;
 }
