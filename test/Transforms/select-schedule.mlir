@@ -66,7 +66,7 @@ func.func @tiles(%x: tensor<256x512x512xf16>) -> tensor<256x512x512xf16> {
 // -----
 
 // CHECK-LABEL: func.func @short_rows
-// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 8, vector = 8, vectors_per_thread = 1, exact = true
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 8, vector = 8, vectors_per_thread = 1
 func.func @short_rows(%x: tensor<65536x128xf16>) -> tensor<65536x128xf16> {
   %y = swage.softmax %x axis 1 : tensor<65536x128xf16> -> tensor<65536x128xf16>
   return %y : tensor<65536x128xf16>
@@ -75,7 +75,7 @@ func.func @short_rows(%x: tensor<65536x128xf16>) -> tensor<65536x128xf16> {
 // -----
 
 // CHECK-LABEL: func.func @medium_rows
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 4, exact = true
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 4
 func.func @medium_rows(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16> {
   %y = swage.softmax %x axis 1 : tensor<16384x4096xbf16> -> tensor<16384x4096xbf16>
   return %y : tensor<16384x4096xbf16>

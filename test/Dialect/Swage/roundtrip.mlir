@@ -79,7 +79,7 @@ func.func @launches(%x: tensor<?x64xf16>, %n: index) -> (tensor<?x64xf16>, tenso
 // CHECK-LABEL: swage.kernel @row symbols 1 extents #{{.*}} reduced [1]
 // CHECK-SAME: inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (s0, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
 // CHECK-SAME: outputs [#swage.view<{{.*}}>, #swage.view<tensor = 1, element = f32, shape = ()[s0] -> (s0), access = (d0, d1)[s0] -> (d0), align = 16>]
-// CHECK-SAME: schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
+// CHECK-SAME: schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, index = 32>
 // CHECK: %{{.*}}:2 = swage.collective rms_norm %{{.*}} eps 1.000000e-05 : f32 -> f32, f32
 // CHECK: swage.yield %{{.*}}#0, %{{.*}}#1 : f32, f32
 swage.kernel @row symbols 1 extents affine_map<()[s0] -> (s0, 64)> reduced [1]
@@ -87,7 +87,7 @@ swage.kernel @row symbols 1 extents affine_map<()[s0] -> (s0, 64)> reduced [1]
     outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (s0, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>,
              #swage.view<tensor = 1, element = f32, shape = ()[s0] -> (s0), access = (d0, d1)[s0] -> (d0), align = 16>]
     schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8,
-                                 vectors_per_thread = 1, exact = true, index = 32> {
+                                 vectors_per_thread = 1, index = 32> {
 ^body(%x: f32):
   %n, %rstd = swage.collective rms_norm %x eps 1.0e-5 : f32 -> f32, f32
   swage.yield %n, %rstd : f32, f32

@@ -88,7 +88,7 @@ LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind
 
 LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_t threadsPerRow,
                                       int64_t rowsPerBlock, int64_t vector,
-                                      int64_t vectorsPerThread, bool exact, int64_t index) {
+                                      int64_t vectorsPerThread, int64_t index) {
   if (failed(verifyPower(emitError, "vector", vector, 16)) ||
       failed(verifyRange(emitError, "vectors_per_thread", vectorsPerThread, 64)) ||
       failed(verifyRange(emitError, "rows_per_block", rowsPerBlock, 1024)) ||
@@ -118,7 +118,8 @@ LogicalResult ReduceScheduleAttr::verify(EmitError emitError, int64_t lanes, int
 LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,
                                  ArrayAttr spaces, AffineMap dividers) {
   if (blocks.getNumResults() != 1 || blocks.getNumDims() != 0)
-    return emitError() << "blocks is " << AffineMapAttr::get(blocks) << ", but must map sizes to one number";
+    return emitError() << "blocks is " << AffineMapAttr::get(blocks)
+                       << ", but must map sizes to one number";
   if (failed(verifyThreads(emitError, threads)))
     return failure();
   for (Attribute space : spaces)

@@ -204,7 +204,7 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
     }
     int64_t covered =
         schedule.getThreadsPerRow() * schedule.getVector() * schedule.getVectorsPerThread();
-    if (covered < row || (schedule.getExact() && covered != row))
+    if (covered < row)
       return kernel.emitOpError() << "schedule covers " << covered
                                   << " elements a row, but the row has " << row;
   }

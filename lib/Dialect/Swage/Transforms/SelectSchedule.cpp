@@ -242,14 +242,14 @@ SelectedSchedule Selector::row() {
   unsigned inner = kernel.getRank() - 1;
   int64_t vector = vectorAlong(inner);
   std::optional<int64_t> length = product(true), rows = product(false);
-  auto make = [&](RowClass kind, int64_t perRow, int64_t rowsPerBlock, int64_t vectors, bool exact,
+  auto make = [&](RowClass kind, int64_t perRow, int64_t rowsPerBlock, int64_t vectors,
                   std::string reason) {
     return SelectedSchedule{
-        RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector, vectors, exact, index),
+        RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector, vectors, index),
         reason};
   };
   if (!length || *length == 0)
-    return make(RowClass::Looped, 512, 1, 2, false,
+    return make(RowClass::Looped, 512, 1, 2,
                 length ? "the row is empty" : "the row's length is only known at run time");
   int64_t vectors = std::max<int64_t>(1, *length / vector),
           capacity = std::max<int64_t>(1, kRegisterElements / vector);
@@ -260,7 +260,7 @@ SelectedSchedule Selector::row() {
   if (vectors <= 32 * std::min<int64_t>(4, capacity) && !(fewRows && vectors > 64)) {
     int64_t threads = std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors));
     int64_t perThread = llvm::divideCeil(vectors, threads);
-    return make(RowClass::Group, threads, 128 / threads, perThread, threads * perThread == vectors,
+    return make(RowClass::Group, threads, 128 / threads, perThread,
                 "a row of " + std::to_string(*length) + " fits the registers of " +
                     std::to_string(threads) + " threads");
   }
@@ -280,13 +280,12 @@ SelectedSchedule Selector::row() {
       if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))
         best = perThread;
     int64_t threads = threadsFor(best);
-    bool exact = threads * best == vectors;
-    return make(RowClass::Block, threads, 1, best, exact,
+    return make(RowClass::Block, threads, 1, best,
                 "a row of " + std::to_string(*length) + " fits the registers of one block" +
-                    (exact ? " exactly" : ""));
+                    (threads * best == vectors ? " exactly" : ""));
   }
   return make(RowClass::Looped, fewRows ? 1024 : 512, 1,
-              std::max<int64_t>(1, std::min<int64_t>(4, capacity)), false,
+              std::max<int64_t>(1, std::min<int64_t>(4, capacity)),
               "a row of " + std::to_string(*length) + " is too long for registers");
 }
 
@@ -301,7 +300,7 @@ SelectedSchedule Selector::column() {
     lanes /= 2;
   while (lanes * perRow < 128)
     perRow *= 2;
-  return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, 2, false, index),
+  return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, 2, index),
           "the row runs across the contiguous dimension"};
 }
 

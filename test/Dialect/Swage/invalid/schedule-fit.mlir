@@ -126,7 +126,7 @@ swage.kernel @k5_tiles_shared symbols 0 extents affine_map<() -> (8, 64)> reduce
 swage.kernel @k5_row_no_collective symbols 0 extents affine_map<() -> (8, 64)> reduced []
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
-    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, index = 32>
     {
 ^body(%a: f32):
   swage.yield %a : f32
@@ -138,7 +138,7 @@ swage.kernel @k5_row_no_collective symbols 0 extents affine_map<() -> (8, 64)> r
 swage.kernel @k5_row_no_kept_dimension symbols 0 extents affine_map<() -> (8, 64)> reduced [0, 1]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
-    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, index = 32>
     {
 ^body(%a: f32):
   %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
@@ -164,20 +164,7 @@ swage.kernel @k5_reduce_no_kept_dimension symbols 0 extents affine_map<() -> (8,
 swage.kernel @k5_row_short symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
-    schedule #swage.row_schedule<kind = group, threads_per_row = 4, rows_per_block = 8, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
-    {
-^body(%a: f32):
-  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
-  swage.yield %n : f32
-}
-
-// -----
-
-// expected-error @+1 {{'swage.kernel' op schedule covers 128 elements a row, but the row has 64}}
-swage.kernel @k5_row_exact symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
-    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
-    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
-    schedule #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 8, vector = 8, vectors_per_thread = 1, exact = true, index = 32>
+    schedule #swage.row_schedule<kind = group, threads_per_row = 4, rows_per_block = 8, vector = 8, vectors_per_thread = 1, index = 32>
     {
 ^body(%a: f32):
   %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
@@ -190,7 +177,7 @@ swage.kernel @k5_row_exact symbols 0 extents affine_map<() -> (8, 64)> reduced [
 swage.kernel @k5_row_dynamic symbols 1 extents affine_map<()[s0] -> (8, s0)> reduced [1]
     inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
-    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 1, vectors_per_thread = 1, exact = true, index = 32>
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 1, vectors_per_thread = 1, index = 32>
     {
 ^body(%a: f32):
   %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32

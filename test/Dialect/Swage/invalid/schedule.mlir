@@ -76,47 +76,47 @@ func.func private @permute_index() attributes {schedule = #swage.permute_schedul
 // -----
 
 // expected-error @+1 {{vector is 12, but must be a power of two up to 16}}
-func.func private @row_vector() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 12, vectors_per_thread = 1, exact = true, index = 32>}
+func.func private @row_vector() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 12, vectors_per_thread = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{vectors_per_thread is 65, but must be in 1..64}}
-func.func private @row_vectors_per_thread() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 65, exact = true, index = 32>}
+func.func private @row_vectors_per_thread() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 65, index = 32>}
 
 // -----
 
 // expected-error @+1 {{rows_per_block is 0, but must be in 1..1024}}
-func.func private @row_rows_per_block() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 0, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+func.func private @row_rows_per_block() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 0, vector = 8, vectors_per_thread = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{threads_per_row is 0, but must be in 1..1024}}
-func.func private @row_threads_per_row() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 0, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+func.func private @row_threads_per_row() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 0, rows_per_block = 16, vector = 8, vectors_per_thread = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{a block has 24 threads, but must have a multiple of 32 up to 1024}}
-func.func private @row_threads() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 3, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+func.func private @row_threads() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 3, vector = 8, vectors_per_thread = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{a group has 64 threads a row, but must have a power of two up to 32}}
-func.func private @row_group() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+func.func private @row_group() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{block has 2 rows a block, but must have 1}}
-func.func private @row_block() attributes {schedule = #swage.row_schedule<kind = block, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+func.func private @row_block() attributes {schedule = #swage.row_schedule<kind = block, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{looped has 2 rows a block, but must have 1}}
-func.func private @row_looped() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, exact = true, index = 32>}
+func.func private @row_looped() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{index is 31 bits, but must be 32 or 64}}
-func.func private @row_index() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, exact = true, index = 31>}
+func.func private @row_index() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, index = 31>}
 
 // -----
 

@@ -105,10 +105,10 @@ def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
     length twice. `column`: the reduced dimension is not innermost; `rows_per_block`
     lanes own `vector` neighbouring positions each, and `threads_per_row` threads share a position's row, each with `vectors_per_thread`
     loads in flight.
-    `exact`: threads, vectors and elements cover the row without a remainder. `index`: 32 or 64 bits.
+    `index`: 32 or 64 bits.
   }];
   let parameters = (ins EnumParameter<Swage_RowClass>:$kind, "int64_t":$threads_per_row, "int64_t":$rows_per_block,
-                        "int64_t":$vector, "int64_t":$vectors_per_thread, "bool":$exact, "int64_t":$index);
+                        "int64_t":$vector, "int64_t":$vectors_per_thread, "int64_t":$index);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
