@@ -409,7 +409,13 @@ Expected<std::shared_ptr<Kernel>> Executable::State::load(const KernelInfo &kern
   return entry;
 }
 
-static void addArguments(LaunchSpec &spec, const LaunchInfo &launch) {
+/// A launch as a plan holds it: the kernel that it runs, its blocks and threads, and its arguments
+/// in the order of the views.
+static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kernel) {
+  LaunchSpec spec;
+  spec.kernel = std::move(kernel);
+  spec.grid[0] = launch.blocks;
+  spec.threads = launch.threads;
   auto add = [&](const LaunchTensor &tensor) {
     unsigned index = tensor.kind == BufferKind::Workspace ? 0 : tensor.index;
     spec.arguments.push_back(LaunchArgument::buffer(tensor.kind, index, tensor.offset));
@@ -420,6 +426,7 @@ static void addArguments(LaunchSpec &spec, const LaunchInfo &launch) {
     add(launch.outputs[tensor]);
   if (!launch.sizes.empty())
     spec.arguments.push_back(LaunchArgument::value(launch.sizes));
+  return spec;
 }
 
 Expected<Plan> Executable::plan(const Device &device, const std::vector<Dims> &inputs) const {
@@ -445,12 +452,7 @@ Expected<Plan> Executable::plan(const Device &device, const std::vector<Dims> &i
     auto kernel = state->load(layout->kernels[launch.kernel], device);
     if (!kernel)
       return kernel.takeError();
-    LaunchSpec frozen;
-    frozen.kernel = *kernel;
-    frozen.grid[0] = launch.blocks;
-    frozen.threads = launch.threads;
-    addArguments(frozen, launch);
-    spec.launches.push_back(std::move(frozen));
+    spec.launches.push_back(freeze(launch, *kernel));
   }
   return Plan::create(device, std::move(spec));
 }
@@ -473,12 +475,7 @@ Expected<Plan> Executable::planLaunch(const Device &device, const Layout &layout
     auto kernel = state->load(layout.kernels[launch.kernel], device);
     if (!kernel)
       return kernel.takeError();
-    LaunchSpec frozen;
-    frozen.kernel = *kernel;
-    frozen.grid[0] = launch.blocks;
-    frozen.threads = launch.threads;
-    addArguments(frozen, launch);
-    spec.launches.push_back(std::move(frozen));
+    spec.launches.push_back(freeze(launch, *kernel));
   }
   return Plan::create(device, std::move(spec));
 }
