@@ -8,10 +8,6 @@
 using namespace mlir;
 using namespace swage;
 
-int64_t swage::elementBytes(Type element) {
-  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-}
-
 static AffineExpr extentOf(KernelOp kernel, unsigned dim) {
   return kernel.getExtents().getResult(dim);
 }

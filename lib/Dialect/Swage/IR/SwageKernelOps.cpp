@@ -12,6 +12,10 @@
 using namespace mlir;
 using namespace swage;
 
+int64_t swage::elementBytes(Type element) {
+  return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
+}
+
 //===----------------------------------------------------------------------===//
 // KernelOp
 //===----------------------------------------------------------------------===//
@@ -100,7 +104,7 @@ static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim)
     LinearAccess access = *LinearAccess::of(view.getAccess());
     if (vector == 1 || constantSize(access.strides[dim]) != 1)
       return success();
-    int64_t bytes = vector * std::max<int64_t>(1, view.getElement().getIntOrFloatBitWidth() / 8);
+    int64_t bytes = vector * elementBytes(view.getElement());
     if (std::min<int64_t>(bytes, 16) > view.getAlign())
       return kernel.emitOpError() << what << " is aligned to " << view.getAlign()
                                   << " bytes, but a vector of " << vector << " needs "
@@ -136,7 +140,7 @@ static LogicalResult verifySchedule(KernelOp kernel, PointwiseScheduleAttr sched
 static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedule) {
   int64_t bytes = 1;
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
-    bytes = std::max<int64_t>(bytes, view.getElement().getIntOrFloatBitWidth() / 8);
+    bytes = std::max(bytes, elementBytes(view.getElement()));
   if (schedule.getKind() == PermuteClass::Runs) {
     if (kernel.getInputs().size() != 1 || kernel.getOutputs().size() != 1 ||
         kernel.getInput(0).getElement() != kernel.getOutput(0).getElement())
@@ -157,8 +161,7 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
   int64_t shared = 0;
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
     if (constantSize(LinearAccess::of(view.getAccess())->strides[schedule.getTransposed()]) == 1)
-      shared += schedule.getTileIn() * schedule.getTileOut() *
-                std::max<int64_t>(1, view.getElement().getIntOrFloatBitWidth() / 8);
+      shared += schedule.getTileIn() * schedule.getTileOut() * elementBytes(view.getElement());
   if (shared > kSharedMemory)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kSharedMemory;

@@ -196,7 +196,7 @@ struct SplitReducePass : swage::impl::SplitReducePassBase<SplitReducePass> {
     Problem problem;
     problem.shape = type.getShape();
     problem.dims = op.getDims();
-    problem.elementBytes = std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
+    problem.elementBytes = elementBytes(type.getElementType());
     bool inner = true;
     for (int64_t dim = type.getRank() - 1; dim >= 0; --dim) {
       int64_t extent = problem.shape[dim];

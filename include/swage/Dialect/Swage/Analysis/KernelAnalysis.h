@@ -25,9 +25,6 @@ enum class Family {
   Reduce ///< sum, max, min or mean over dimensions along which the operands are not contiguous
 };
 
-/// Bytes of one element in memory; i1 takes one.
-int64_t elementBytes(mlir::Type element);
-
 /// The dimension along which a view is contiguous, if there is one with more than one element.
 std::optional<unsigned> contiguousDim(KernelOp kernel, ViewAttr view);
 

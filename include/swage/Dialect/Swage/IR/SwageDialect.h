@@ -28,6 +28,9 @@
 namespace swage {
 class CollectiveOp;
 class PhaseOp;
+
+/// Bytes of one element in memory; i1 takes one.
+int64_t elementBytes(mlir::Type element);
 } // namespace swage
 
 #define GET_OP_CLASSES
