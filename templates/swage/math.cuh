@@ -5,6 +5,7 @@
 
 #include "swage/device/math.cuh"
 #include "swage/numeric.cuh"
+#include "swage/trigonometry.cuh"
 
 namespace swage {
 

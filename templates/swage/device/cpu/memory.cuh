@@ -1,0 +1,53 @@
+// Memory accesses of 1, 2, 4, 8 and 16 bytes, as 32-bit words.  Plain C++ accesses of the whole packet:
+// the compiler's instrumentation shows them to the checker.
+#pragma once
+
+namespace swage {
+
+/// What a load leaves behind: nothing (each byte is read once), or a cache line for later readers.
+enum class Traffic { Stream, Reused };
+
+template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
+
+/// The types whose plain C++ accesses to shared memory are single instructions of that many bytes.
+template <int Bytes> struct Packet;
+template <> struct Packet<1> { unsigned char x; };
+template <> struct Packet<2> { unsigned short x; };
+template <> struct Packet<4> { unsigned x; };
+template <> struct alignas(8) Packet<8> { unsigned x, y; };
+template <> struct alignas(16) Packet<16> { unsigned x, y, z, w; };
+
+namespace simt {
+template <int Bytes> struct Scalar;
+template <> struct Scalar<1> { using Type = unsigned char; };
+template <> struct Scalar<2> { using Type = unsigned short; };
+template <> struct Scalar<4> { using Type = unsigned; };
+template <> struct Scalar<8> { using Type = unsigned long long; };
+template <> struct Scalar<16> { using Type = unsigned __int128; };
+} // namespace simt
+
+template <int Bytes> __device__ __forceinline__ void loadShared(const char *from, unsigned *words) {
+  const auto packet = *reinterpret_cast<const typename simt::Scalar<Bytes>::Type *>(from);
+  for (int i = 0; i < kWordsOf<Bytes>; ++i)
+    words[i] = static_cast<unsigned>(packet >> (Bytes > 4 ? 32 * i : 0));
+}
+
+template <int Bytes> __device__ __forceinline__ void storeShared(char *to, const unsigned *words) {
+  using Packed = typename simt::Scalar<Bytes>::Type;
+  Packed packet = static_cast<Packed>(words[0]);
+  if constexpr (Bytes > 4)
+    for (int i = 1; i < kWordsOf<Bytes>; ++i)
+      packet |= static_cast<Packed>(words[i]) << 32 * i;
+  *reinterpret_cast<Packed *>(to) = packet;
+}
+
+template <int Bytes, Traffic Use>
+__device__ __forceinline__ void loadGlobal(const void *from, unsigned *words) {
+  loadShared<Bytes>(static_cast<const char *>(from), words);
+}
+
+template <int Bytes> __device__ __forceinline__ void storeGlobal(void *to, const unsigned *words) {
+  storeShared<Bytes>(static_cast<char *>(to), words);
+}
+
+} // namespace swage
