@@ -166,7 +166,8 @@ struct ModuleInfo {
   bool checked; ///< calls `access` and `undefined`
   unsigned kernels;
   const KernelInfo *kernel;
-  const Abi **abi; ///< to be set before a kernel runs
+  const char *source; ///< the text of the kernels, for reports
+  const Abi **abi;    ///< to be set before a kernel runs
 };
 
 } // namespace swage::simt

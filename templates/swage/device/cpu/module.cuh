@@ -72,15 +72,15 @@ constexpr bool kChecked = false;
   {#NAME, &swage::simt::Entry<&NAME>::invoke, swage::simt::Entry<&NAME>::kCount,                   \
    swage::simt::Entry<&NAME>::kParameters}
 
-/// Exports the kernels given as SWAGE_SIMT_KERNEL(name), ...
-#define SWAGE_SIMT_MODULE(...)                                                                     \
+/// Exports the kernels given as SWAGE_SIMT_KERNEL(name), ...; SOURCE is a string literal.
+#define SWAGE_SIMT_MODULE(SOURCE, ...)                                                                     \
   namespace {                                                                                      \
   constexpr swage::simt::KernelInfo swageSimtKernels[] = {__VA_ARGS__};                            \
   }                                                                                                \
   extern "C" __attribute__((visibility("default"))) const swage::simt::ModuleInfo                  \
       swageSimtModule = {swage::simt::kVersion, swage::simt::kChecked,                             \
                          sizeof(swageSimtKernels) / sizeof(swageSimtKernels[0]), swageSimtKernels, \
-                         &swage::simt::abi};
+                         SOURCE, &swage::simt::abi};
 
 #if defined(__SANITIZE_THREAD__)
 #include "swage/device/cpu/hooks.cuh"
