@@ -18,8 +18,9 @@ constexpr unsigned kVersion = 1;
 using SharedAddress = unsigned;
 
 /// The shared memory of a block: static (swage::arena) from the first address on, dynamic from the
-/// second.  Never 0, so that a forgotten address is noticed.
-constexpr SharedAddress kStaticSharedBase = 0x400, kDynamicSharedBase = 0x10000;
+/// second.  Never 0, so that a forgotten address is noticed.  Dynamic memory is the lower one: with
+/// up to 227 KiB of it every address fits the 18 bits that a matrix descriptor has.
+constexpr SharedAddress kStaticSharedBase = 0x39000, kDynamicSharedBase = 0x400;
 
 /// The thread that runs, as its kernel sees it.
 struct ThreadView {
