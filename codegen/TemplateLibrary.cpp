@@ -48,3 +48,14 @@ Expected<std::vector<TemplateFile>> swage::loadTemplates(const std::string &dire
             [](const TemplateFile &a, const TemplateFile &b) { return a.name < b.name; });
   return files;
 }
+
+std::vector<std::pair<std::string, std::string>>
+swage::headersFor(KernelTarget target, const std::vector<TemplateFile> &files) {
+  llvm::StringRef other =
+      target == KernelTarget::Simulator ? "swage/device/cuda/" : "swage/device/cpu/";
+  std::vector<std::pair<std::string, std::string>> headers;
+  for (const TemplateFile &file : files)
+    if (!llvm::StringRef(file.name).starts_with(other))
+      headers.push_back({file.name, file.text});
+  return headers;
+}

@@ -28,24 +28,25 @@ static std::string withoutComments(std::string_view source) {
   return text;
 }
 
-Expected<std::shared_ptr<const KernelBinary>>
-swage::compileKernel(const Nvrtc &nvrtc, KernelCache &cache, const CompileRequest &request) {
-  auto flags = nvrtc.options(request);
+Expected<std::shared_ptr<const KernelBinary>> swage::compileKernel(const KernelCompiler &compiler,
+                                                                   KernelCache &cache,
+                                                                   const CompileRequest &request) {
+  auto flags = compiler.options(request);
   if (!flags)
     return flags.takeError();
-  std::string source = withoutComments(request.source);
+  // A module for the simulator holds its text, whose comments are in reports.
+  bool readsComments = compiler.target() == KernelTarget::Simulator;
+  std::string source = readsComments ? request.source : withoutComments(request.source);
   CacheKeyFields fields;
   fields.source = source;
   for (const auto &[name, text] : request.headers)
     fields.headers.push_back({name, text});
   fields.options = *flags;
   fields.arch = request.arch;
-  fields.compilerMajor = nvrtc.version().major;
-  fields.compilerMinor = nvrtc.version().minor;
-  fields.compilerBuild = nvrtc.version().build;
+  fields.compiler = compiler.identity();
   fields.entryNames = {request.entry};
   CacheKey key = CacheKey::make(fields);
-  auto compile = [&] { return nvrtc.compile(request); };
+  auto compile = [&] { return compiler.compile(request); };
   if (!request.wantPtx)
     return cache.getOrCompile(key, compile);
   // Entries with PTX are entries of their own, so that they are found again; a later request

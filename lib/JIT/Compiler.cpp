@@ -1,7 +1,7 @@
 //===- Compiler.cpp - A module to machine code ----------------------------===//
 //
-// Passes and emission run on one thread, because MLIR's context belongs to one; NVRTC, which takes
-// nearly all of the time, runs for several kernels at once.
+// Passes and emission run on one thread, because MLIR's context belongs to one; the compiler, which
+// takes nearly all of the time, runs for several kernels at once.
 //
 //===----------------------------------------------------------------------===//
 #include "Dump.h"
@@ -14,6 +14,7 @@
 #include "swage/Codegen/EmitCuda.h"
 #include "swage/Codegen/TemplateLibrary.h"
 #include "swage/JIT/CompileKernel.h"
+#include "swage/JIT/Nvrtc.h"
 #include "swage/JIT/Progress.h"
 #include "swage/Pipelines/Pipelines.h"
 #include "swage/Support/Text.h"
@@ -213,9 +214,9 @@ namespace {
 /// Compiles the kernels of a variant, several at once.
 class MachineCode {
 public:
-  MachineCode(const CompileOptions &options, const Nvrtc &nvrtc,
+  MachineCode(const CompileOptions &options, const KernelCompiler &compiler,
               const std::vector<TemplateFile> &templates)
-      : options(options), nvrtc(nvrtc), templates(templates),
+      : options(options), compiler(compiler), headers(headersFor(compiler.target(), templates)),
         cache(options.cache ? options.cache : processCache()) {}
 
   Status run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip);
@@ -224,8 +225,8 @@ private:
   Expected<std::shared_ptr<const KernelBinary>> compile(const KernelInfo &kernel) const;
 
   const CompileOptions &options;
-  const Nvrtc &nvrtc;
-  const std::vector<TemplateFile> &templates;
+  const KernelCompiler &compiler;
+  const std::vector<std::pair<std::string, std::string>> headers;
   std::shared_ptr<KernelCache> cache;
 };
 } // namespace
@@ -236,10 +237,9 @@ Expected<std::shared_ptr<const KernelBinary>> MachineCode::compile(const KernelI
   request.name = kernel.name + ".cu";
   request.entry = kernel.name;
   request.arch = options.arch;
-  request.wantPtx = !options.dumpDir.empty();
-  for (const TemplateFile &file : templates)
-    request.headers.push_back({file.name, file.text});
-  return compileKernel(nvrtc, *cache, request);
+  request.headers = headers;
+  request.wantPtx = !options.dumpDir.empty() && compiler.target() == KernelTarget::Gpu;
+  return compileKernel(compiler, *cache, request);
 }
 
 Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip) {
@@ -325,9 +325,11 @@ static std::string quoted(const std::string &word) {
 /// of the whole graph where its text is a file; nothing where there is no such command.
 static std::string reproduction(const Program::State &program, const CompileOptions &options,
                                 int indexBits, const Error &error) {
+  bool simulated = options.compiler && options.compiler->target() == KernelTarget::Simulator;
   if (!error.sourcePath.empty()) {
-    std::string line = fmt::format("swage-translate --swage-compile-cu {} --arch={}",
-                                   quoted(error.sourcePath), options.arch);
+    std::string line = simulated ? "swage-sim --compile-only " + quoted(error.sourcePath)
+                                 : fmt::format("swage-translate --swage-compile-cu {} --arch={}",
+                                               quoted(error.sourcePath), options.arch);
     if (!options.templateDir.empty())
       line += " --template-dir=" + quoted(options.templateDir);
     return line;
@@ -337,8 +339,9 @@ static std::string reproduction(const Program::State &program, const CompileOpti
   if (program.filename.empty() || program.filename.front() == '<' || !options.templateDir.empty() ||
       indexBits == 64 || !sameAlignment)
     return {};
-  std::string line = fmt::format("swage-run {} --device=none --entry={} --arch={}",
-                                 quoted(program.filename), quoted(program.entryName), options.arch);
+  std::string line =
+      fmt::format("swage-run {} --device={} --entry={} --arch={}", quoted(program.filename),
+                  simulated ? "sim" : "none", quoted(program.entryName), options.arch);
   if (!options.fuse)
     line += " --fuse=false";
   if (!options.alignment.empty())
@@ -413,10 +416,14 @@ static Status fillVariant(Program::State &program, const CompileOptions &options
     variant.kernels.push_back(std::move(info));
   }
 
-  auto nvrtc = Nvrtc::get();
-  if (!nvrtc)
-    return nvrtc.takeError();
-  MachineCode code(options, **nvrtc,
+  std::shared_ptr<const KernelCompiler> compiler = options.compiler;
+  if (!compiler) {
+    auto nvrtc = Nvrtc::get();
+    if (!nvrtc)
+      return nvrtc.takeError();
+    compiler = *nvrtc;
+  }
+  MachineCode code(options, *compiler,
                    options.templateDir.empty() ? embeddedTemplates() : fromDirectory);
   return code.run(variant.kernels, skip);
 }

@@ -164,8 +164,10 @@ Status swage::writeDump(const std::string &directory, const IRSnapshots &snapsho
     files.push_back({kernel.name + ".cu", kernel.source});
     files.push_back({"launch.json", launchDescription(variant, i)});
     if (kernel.binary) {
-      files.push_back({kernel.name + ".ptx", kernel.binary->ptx});
-      files.push_back({kernel.name + ".cubin", kernel.binary->cubin});
+      bool simulated = kernel.binary->target() == KernelTarget::Simulator;
+      if (!simulated)
+        files.push_back({kernel.name + ".ptx", kernel.binary->ptx});
+      files.push_back({kernel.name + (simulated ? ".so" : ".cubin"), kernel.binary->image});
       files.push_back({kernel.name + ".log", kernel.binary->log});
     } else if (failure && failure->sourcePath == dumpedSource(directory, kernel.name)) {
       files.push_back({kernel.name + ".log", failure->log});

@@ -51,7 +51,7 @@ struct Executable::State {
   Expected<std::shared_ptr<Kernel>> load(const KernelInfo &kernel, const Device &device);
 };
 
-/// Passes, emission and NVRTC. The program's mutex must be held.
+/// Passes, emission and the compiler. The program's mutex must be held.
 Expected<Variant> compileVariant(Program::State &program, const CompileOptions &options,
                                  int indexBits);
 

@@ -296,10 +296,10 @@ Expected<KernelBinary> Nvrtc::compile(const CompileRequest &request) const {
               binary.log);
           return;
         }
-        binary.cubin = fetch(state->nvrtcGetCUBINSize, state->nvrtcGetCUBIN, program, false);
+        binary.image = fetch(state->nvrtcGetCUBINSize, state->nvrtcGetCUBIN, program, false);
         if (request.wantPtx)
           binary.ptx = fetch(state->nvrtcGetPTXSize, state->nvrtcGetPTX, program, true);
-        if (binary.cubin.empty())
+        if (binary.image.empty())
           compiled = makeError(Stage::Compile,
                                fmt::format("NVRTC {} gave no machine code for '{}'",
                                            state->version.str(), printable(request.name)),

@@ -12,11 +12,11 @@
 
 using namespace swage;
 
-static constexpr uint32_t kSchema = 1;
+static constexpr uint32_t kSchema = 2;
 static constexpr char kMagic[8] = {'S', 'W', 'A', 'G', 'E', 'K', 'R', 'N'};
 
 namespace {
-enum Section { KeyText, Name, Arch, Log, Cubin, Ptx, SectionCount };
+enum Section { KeyText, Name, Arch, Log, Image, Ptx, SectionCount };
 
 struct EntryHeader {
   char magic[8];
@@ -49,9 +49,7 @@ CacheKey CacheKey::make(const CacheKeyFields &fields) {
   CacheKey key;
   key.text.reserve(fields.source.size() + 1024);
   addField(key.text, "schema", fmt::format("{}", kSchema));
-  addField(
-      key.text, "nvrtc",
-      fmt::format("{}.{}.{}", fields.compilerMajor, fields.compilerMinor, fields.compilerBuild));
+  addField(key.text, "compiler", fields.compiler);
   addField(key.text, "arch", fields.arch);
   for (const std::string &option : fields.options)
     addField(key.text, "option", option);
@@ -76,7 +74,7 @@ template <class T> static void appendBytes(std::string &bytes, const T &value) {
 std::string swage::serializeEntry(const CacheKey &key, const KernelBinary &binary) {
   const KernelResources &used = binary.resources;
   const std::string *sections[SectionCount] = {&key.text,   &binary.name,  &binary.arch,
-                                               &binary.log, &binary.cubin, &binary.ptx};
+                                               &binary.log, &binary.image, &binary.ptx};
   EntryHeader header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.schema = kSchema;
@@ -142,7 +140,7 @@ Expected<KernelBinary> swage::parseEntry(std::string_view bytes, const CacheKey 
   binary.name = sections[Name];
   binary.arch = sections[Arch];
   binary.log = sections[Log];
-  binary.cubin = sections[Cubin];
+  binary.image = sections[Image];
   binary.ptx = sections[Ptx];
   const int32_t *resources = header.resources;
   binary.resources = {resources[0], resources[1], resources[2],

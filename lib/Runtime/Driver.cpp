@@ -128,6 +128,11 @@ static const char *hintFor(Result result, bool forked) {
 }
 
 Error Driver::failure(Stage stage, const char *call, Result result) const {
+  if (std::string report = takeReport ? takeReport() : ""; !report.empty()) {
+    size_t end = report.find('\n');
+    std::string rest = end == std::string::npos ? "" : report.substr(end + 1);
+    return makeError(stage, report.substr(0, end), std::move(rest));
+  }
   const char *name = nullptr;
   const char *text = nullptr;
   cuGetErrorName(result, &name);

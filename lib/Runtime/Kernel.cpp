@@ -24,8 +24,14 @@ Expected<std::shared_ptr<Kernel>> Kernel::load(std::shared_ptr<const Driver> dri
                                                const KernelBinary &binary) {
   std::shared_ptr<Kernel> kernel(new Kernel(std::move(driver), binary));
   const Driver &cuda = *kernel->driver;
+  if (bool simulated = binary.target() == KernelTarget::Simulator; simulated != cuda.isSimulator())
+    return makeError(Stage::Load,
+                     fmt::format("cannot load kernel @{}: it was compiled for {} ({}) and the "
+                                 "device is {}",
+                                 binary.name, simulated ? "the simulator" : "a GPU", binary.arch,
+                                 simulated ? "a GPU" : "a simulator"));
   Status status = cuda.check(Stage::Load, "cuLibraryLoadData",
-                             cuda.cuLibraryLoadData(&kernel->library, binary.cubin.data(), nullptr,
+                             cuda.cuLibraryLoadData(&kernel->library, binary.image.data(), nullptr,
                                                     nullptr, 0, nullptr, nullptr, 0));
   if (status)
     status =
@@ -34,7 +40,7 @@ Expected<std::shared_ptr<Kernel>> Kernel::load(std::shared_ptr<const Driver> dri
   if (!status) {
     Error error = status.takeError();
     error.message = fmt::format("cannot load kernel @{} ({}, {} bytes): {}", binary.name,
-                                binary.arch, binary.cubin.size(), error.message);
+                                binary.arch, binary.image.size(), error.message);
     return error;
   }
   return kernel;

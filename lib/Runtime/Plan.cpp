@@ -18,6 +18,8 @@ using namespace swage::cuda;
 static constexpr unsigned kMaxArguments = 256;
 /// What every device takes (and all of it when every parameter is an address).
 static constexpr uint64_t kMaxParameterBytes = 4096;
+/// What every device with clusters takes.
+static constexpr unsigned kMaxClusterSize = 8;
 
 namespace {
 /// A parameter that holds an address: which buffer (numbered inputs, outputs, workspace) and where
@@ -40,6 +42,7 @@ struct FrozenLaunch {
   FunctionHandle function;
   unsigned grid[3];
   unsigned threads;
+  unsigned clusterSize;
   unsigned dynamicSharedBytes;
   std::vector<void *> parameters; ///< null where an address goes
   std::vector<AddressArgument> addresses;
@@ -109,6 +112,15 @@ static Status checkShape(const LaunchSpec &launch, const Device &device) {
     return badPlan(fmt::format("kernel @{} has {} threads per block; {} allows 1 to {}",
                                launch.kernel->name(), launch.threads, properties.name,
                                properties.maxThreadsPerBlock));
+  unsigned cluster = launch.clusterSize;
+  if (cluster == 0 || cluster > kMaxClusterSize || launch.grid[0] % cluster != 0)
+    return badPlan(fmt::format("kernel @{} has clusters of {} blocks; needed: 1 to {}, a divisor "
+                               "of its {} blocks along x",
+                               launch.kernel->name(), cluster, kMaxClusterSize, launch.grid[0]));
+  if (cluster > 1 && properties.ccMajor < 9)
+    return badPlan(fmt::format("kernel @{} has clusters of {} blocks; {} ({}) has none, needed: "
+                               "sm_90",
+                               launch.kernel->name(), cluster, properties.name, properties.arch));
   uint64_t shared =
       uint64_t(launch.dynamicSharedBytes) + unsigned(launch.kernel->resources().sharedBytes);
   if (shared > unsigned(properties.sharedBytesPerBlockOptIn))
@@ -147,6 +159,7 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
   FrozenLaunch launch;
   launch.kernel = spec.kernel;
   launch.threads = spec.threads;
+  launch.clusterSize = spec.clusterSize;
   launch.dynamicSharedBytes = spec.dynamicSharedBytes;
   std::copy(spec.grid, spec.grid + 3, launch.grid);
   if (spec.arguments.size() > kMaxArguments)
@@ -238,6 +251,24 @@ Expected<Plan> Plan::create(const Device &device, PlanSpec spec) {
 // Launch: no allocation before the first error
 //===----------------------------------------------------------------------===//
 
+static Result put(const Driver &cuda, const FrozenLaunch &launch, StreamHandle stream,
+                  void **parameters) {
+  if (launch.clusterSize == 1)
+    return cuda.cuLaunchKernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
+                               launch.threads, 1, 1, launch.dynamicSharedBytes, stream, parameters,
+                               nullptr);
+  LaunchAttribute cluster;
+  cluster.cluster[0] = launch.clusterSize;
+  cluster.cluster[1] = cluster.cluster[2] = 1;
+  LaunchConfig config = {{launch.grid[0], launch.grid[1], launch.grid[2]},
+                         {launch.threads, 1, 1},
+                         launch.dynamicSharedBytes,
+                         stream,
+                         &cluster,
+                         1};
+  return cuda.cuLaunchKernelEx(&config, launch.function, parameters, nullptr);
+}
+
 Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const *outputs,
                     void *workspace) const {
   const State &plan = *state;
@@ -283,15 +314,16 @@ Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const 
       addresses[argument.parameter] = address(argument.slot) + argument.byteOffset;
       parameters[argument.parameter] = &addresses[argument.parameter];
     }
-    Result result = cuda.cuLaunchKernel(launch.function, launch.grid[0], launch.grid[1],
-                                        launch.grid[2], launch.threads, 1, 1,
-                                        launch.dynamicSharedBytes, stream, parameters, nullptr);
+    Result result = put(cuda, launch, stream, parameters);
     if (result != kSuccess) {
-      Error error = cuda.failure(Stage::Launch, "cuLaunchKernel", result);
+      const char *call = launch.clusterSize == 1 ? "cuLaunchKernel" : "cuLaunchKernelEx";
+      Error error = cuda.failure(Stage::Launch, call, result);
+      std::string clusters =
+          launch.clusterSize == 1 ? "" : fmt::format(", clusters of {}", launch.clusterSize);
       error.message =
-          fmt::format("kernel @{}, {}x{}x{} blocks of {} threads, {} bytes of shared memory: {}",
+          fmt::format("kernel @{}, {}x{}x{} blocks of {} threads{}, {} bytes of shared memory: {}",
                       launch.kernel->name(), launch.grid[0], launch.grid[1], launch.grid[2],
-                      launch.threads, launch.dynamicSharedBytes, error.message);
+                      launch.threads, clusters, launch.dynamicSharedBytes, error.message);
       return error;
     }
   }

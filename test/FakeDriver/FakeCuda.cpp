@@ -7,6 +7,7 @@
 #include "FakeCuda.h"
 #include "swage/Runtime/Driver.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -434,24 +435,13 @@ FAKE_API Result cuKernelGetParamInfo(KernelHandle, size_t index, size_t *offset,
   return record("cuKernelGetParamInfo");
 }
 
-FAKE_API Result cuLaunchKernel(FunctionHandle function, unsigned gridX, unsigned gridY,
-                               unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
-                               unsigned sharedBytes, StreamHandle stream, void **parameters,
-                               void **) {
-  FAKE_TRY(record("cuLaunchKernel", function->name));
+static Result addLaunch(FakeLaunch launch, FunctionHandle function, StreamHandle stream,
+                        void **parameters) {
   if (stream ? stream->device != function->device
              : current.empty() || current.back()->device != function->device)
     return stream ? kInvalidHandle : kInvalidContext;
-  FakeLaunch launch;
   launch.kernel = function->name;
   launch.device = function->device;
-  launch.grid[0] = gridX;
-  launch.grid[1] = gridY;
-  launch.grid[2] = gridZ;
-  launch.block[0] = blockX;
-  launch.block[1] = blockY;
-  launch.block[2] = blockZ;
-  launch.sharedBytes = sharedBytes;
   launch.stream = stream;
   for (size_t i = 0; i < fake.parameterSizes.size(); ++i)
     launch.parameters.emplace_back(static_cast<const char *>(parameters[i]),
@@ -460,6 +450,32 @@ FAKE_API Result cuLaunchKernel(FunctionHandle function, unsigned gridX, unsigned
   std::lock_guard<std::mutex> lock(mutex);
   (launch.captured ? stream->captured : fake.launches).push_back(launch);
   return kSuccess;
+}
+
+FAKE_API Result cuLaunchKernel(FunctionHandle function, unsigned gridX, unsigned gridY,
+                               unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ,
+                               unsigned sharedBytes, StreamHandle stream, void **parameters,
+                               void **) {
+  FAKE_TRY(record("cuLaunchKernel", function->name));
+  FakeLaunch launch;
+  const unsigned grid[3] = {gridX, gridY, gridZ}, block[3] = {blockX, blockY, blockZ};
+  std::copy(grid, grid + 3, launch.grid);
+  std::copy(block, block + 3, launch.block);
+  launch.sharedBytes = sharedBytes;
+  return addLaunch(std::move(launch), function, stream, parameters);
+}
+
+FAKE_API Result cuLaunchKernelEx(const LaunchConfig *config, FunctionHandle function,
+                                 void **parameters, void **) {
+  FAKE_TRY(record("cuLaunchKernelEx", function->name));
+  FakeLaunch launch;
+  std::copy(config->grid, config->grid + 3, launch.grid);
+  std::copy(config->block, config->block + 3, launch.block);
+  launch.sharedBytes = config->sharedBytes;
+  for (unsigned i = 0; i < config->attributeCount; ++i)
+    if (config->attributes[i].id == LaunchAttribute::kClusterDimension)
+      launch.cluster = config->attributes[i].cluster[0];
+  return addLaunch(std::move(launch), function, config->stream, parameters);
 }
 
 // The declarations that Swage uses are the ones that are implemented here.

@@ -18,6 +18,7 @@ struct FakeLaunch {
   int device = -1;
   unsigned grid[3] = {};
   unsigned block[3] = {};
+  unsigned cluster = 1;
   unsigned sharedBytes = 0;
   const void *stream = nullptr;
   bool captured = false;

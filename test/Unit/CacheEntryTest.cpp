@@ -19,12 +19,10 @@ TEST_F(CacheEntryTest, EveryFieldChangesTheKey) {
   base.headers = {{"a.cuh", "text"}, {"b.cuh", "more"}};
   base.options = {"-std=c++20", "-lineinfo"};
   base.arch = "sm_90a";
-  base.compilerMajor = 13;
-  base.compilerMinor = 0;
-  base.compilerBuild = 88;
+  base.compiler = "NVRTC 13.0.88";
   base.entryNames = {"row"};
 
-  std::vector<CacheKeyFields> variants(12, base);
+  std::vector<CacheKeyFields> variants(10, base);
   variants[0].source = "source ";
   variants[1].headers[0].second = "texT";
   variants[2].headers[0].first = "A.cuh";
@@ -32,11 +30,9 @@ TEST_F(CacheEntryTest, EveryFieldChangesTheKey) {
   variants[4].options = {"-lineinfo", "-std=c++20"};
   variants[5].options = {"-std=c++20-lineinfo"};
   variants[6].arch = "sm_90";
-  variants[7].compilerMajor = 12;
-  variants[8].compilerMinor = 1;
-  variants[9].compilerBuild = 89;
-  variants[10].entryNames = {"row", ""};
-  variants[11].headers = {{"a.cuh", "textname"}, {"b.cuh", "more"}};
+  variants[7].compiler = "NVRTC 13.0.89";
+  variants[8].entryNames = {"row", ""};
+  variants[9].headers = {{"a.cuh", "textname"}, {"b.cuh", "more"}};
 
   std::set<Hash128> hashes = {CacheKey::make(base).hash};
   std::set<std::string> texts = {CacheKey::make(base).text};
@@ -66,7 +62,7 @@ TEST_F(CacheEntryTest, RoundTrip) {
   ASSERT_TRUE(parsed) << parsed.error().str();
   EXPECT_EQ(parsed->name, original.name);
   EXPECT_EQ(parsed->arch, original.arch);
-  EXPECT_EQ(parsed->cubin, original.cubin);
+  EXPECT_EQ(parsed->image, original.image);
   EXPECT_EQ(parsed->ptx, original.ptx);
   EXPECT_EQ(parsed->log, original.log);
   EXPECT_EQ(parsed->resources.registers, 24);
@@ -99,7 +95,7 @@ TEST_F(CacheEntryTest, AForeignSchemaIsNamed) {
   bytes[8] = 77;
   auto parsed = parseEntry(bytes, nullptr);
   ASSERT_FALSE(parsed);
-  EXPECT_EQ(parsed.error().message, "the cache entry has schema 77; needed: 1");
+  EXPECT_EQ(parsed.error().message, "the cache entry has schema 77; needed: 2");
 }
 
 TEST_F(CacheEntryTest, LyingSizesAreNoticed) {

@@ -22,7 +22,7 @@ TEST_F(CacheTest, MissThenMemoryThenDisk) {
   auto second = open();
   auto kernel = get(*second, key());
   ASSERT_TRUE(kernel);
-  EXPECT_EQ((*kernel)->cubin, binary().cubin);
+  EXPECT_EQ((*kernel)->image, binary().image);
   EXPECT_EQ((*kernel)->resources.registers, 24);
   EXPECT_EQ(compiles, 1);
   EXPECT_EQ(first->stats().misses, 1u);
@@ -83,7 +83,7 @@ TEST_F(CacheTest, DamagedEntriesAreReplaced) {
     auto cache = open();
     auto kernel = get(*cache, key());
     ASSERT_TRUE(kernel);
-    EXPECT_EQ((*kernel)->cubin, binary().cubin);
+    EXPECT_EQ((*kernel)->image, binary().image);
     EXPECT_EQ(cache->stats().rejected, 1u);
     EXPECT_EQ(cache->stats().misses, 1u);
     auto repaired = readFile(entryPath(key()));
@@ -141,7 +141,7 @@ TEST_F(CacheTest, ProcessesPublishTogether) {
         auto cache = open();
         for (int i = 0; i < 5; ++i) {
           auto kernel = get(*cache, key(std::to_string(i)), 20000 + i);
-          ok &= bool(kernel) && (*kernel)->cubin.size() == size_t(20000 + i);
+          ok &= bool(kernel) && (*kernel)->image.size() == size_t(20000 + i);
         }
         if (process % 2)
           std::filesystem::remove(entryPath(key(std::to_string(round % 5))));
@@ -175,7 +175,7 @@ TEST_F(CacheTest, KilledWritersLeaveNoEntry) {
     auto cache = open();
     auto kernel = cache->getOrCompile(key(), compile);
     ASSERT_TRUE(kernel);
-    EXPECT_EQ((*kernel)->cubin.size(), large.cubin.size());
+    EXPECT_EQ((*kernel)->image.size(), large.image.size());
     EXPECT_EQ(cache->stats().rejected, 0u);
   }
   EXPECT_TRUE(warnings.empty());

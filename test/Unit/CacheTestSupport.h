@@ -39,7 +39,7 @@ protected:
     binary.name = "row";
     binary.arch = "sm_90a";
     for (size_t i = 0; i < cubinBytes; ++i)
-      binary.cubin += char(i * 131 >> 3);
+      binary.image += char(i * 131 >> 3);
     binary.ptx = ".version 9.0";
     binary.log = "ptxas info";
     binary.resources = {24, 4, 8, 16, 528, 1};

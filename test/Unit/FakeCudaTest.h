@@ -39,7 +39,7 @@ protected:
     swage::KernelBinary binary;
     binary.name = name;
     binary.arch = "sm_90a";
-    binary.cubin = "kernels: " + name;
+    binary.image = "kernels: " + name;
     auto kernel = swage::Kernel::load(device.sharedDriver(), binary);
     EXPECT_TRUE(kernel) << kernel.error().str();
     return *kernel;

@@ -57,7 +57,7 @@ TEST_F(NvrtcTest, CompilesAndReportsResources) {
   request.wantPtx = true;
   auto binary = nvrtc->compile(request);
   ASSERT_TRUE(binary) << binary.error().str();
-  EXPECT_EQ(binary->cubin.substr(1, 3), "ELF");
+  EXPECT_EQ(binary->image.substr(1, 3), "ELF");
   EXPECT_CONTAINS(binary->ptx, ".target sm_90a");
   EXPECT_EQ(binary->name, "reverse");
   EXPECT_EQ(binary->arch, "sm_90a");
@@ -71,7 +71,7 @@ TEST_F(NvrtcTest, CompilesAndReportsResources) {
 TEST_F(NvrtcTest, EqualRequestsGiveEqualBytes) {
   auto first = nvrtc->compile(reverse()), second = nvrtc->compile(reverse());
   ASSERT_TRUE(first && second);
-  EXPECT_EQ(first->cubin, second->cubin);
+  EXPECT_EQ(first->image, second->image);
   EXPECT_EQ(first->log, second->log);
   EXPECT_TRUE(first->ptx.empty());
 }

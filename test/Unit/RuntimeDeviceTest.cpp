@@ -138,7 +138,7 @@ TEST_F(KernelTest, AMissingEntryPointIsNamed) {
   KernelBinary binary;
   binary.name = "column";
   binary.arch = "sm_90a";
-  binary.cubin = "kernels: row";
+  binary.image = "kernels: row";
   auto column = Kernel::load(gpu.sharedDriver(), binary);
   ASSERT_FALSE(column);
   EXPECT_EQ(column.error().stage, Stage::Load);
@@ -146,6 +146,19 @@ TEST_F(KernelTest, AMissingEntryPointIsNamed) {
                                         "cuLibraryGetKernel: CUDA_ERROR_NOT_FOUND (500)"),
             std::string::npos)
       << column.error().message;
+}
+
+TEST_F(KernelTest, AKernelForTheSimulatorIsRefused) {
+  Device gpu = device();
+  KernelBinary binary;
+  binary.name = "row";
+  binary.arch = "sim:sm_90a";
+  binary.image = "kernels: row";
+  auto row = Kernel::load(gpu.sharedDriver(), binary);
+  ASSERT_FALSE(row);
+  EXPECT_EQ(row.error().message, "cannot load kernel @row: it was compiled for the simulator "
+                                 "(sim:sm_90a) and the device is a GPU");
+  EXPECT_EQ(fake->count("cuLibraryLoadData"), 0u);
 }
 
 TEST_F(KernelTest, EverythingIsUnloaded) {

@@ -104,6 +104,46 @@ TEST_F(PlanTest, LaunchesWithAddressesAndValues) {
   EXPECT_EQ(sizes.divider[2], 7u);
 }
 
+TEST_F(PlanTest, ClustersReachTheDriver) {
+  Device gpu = device();
+  PlanSpec spec = twoLaunches(gpu);
+  spec.launches[0].grid[0] = 8;
+  spec.launches[0].clusterSize = 4;
+  auto plan = Plan::create(gpu, spec);
+  ASSERT_TRUE(plan) << plan.error().str();
+  auto stream = gpu.createStream();
+  ASSERT_TRUE(plan->launch(stream->handle(), inputs, outputs, work));
+  ASSERT_EQ(fake->launches.size(), 2u);
+  const FakeLaunch &row = fake->launches[0], &column = fake->launches[1];
+  EXPECT_EQ(fake->count("cuLaunchKernelEx"), 1u);
+  EXPECT_EQ(row.cluster, 4u);
+  EXPECT_EQ(row.grid[0], 8u);
+  EXPECT_EQ(row.block[0], 256u);
+  EXPECT_EQ(row.stream, stream->handle());
+  EXPECT_EQ(address(row.parameters[0]), reinterpret_cast<uint64_t>(x + 64));
+  EXPECT_EQ(column.cluster, 1u);
+  fake->failures["cuLaunchKernelEx"] = {701};
+  Status status = plan->launch(stream->handle(), inputs, outputs, work);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message,
+            "kernel @row, 8x1x1 blocks of 256 threads, clusters of 4, 0 bytes of shared memory: "
+            "cuLaunchKernelEx: CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES (701): as the test asked");
+
+  spec.launches[0].clusterSize = 3;
+  EXPECT_EQ(
+      creationError(gpu, spec),
+      "cannot make a plan: kernel @row has clusters of 3 blocks; needed: 1 to 8, a divisor of "
+      "its 8 blocks along x");
+  spec.launches[0].grid[0] = 16;
+  spec.launches[0].clusterSize = 16;
+  EXPECT_NE(creationError(gpu, spec).find("has clusters of 16 blocks"), std::string::npos);
+  fake->ccMajor = 8;
+  Device old = device();
+  spec.launches[0].clusterSize = 2;
+  EXPECT_EQ(creationError(old, spec), "cannot make a plan: kernel @row has clusters of 2 blocks; "
+                                      "Fake GPU 0 (sm_80) has none, needed: sm_90");
+}
+
 TEST_F(PlanTest, LaunchMakesNoOtherCall) {
   Device gpu = device();
   auto plan = Plan::create(gpu, twoLaunches(gpu));

@@ -87,8 +87,7 @@ static Expected<swage::KernelBinary> compile(const Options &options, const Kerne
   request.source = source.text;
   request.name = file;
   request.entry = source.name;
-  for (swage::TemplateFile &file : templates)
-    request.headers.emplace_back(std::move(file.name), std::move(file.text));
+  request.headers = swage::headersFor(swage::KernelTarget::Gpu, templates);
   request.arch = options.arch;
   request.wantPtx = options.action == Action::ToPtx;
   Expected<std::shared_ptr<const swage::Nvrtc>> nvrtc = swage::Nvrtc::get();
@@ -195,7 +194,7 @@ static Expected<std::string> translate(ModuleOp module, const Options &options) 
     if (options.action == Action::ToPtx)
       text += (text.empty() ? "" : "\n") + binary->ptx;
     else if (options.action == Action::ToCubin)
-      text = binary->cubin;
+      text = binary->image;
     else
       text += report(source.name, options.arch, binary->resources);
   }

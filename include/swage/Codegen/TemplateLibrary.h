@@ -10,7 +10,9 @@
 #define SWAGE_CODEGEN_TEMPLATELIBRARY_H
 
 #include "swage/Support/Error.h"
+#include "swage/Support/KernelBinary.h"
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace swage {
@@ -25,6 +27,10 @@ const std::vector<TemplateFile> &embeddedTemplates();
 
 /// The same from a directory that has the layout of templates/.
 Expected<std::vector<TemplateFile>> loadTemplates(const std::string &directory);
+
+/// Name and text of those that kernels for `target` include: of the twins of the device layer, one.
+std::vector<std::pair<std::string, std::string>> headersFor(KernelTarget target,
+                                                            const std::vector<TemplateFile> &files);
 
 } // namespace swage
 

@@ -2,14 +2,14 @@
 #ifndef SWAGE_JIT_COMPILEKERNEL_H
 #define SWAGE_JIT_COMPILEKERNEL_H
 
-#include "swage/JIT/Nvrtc.h"
 #include "swage/Runtime/KernelCache.h"
+#include "swage/Support/KernelCompiler.h"
 
 namespace swage {
 
 /// The machine code for a request: from the cache, or compiled and kept there.
-Expected<std::shared_ptr<const KernelBinary>> compileKernel(const Nvrtc &nvrtc, KernelCache &cache,
-                                                            const CompileRequest &request);
+Expected<std::shared_ptr<const KernelBinary>>
+compileKernel(const KernelCompiler &compiler, KernelCache &cache, const CompileRequest &request);
 
 } // namespace swage
 

@@ -8,12 +8,10 @@
 #ifndef SWAGE_JIT_NVRTC_H
 #define SWAGE_JIT_NVRTC_H
 
-#include "swage/Support/Error.h"
-#include "swage/Support/KernelBinary.h"
+#include "swage/Support/KernelCompiler.h"
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace swage {
@@ -26,16 +24,7 @@ struct NvrtcVersion {
   std::string str() const; ///< "13.0.88"
 };
 
-struct CompileRequest {
-  std::string source;
-  std::string name;  ///< file name in messages: "row_3f2a91c0.cu"
-  std::string entry; ///< extern "C" kernel whose resources are reported
-  std::vector<std::pair<std::string, std::string>> headers; ///< name as in #include, text
-  std::string arch;                                         ///< "sm_90a"
-  bool wantPtx = false;
-};
-
-class Nvrtc {
+class Nvrtc : public KernelCompiler {
 public:
   /// The library named by SWAGE_NVRTC, or the first of the usual places; opened on the first call.
   /// The outcome is kept for the life of the process.
@@ -43,17 +32,17 @@ public:
   /// `path`: a file; a directory that holds it, directly or as a toolkit or Python's site-packages
   /// lay it out; or empty for the usual places.
   static Expected<std::shared_ptr<const Nvrtc>> load(const std::string &path);
-  ~Nvrtc();
+  ~Nvrtc() override;
 
   const NvrtcVersion &version() const;
   const std::string &path() const;
   /// "sm_75", ...: without suffixes.
   const std::vector<std::string> &supportedArchs() const;
 
-  /// The complete option list that compile will use; part of the cache key.
-  Expected<std::vector<std::string>> options(const CompileRequest &request) const;
-  /// Thread-safe: compiles really run in parallel.
-  Expected<KernelBinary> compile(const CompileRequest &request) const;
+  KernelTarget target() const override { return KernelTarget::Gpu; }
+  std::string identity() const override { return "NVRTC " + version().str(); }
+  Expected<std::vector<std::string>> options(const CompileRequest &request) const override;
+  Expected<KernelBinary> compile(const CompileRequest &request) const override;
 
 private:
   struct State;

@@ -16,6 +16,7 @@
 
 #include "swage/Runtime/KernelCache.h"
 #include "swage/Runtime/Plan.h"
+#include "swage/Support/KernelCompiler.h"
 
 #include <cstdint>
 #include <functional>
@@ -52,8 +53,10 @@ struct CompileOptions {
   /// Alignment in bytes of the caller's addresses: one for all, or one for each argument and then
   /// for each result; empty: 16.
   std::vector<int64_t> alignment;
+  /// Null: NVRTC, for a GPU.  The simulator's: simulatorCompiler in swage/Simt/Simulator.h.
+  std::shared_ptr<const KernelCompiler> compiler;
   std::shared_ptr<KernelCache> cache; ///< null: the one of the process
-  std::string dumpDir;     ///< receives IR, sources, PTX and cubins; empty: SWAGE_DUMP, if set
+  std::string dumpDir; ///< receives IR, sources, PTX and machine code; empty: SWAGE_DUMP, if set
   std::string templateDir; ///< instead of the templates inside of the library
   unsigned threads = 0;    ///< that compile; 0: one for each core, at most 8
   /// Told about stages that take longer than a second, from another thread.

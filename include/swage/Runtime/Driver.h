@@ -81,6 +81,28 @@ enum FunctionAttribute : int {
   kMaxDynamicSharedSizeBytes = 8,
 };
 
+/// CUlaunchAttribute, of which only the cluster's dimensions are used.
+struct LaunchAttribute {
+  int id = kClusterDimension;
+  int padding = 0;
+  union {
+    char bytes[64];
+    unsigned cluster[3]; ///< blocks along x, y, z
+  };
+  static constexpr int kClusterDimension = 4;
+};
+
+/// CUlaunchConfig.
+struct LaunchConfig {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned sharedBytes;
+  StreamHandle stream;
+  LaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56, "as in cuda.h");
+
 enum CaptureMode : int { kCaptureGlobal = 0, kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
 enum CaptureStatus : int { kCaptureNone = 0, kCaptureActive = 1, kCaptureInvalidated = 2 };
 enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
@@ -136,7 +158,8 @@ enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
                         (FunctionAttribute, int, KernelHandle, DeviceOrdinal))                     \
   SWAGE_DRIVER_FUNCTION(cuLaunchKernel,                                                            \
                         (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \
-                         unsigned, unsigned, StreamHandle, void **, void **))
+                         unsigned, unsigned, StreamHandle, void **, void **))                      \
+  SWAGE_DRIVER_FUNCTION(cuLaunchKernelEx, (const LaunchConfig *, FunctionHandle, void **, void **))
 
 // The functions of later drivers; null where the driver is older.
 #define SWAGE_OPTIONAL_DRIVER_FUNCTIONS(SWAGE_DRIVER_FUNCTION)                                     \
@@ -153,15 +176,21 @@ public:
   /// Opens the library at `path` (empty: libcuda.so.1) and initialises it.
   static Expected<std::shared_ptr<const Driver>> load(const std::string &path);
 
+  Driver() = default;
+  /// A driver that is no libcuda but the simulator; the caller fills in the table.
+  explicit Driver(std::string name, int version)
+      : libraryPath(std::move(name)), driverVersion(version), simulates(true) {}
+
   const std::string &path() const { return libraryPath; }
   int version() const { return driverVersion; } ///< 1000 * major + 10 * minor
+  bool isSimulator() const { return simulates; }
   /// "13.0".
   static std::string versionString(int version);
 
   Expected<int> deviceCount() const;
 
   /// The error for a failed call: the call's name, the driver's name for the result, and what
-  /// usually causes it.
+  /// usually causes it; of the simulator, its report.
   Error failure(Stage stage, const char *call, Result result) const;
   /// Success, or that error.
   Status check(Stage stage, const char *call, Result result) const {
@@ -174,10 +203,14 @@ public:
   SWAGE_DRIVER_FUNCTIONS(SWAGE_DRIVER_FUNCTION)
   SWAGE_OPTIONAL_DRIVER_FUNCTIONS(SWAGE_DRIVER_FUNCTION)
 #undef SWAGE_DRIVER_FUNCTION
+  /// What the simulator knows about the last failure on this thread: one line, and possibly more
+  /// after it.
+  std::string (*takeReport)() = nullptr;
 
 private:
   std::string libraryPath;
   int driverVersion = 0;
+  bool simulates = false;
   int initProcess = 0; ///< the process that called cuInit: a forked child cannot use CUDA
 };
 

@@ -19,7 +19,7 @@ namespace swage {
 
 class Kernel {
 public:
-  /// Loads the cubin and finds the entry point `binary.name`.  The bytes are copied by the driver.
+  /// Loads the image and finds the entry point `binary.name`.  The bytes are copied by the driver.
   static Expected<std::shared_ptr<Kernel>> load(std::shared_ptr<const cuda::Driver> driver,
                                                 const KernelBinary &binary);
   ~Kernel();

@@ -34,9 +34,7 @@ struct CacheKeyFields {
   std::vector<std::pair<std::string_view, std::string_view>> headers;
   std::vector<std::string> options; ///< in order
   std::string arch;                 ///< with its suffix
-  int compilerMajor = 0;
-  int compilerMinor = 0;
-  int compilerBuild = 0;
+  std::string compiler;             ///< KernelCompiler::identity
   std::vector<std::string> entryNames;
 };
 

@@ -59,6 +59,7 @@ struct LaunchSpec {
   std::shared_ptr<Kernel> kernel;
   uint64_t grid[3] = {1, 1, 1}; ///< a zero: nothing to do, the launch is left out
   unsigned threads = 1;         ///< per block, along x
+  unsigned clusterSize = 1;     ///< blocks along x that share a cluster; divides grid[0]
   unsigned dynamicSharedBytes = 0;
   std::vector<LaunchArgument> arguments;
 };
