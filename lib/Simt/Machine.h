@@ -31,6 +31,7 @@
 namespace swage::simt {
 
 class Worker;
+struct WorkerImpl;
 struct Block;
 struct Cluster;
 struct Thread;
@@ -83,6 +84,8 @@ struct Thread : ThreadView {
   ThreadClock clock; ///< empty unless checked
   /// cluster barrier: arrived, not yet waited
   bool arrivedAtCluster = false;
+  unsigned clusterPhase = 0; ///< in which it arrived
+  unsigned atomicReads = 0;  ///< since it began
 
   unsigned lane() const { return thread % kWarpLanes; }
   unsigned warp() const { return thread / kWarpLanes; }
@@ -116,14 +119,30 @@ struct Barrier {
   const char *what = nullptr;
   const void *code = nullptr;
   std::vector<Thread *> waiting;
-  SyncClock clock; ///< of those that arrived without waiting
+  SyncClock clock;     ///< of those that arrived without waiting
+  unsigned phase = 0;  ///< of a cluster barrier, whose arrival and wait are apart
+  SyncClock completed; ///< of the phase before
 };
 
+/// Who did something last, for reports.
+struct Event {
+  const Thread *thread = nullptr;
+  const char *what = nullptr;
+  const void *code = nullptr;
+};
+
+/// An mbarrier: its state is here, its eight bytes in shared memory only show whether they are written.
 struct Mbarrier {
-  unsigned phase = 0, pending = 0, count = 0;
+  unsigned phase = 0;         ///< phases that are over
+  unsigned pending = 0, count = 0;
   int64_t transactions = 0; ///< bytes still expected
+  bool valid = false;       ///< initialised, and not invalidated since
+  bool fenced = false;      ///< the initialisation is visible to the copy engines
   std::vector<Thread *> waiting;
-  SyncClock clock;
+  std::vector<Thread *> woken; ///< by the last phase, and have not run since
+  SyncClock clock;             ///< of all that arrived
+  SyncClock completed;         ///< of the phases that are over
+  Event begin, arrival, expectation, end;
 };
 
 struct Block {
@@ -193,8 +212,8 @@ public:
 
 private:
   friend struct WorkerImpl;
-  explicit Worker(struct WorkerImpl &impl) : impl(impl) {}
-  struct WorkerImpl &impl;
+  explicit Worker(WorkerImpl &impl) : impl(impl) {}
+  WorkerImpl &impl;
 };
 
 /// What the last thread to arrive does for all: `arguments[i]` is what thread i of the warp or
@@ -227,10 +246,17 @@ SharedPlace accessShared(Thread &thread, SharedAddress at, unsigned bytes, unsig
 void accessGlobal(Thread &thread, const void *at, uint64_t bytes, unsigned alignment, bool write,
                   const char *what, const void *code);
 
-/// Arrivals on an mbarrier; the phase completes when none are pending and no bytes are expected.
-/// (Mbarrier.cpp)  `agent` null: the running thread arrives.
+/// The mbarrier at this address; fails unless it is initialised and intact.  (Mbarrier.cpp)
 Mbarrier &mbarrierAt(Thread &thread, SharedAddress at, const char *what, const void *code);
-void arriveAtMbarrier(Mbarrier &mbarrier, Worker &worker, unsigned arrivals, int64_t bytesArrived);
+/// Arrivals and transferred bytes; the phase completes when none are pending and no bytes are
+/// expected.  `by`: the thread that arrives, or that issued what arrives.
+void arriveAtMbarrier(Mbarrier &mbarrier, Thread &by, unsigned arrivals, int64_t bytesArrived,
+                      const char *what, const void *code);
+/// What the thread initialised is visible to the copy engines.
+void fenceMbarriers(Thread &thread);
+
+/// The thread has finished: barriers that count the live threads may be complete now.
+void leaveBarriers(Thread &thread);
 
 /// The functions of each file, into the table that modules get.
 void addThreadFunctions(Abi &abi);   // Threads.cpp: current, warps, barriers, clusters

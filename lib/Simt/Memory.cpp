@@ -1,0 +1,313 @@
+//===- Memory.cpp - Addresses, atomics and what a kernel may touch --------===//
+
+#include "Scheduler.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace swage;
+using namespace swage::simt;
+
+#define CODE SWAGE_SIMT_CALLER
+
+static constexpr SharedAddress kOffsetBits = 24, kOffsetMask = (1u << kOffsetBits) - 1;
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+static std::string extent(const Block &block) {
+  if (block.staticSharedBytes && block.dynamicSharedBytes)
+    return fmt::format("the block has {} static and {} dynamic bytes", block.staticSharedBytes,
+                       block.dynamicSharedBytes);
+  return fmt::format("the block has {} bytes", block.staticSharedBytes + block.dynamicSharedBytes);
+}
+
+/// The offset of an address in its region, for messages.
+static int64_t offsetOf(SharedAddress at) {
+  return int64_t(at) - int64_t(at >= kDynamicSharedBase ? kDynamicSharedBase : kStaticSharedBase);
+}
+
+SharedPlace swage::simt::sharedPlace(Thread &thread, SharedAddress at, unsigned bytes,
+                                     unsigned alignment, const char *what, const void *code) {
+  Worker &worker = Worker::current();
+  Block *block = thread.home;
+  if (unsigned rank = at >> kOffsetBits) {
+    Cluster &cluster = *block->cluster;
+    if (rank > cluster.blocks.size())
+      worker.fail(thread, FindingKind::OutOfBounds, code,
+                  fmt::format("{}: shared address 0x{:x} names block {} of a cluster of {}", what, at,
+                              rank - 1, cluster.blocks.size()));
+    block = cluster.blocks[rank - 1].get();
+    at &= kOffsetMask;
+  }
+  if (!block->holds(at, bytes))
+    worker.fail(thread, FindingKind::OutOfBounds, code,
+                fmt::format("{} of {} bytes of shared memory at offset {}: {}", what, bytes,
+                            offsetOf(at), extent(*block)));
+  if (at % alignment != 0)
+    worker.fail(thread, FindingKind::Misaligned, code,
+                fmt::format("{} at offset {} of shared memory, which is not a multiple of {}", what,
+                            offsetOf(at), alignment));
+  if (block->live == 0 && block != thread.home)
+    worker.fail(thread, FindingKind::OutOfBounds, code,
+                fmt::format("{} of the shared memory of block {}, which has finished", what,
+                            block->index));
+  return {block, at};
+}
+
+SharedPlace swage::simt::accessShared(Thread &thread, SharedAddress at, unsigned bytes,
+                                      unsigned alignment, bool write, const char *what,
+                                      const void *code) {
+  SharedPlace place = sharedPlace(thread, at, bytes, alignment, what, code);
+  if (Checker *checker = thread.home->cluster->checker.get())
+    checker->sharedAccess(thread, *place.block, place.at, bytes, write, what, code);
+  return place;
+}
+
+static char *arena(unsigned bytes) {
+  Worker &worker = Worker::current();
+  Thread &thread = Worker::thread();
+  Block &block = *thread.home;
+  if (block.staticSharedBytes != bytes) {
+    if (block.staticSharedBytes)
+      worker.fail(thread, FindingKind::BadInstruction, CODE,
+                  fmt::format("arena<{}> in a kernel that has arena<{}>: there is one arena", bytes,
+                              block.staticSharedBytes));
+    block.staticSharedBytes = bytes;
+    std::memset(block.shared + kStaticSharedBase, kPoisonByte, bytes);
+    if (Checker *checker = block.cluster->checker.get())
+      checker->forget(block);
+  }
+  return block.shared + kStaticSharedBase;
+}
+
+static SharedAddress sharedAddress(const void *pointer) {
+  Thread &thread = Worker::thread();
+  for (const auto &block : thread.home->cluster->blocks) {
+    ptrdiff_t at = static_cast<const char *>(pointer) - block->shared;
+    if (at >= 0 && at < ptrdiff_t(kDynamicSharedBase + kMaxDynamicSharedBytes) &&
+        block->holds(SharedAddress(at), 0))
+      return SharedAddress(at) | (block.get() == thread.home ? 0 : (block->rank + 1) << kOffsetBits);
+  }
+  Worker::current().fail(thread, FindingKind::OutOfBounds, CODE,
+                         "sharedAddress of a pointer that is not into shared memory");
+}
+
+static char *sharedPointer(SharedAddress at) {
+  return sharedPlace(Worker::thread(), at, 0, 1, "sharedPointer", CODE).data();
+}
+
+static SharedAddress mapShared(SharedAddress at, unsigned rank) {
+  Thread &thread = Worker::thread();
+  if (rank >= thread.clusterSize)
+    Worker::current().fail(thread, FindingKind::OutOfBounds, CODE,
+                           fmt::format("mapShared: block {} of a cluster of {}", rank,
+                                       thread.clusterSize));
+  return (at & kOffsetMask) | (rank + 1) << kOffsetBits;
+}
+
+static void loadCluster(SharedAddress from, void *value, unsigned bytes) {
+  SharedPlace place =
+      accessShared(Worker::thread(), from, bytes, bytes, false, "loadCluster", CODE);
+  std::memcpy(value, place.data(), bytes);
+}
+
+static void storeCluster(SharedAddress to, const void *value, unsigned bytes) {
+  SharedPlace place = accessShared(Worker::thread(), to, bytes, bytes, true, "storeCluster", CODE);
+  std::memcpy(place.data(), value, bytes);
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+void swage::simt::accessGlobal(Thread &thread, const void *at, uint64_t bytes, unsigned alignment,
+                               bool write, const char *what, const void *code) {
+  Worker &worker = Worker::current();
+  if (reinterpret_cast<uintptr_t>(at) % alignment != 0)
+    worker.fail(thread, FindingKind::Misaligned, code,
+                fmt::format("{} at an address of global memory that is not a multiple of {}", what,
+                            alignment));
+  if (Checker *checker = thread.home->cluster->checker.get()) {
+    checker->access(thread, at, bytes, write, code);
+    return;
+  }
+  const std::vector<MemoryRange> &memory = *worker.launch().memory;
+  auto after = std::upper_bound(memory.begin(), memory.end(), at,
+                                [](const void *a, const MemoryRange &b) { return a < b.begin; });
+  if (after == memory.begin() ||
+      static_cast<const char *>(at) + bytes > std::prev(after)->begin + std::prev(after)->bytes)
+    worker.fail(thread, FindingKind::OutOfBounds, code,
+                fmt::format("{} of {} bytes that are in no allocation of global memory", what, bytes));
+}
+
+static void access(const void *at, unsigned long bytes, bool write, const void *code) {
+  WorkerImpl *worker = currentWorker;
+  if (!worker || !worker->running)
+    return;
+  Thread &thread = *worker->running;
+  thread.home->cluster->checker->access(thread, at, bytes, write, code);
+}
+
+static void undefined(const char *what, const void *code) {
+  Worker::current().fail(Worker::thread(), FindingKind::Undefined, code, what);
+}
+
+static void misaligned(const void *at, unsigned alignment, bool write, const void *code) {
+  Worker::current().fail(Worker::thread(), FindingKind::Misaligned, code,
+                         fmt::format("{} at an address that is not a multiple of {}: 0x{:x}",
+                                     write ? "store" : "load", alignment,
+                                     reinterpret_cast<uintptr_t>(at)));
+}
+
+//===----------------------------------------------------------------------===//
+// Atomics
+//===----------------------------------------------------------------------===//
+
+template <class To, class From> static To bits(From value) {
+  static_assert(sizeof(To) == sizeof(From));
+  To result;
+  std::memcpy(&result, &value, sizeof(To));
+  return result;
+}
+
+template <class Number> static Number minMax(Number a, Number b, AtomicOp op) {
+  return op == AtomicOp::Min ? std::min(a, b) : std::max(a, b);
+}
+
+/// atom.add.f32 on global memory takes denormals for zero, that on shared memory does not (PTX ISA,
+/// atom).
+static float flushed(float value) {
+  return std::abs(value) < 0x1p-126f ? std::copysign(0.0f, value) : value;
+}
+
+template <class Word>
+static Word updated(Word old, Word operand, Word comparand, AtomicOp op, NumberKind kind, bool flush) {
+  switch (op) {
+  case AtomicOp::And:
+    return old & operand;
+  case AtomicOp::Or:
+    return old | operand;
+  case AtomicOp::Xor:
+    return old ^ operand;
+  case AtomicOp::Exchange:
+  case AtomicOp::Store:
+    return operand;
+  case AtomicOp::CompareExchange:
+    return old == comparand ? operand : old;
+  case AtomicOp::Load:
+    return old;
+  case AtomicOp::Min:
+  case AtomicOp::Max:
+    if (kind == NumberKind::Signed) {
+      using Signed = std::make_signed_t<Word>;
+      return Word(minMax(Signed(old), Signed(operand), op));
+    }
+    return minMax(old, operand, op);
+  case AtomicOp::Add:
+    break;
+  }
+  if (kind != NumberKind::Float)
+    return Word(old + operand);
+  if constexpr (sizeof(Word) == 8) {
+    return bits<Word>(bits<double>(old) + bits<double>(operand));
+  } else if constexpr (sizeof(Word) == 4) {
+    float a = bits<float>(old), b = bits<float>(operand);
+    return bits<Word>(flush ? flushed(flushed(a) + flushed(b)) : a + b);
+  } else {
+    return old;
+  }
+}
+
+template <class Word>
+static void atomicAt(void *at, AtomicOp op, NumberKind kind, const void *operand,
+                     const void *comparand, void *old, bool flush) {
+  auto *place = static_cast<Word *>(at);
+  Word value = 0, compared = 0;
+  if (operand)
+    std::memcpy(&value, operand, sizeof(Word));
+  if (comparand)
+    std::memcpy(&compared, comparand, sizeof(Word));
+  Word before = __atomic_load_n(place, __ATOMIC_SEQ_CST);
+  if (op != AtomicOp::Load)
+    while (!__atomic_compare_exchange_n(place, &before,
+                                        updated(before, value, compared, op, kind, flush), false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+      ;
+  if (old)
+    std::memcpy(old, &before, sizeof(Word));
+}
+
+static void atomicAt(void *at, unsigned bytes, AtomicOp op, NumberKind kind, const void *operand,
+                     const void *comparand, void *old, bool flush) {
+  switch (bytes) {
+  case 2:
+    return atomicAt<uint16_t>(at, op, kind, operand, comparand, old, flush);
+  case 4:
+    return atomicAt<uint32_t>(at, op, kind, operand, comparand, old, flush);
+  default:
+    return atomicAt<uint64_t>(at, op, kind, operand, comparand, old, flush);
+  }
+}
+
+/// A thread that reads the same flag so often waits for it, whether it says so or not.
+static constexpr unsigned kReadsUntilPause = 16;
+
+static void atomicGlobal(void *at, unsigned bytes, AtomicOp op, NumberKind kind, const void *operand,
+                         const void *comparand, void *old) {
+  const void *code = CODE;
+  Thread &thread = Worker::thread();
+  accessGlobal(thread, at, bytes, bytes, op != AtomicOp::Load, "an atomic access", code);
+  atomicAt(at, bytes, op, kind, operand, comparand, old, true);
+  if (op == AtomicOp::Load && ++thread.atomicReads % kReadsUntilPause == 0)
+    Worker::current().pause(code);
+}
+
+static void atomicShared(SharedAddress at, unsigned bytes, AtomicOp op, NumberKind kind,
+                         const void *operand, const void *comparand, void *old) {
+  const void *code = CODE;
+  Thread &thread = Worker::thread();
+  SharedPlace place = sharedPlace(thread, at, bytes, bytes, "an atomic access", code);
+  if (Checker *checker = thread.home->cluster->checker.get())
+    checker->sharedAtomic(thread, *place.block, place.at, bytes, "an atomic access", code);
+  atomicAt(place.data(), bytes, op, kind, operand, comparand, old, false);
+  if (op == AtomicOp::Load && ++thread.atomicReads % kReadsUntilPause == 0)
+    Worker::current().pause(code);
+}
+
+/// Threads of a cluster see each other's accesses in order anyway.
+static void fence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+static void pauseThread() { Worker::current().pause(CODE); }
+
+void swage::simt::addMemoryFunctions(Abi &abi) {
+  abi.access = access;
+  abi.arena = arena;
+  abi.sharedAddress = sharedAddress;
+  abi.sharedPointer = sharedPointer;
+  abi.mapShared = mapShared;
+  abi.loadCluster = loadCluster;
+  abi.storeCluster = storeCluster;
+  abi.atomicGlobal = atomicGlobal;
+  abi.atomicShared = atomicShared;
+  abi.fence = fence;
+  abi.pause = pauseThread;
+  abi.undefined = undefined;
+  abi.misaligned = misaligned;
+}
+
+const Abi &swage::simt::abiTable() {
+  static const Abi table = [] {
+    Abi abi{};
+    addThreadFunctions(abi);
+    addMemoryFunctions(abi);
+    addMatrixFunctions(abi);
+    addWarpgroupFunctions(abi);
+    addMbarrierFunctions(abi);
+    addCopyFunctions(abi);
+    return abi;
+  }();
+  return table;
+}

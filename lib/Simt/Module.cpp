@@ -1,0 +1,222 @@
+//===- Module.cpp - A compiled kernel in this process ---------------------===//
+
+#include "Module.h"
+
+#include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cstring>
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace swage;
+using namespace swage::simt;
+
+/// The bytes and what LLVM makes of them, on the first question about a line.
+struct Module::Symbols {
+  std::string image;
+  uint64_t loadBase = 0;
+  bool tried = false;
+  std::unique_ptr<llvm::object::ObjectFile> object;
+  std::unique_ptr<llvm::DWARFContext> context;
+};
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Extent {
+  const ModuleInfo *inside;
+  uint64_t base = 0;
+  const char *begin = nullptr, *end = nullptr;
+};
+} // namespace
+
+/// The mapped segments of the object that holds extent.inside.
+static int findExtent(dl_phdr_info *object, size_t, void *data) {
+  auto &extent = *static_cast<Extent *>(data);
+  uintptr_t low = UINTPTR_MAX, high = 0;
+  for (int i = 0; i < object->dlpi_phnum; ++i) {
+    const auto &segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_LOAD)
+      continue;
+    uintptr_t at = object->dlpi_addr + segment.p_vaddr;
+    low = std::min(low, at);
+    high = std::max<uintptr_t>(high, at + segment.p_memsz);
+  }
+  auto address = reinterpret_cast<uintptr_t>(extent.inside);
+  if (address < low || address >= high)
+    return 0;
+  extent.base = object->dlpi_addr;
+  extent.begin = reinterpret_cast<const char *>(low);
+  extent.end = reinterpret_cast<const char *>(high);
+  return 1;
+}
+
+/// A file in memory with these bytes; -1 on failure.
+static int makeMemoryFile(std::string_view bytes) {
+  int file = memfd_create("swage-kernel", MFD_CLOEXEC);
+  while (file >= 0 && !bytes.empty()) {
+    ssize_t written = write(file, bytes.data(), bytes.size());
+    if (written <= 0) {
+      close(file);
+      return -1;
+    }
+    bytes.remove_prefix(size_t(written));
+  }
+  return file;
+}
+
+Expected<std::shared_ptr<Module>> Module::load(std::string_view image) {
+  if (image.substr(0, 4) != "\177ELF")
+    return makeError(Stage::Load, "not a module for the simulator");
+  int file = makeMemoryFile(image);
+  if (file < 0)
+    return makeError(Stage::Load, fmt::format("cannot hold a module of {} bytes in memory: {}",
+                                              image.size(), std::strerror(errno)));
+  std::string path = fmt::format("/proc/self/fd/{}", file);
+  std::shared_ptr<Module> module(new Module);
+  module->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  std::string problem = module->handle ? "" : dlerror();
+  close(file);
+  if (!module->handle)
+    return makeError(Stage::Load, fmt::format("cannot load a simulated kernel: {}", problem));
+  module->moduleInfo = static_cast<const ModuleInfo *>(dlsym(module->handle, "swageSimtModule"));
+  if (!module->moduleInfo)
+    return makeError(Stage::Load, "not a module for the simulator: it exports no swageSimtModule");
+  if (module->moduleInfo->version != kVersion)
+    return makeError(Stage::Load,
+                     fmt::format("a module for version {} of the simulator; this is version {}",
+                                 module->moduleInfo->version, kVersion));
+  Extent extent{module->moduleInfo};
+  dl_iterate_phdr(findExtent, &extent);
+  module->begin = extent.begin;
+  module->end = extent.end;
+  module->symbols = std::make_unique<Symbols>();
+  module->symbols->image = image;
+  module->symbols->loadBase = extent.base;
+  return module;
+}
+
+Module::~Module() {
+  if (handle)
+    dlclose(handle);
+}
+
+const KernelInfo *Module::find(std::string_view kernel) const {
+  for (unsigned i = 0; i < moduleInfo->kernels; ++i)
+    if (kernel == moduleInfo->kernel[i].name)
+      return &moduleInfo->kernel[i];
+  return nullptr;
+}
+
+bool Module::contains(const void *address) const {
+  return address >= static_cast<const void *>(begin) && address < static_cast<const void *>(end);
+}
+
+//===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
+static std::string baseName(const std::string &path) { return path.substr(path.rfind('/') + 1); }
+
+/// The name of a function without namespaces, template arguments and parameters.
+static std::string shortName(const std::string &name) {
+  std::string text = name.substr(0, name.find_first_of("<("));
+  size_t colons = text.rfind("::");
+  return colons == std::string::npos ? text : text.substr(colons + 2);
+}
+
+std::vector<CodeLine> Module::lines(const void *code) const {
+  if (!contains(code))
+    return {};
+  std::lock_guard<std::mutex> lock(mutex);
+  auto found = known.find(code);
+  if (found != known.end())
+    return found->second;
+  if (!symbols->tried) {
+    symbols->tried = true;
+    auto object = llvm::object::ObjectFile::createObjectFile(
+        llvm::MemoryBufferRef(symbols->image, "swage-kernel"));
+    if (object) {
+      symbols->object = std::move(*object);
+      symbols->context = llvm::DWARFContext::create(
+          *symbols->object, llvm::DWARFContext::ProcessDebugRelocations::Process, nullptr, "",
+          [](llvm::Error error) { llvm::consumeError(std::move(error)); },
+          [](llvm::Error error) { llvm::consumeError(std::move(error)); });
+    } else {
+      llvm::consumeError(object.takeError());
+    }
+  }
+  std::vector<CodeLine> result;
+  if (symbols->context) {
+    llvm::DILineInfoSpecifier specifier(llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue,
+                                        llvm::DILineInfoSpecifier::FunctionNameKind::ShortName);
+    // The call itself lies before the address to which it returns.
+    uint64_t address = reinterpret_cast<uintptr_t>(code) - symbols->loadBase - 1;
+    llvm::DIInliningInfo chain =
+        symbols->context->getInliningInfoForAddress({address, llvm::object::SectionedAddress::UndefSection},
+                                                    specifier);
+    for (uint32_t i = 0; i < chain.getNumberOfFrames(); ++i) {
+      const llvm::DILineInfo &frame = chain.getFrame(i);
+      if (frame.Line != 0)
+        result.push_back({baseName(frame.FileName), frame.Line, shortName(frame.FunctionName)});
+    }
+  }
+  known[code] = result;
+  return result;
+}
+
+bool Module::samePlace(const void *a, const void *b) const {
+  if (a == b)
+    return true;
+  std::vector<CodeLine> left = lines(a), right = lines(b);
+  if (left.empty() || left.size() != right.size())
+    return left.empty() && right.empty();
+  for (size_t i = 0; i < left.size(); ++i)
+    if (left[i].line != right[i].line || left[i].file != right[i].file)
+      return false;
+  return true;
+}
+
+/// Line `number` of the text, counted from 1.
+static std::string lineOf(const char *text, unsigned number) {
+  for (unsigned i = 1; i < number && text; ++i) {
+    text = std::strchr(text, '\n');
+    text = text ? text + 1 : nullptr;
+  }
+  if (!text)
+    return "";
+  size_t length = std::strcspn(text, "\n");
+  return std::string(text, length);
+}
+
+static std::string trimmed(std::string text) {
+  size_t first = text.find_first_not_of(" \t");
+  if (first == std::string::npos)
+    return "";
+  return text.substr(first, text.find_last_not_of(" \t\\") - first + 1);
+}
+
+void Module::describe(Finding &finding) const {
+  finding.place.lines = lines(finding.place.code);
+  for (RelatedPlace &related : finding.related)
+    related.place.lines = lines(related.place.code);
+  // The template's frames are inlined into the kernel's file, whose comments name the ops.
+  for (const CodeLine &line : finding.place.lines) {
+    if (line.file.size() < 3 || line.file.substr(line.file.size() - 3) != ".cu")
+      continue;
+    std::string text = lineOf(moduleInfo->source, line.line);
+    size_t comment = text.find("//");
+    finding.kernelLine = fmt::format("{}:{}", line.file, line.line);
+    finding.kernelText = trimmed(text.substr(0, comment));
+    if (comment != std::string::npos)
+      finding.op = trimmed(text.substr(comment + 2));
+    break;
+  }
+}

@@ -1,0 +1,679 @@
+//===- Scheduler.cpp - Fibers, clusters and workers -----------------------===//
+//
+// A thread runs until it waits. The next one is taken from the ready ring by the order that the
+// options ask for; when the ring is empty, an asynchronous copy takes effect; when there is none, the
+// threads that wait in loops go on, after another cluster has been started for them to wait for.
+// When there is nothing of this, the launch is deadlocked.
+//
+//===----------------------------------------------------------------------===//
+#include "Scheduler.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+#include <numeric>
+#include <sched.h>
+#include <sys/mman.h>
+#include <thread>
+
+using namespace swage;
+using namespace swage::simt;
+
+thread_local WorkerImpl *swage::simt::currentWorker = nullptr;
+
+/// After this long without any thread making progress, loops that wait are taken to wait forever.
+static constexpr std::chrono::seconds kPatience{3};
+/// Clusters in one worker that wait for each other.
+static constexpr size_t kMaxResident = 264;
+static constexpr size_t kSharedSpan = kDynamicSharedBase + (kMaxDynamicSharedBytes + 4095) / 4096 * 4096;
+
+//===----------------------------------------------------------------------===//
+// Ring
+//===----------------------------------------------------------------------===//
+
+void Ring::reserve(size_t wanted) {
+  if (wanted <= slots.size())
+    return;
+  size_t capacity = 64;
+  while (capacity < wanted)
+    capacity *= 2;
+  std::vector<Thread *> larger(capacity);
+  for (size_t i = 0; i < count; ++i)
+    larger[i] = slots[(head + i) & mask];
+  slots = std::move(larger);
+  head = 0;
+  mask = capacity - 1;
+}
+
+Thread *Ring::popAt(size_t index) {
+  Thread *&slot = slots[(head + index) & mask];
+  Thread *thread = slot;
+  slot = slots[(head + count - 1) & mask];
+  --count;
+  return thread;
+}
+
+//===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+std::string Thread::str() const {
+  return fmt::format("block {}, thread {} (warp {}, lane {})", block, thread, warp(), lane());
+}
+
+WorkerImpl::WorkerImpl(const Launch &launch, const SimulatorOptions &options, LaunchState &state,
+                       unsigned number)
+    : launch(launch), options(options), state(state), handle(*this),
+      randomState((options.seed + number) * 0x9e3779b97f4a7c15ull + 1), stacks(StackPool::take()) {
+  for (auto stack = stacks.rbegin(); stack != stacks.rend(); ++stack)
+    freeStacks.push_back(stack->get());
+}
+
+static void freeShared(Cluster &cluster) {
+  for (auto &block : cluster.blocks)
+    if (block->shared)
+      munmap(block->shared, kSharedSpan);
+}
+
+WorkerImpl::~WorkerImpl() {
+  for (auto *clusters : {&resident, &idle})
+    for (auto &cluster : *clusters)
+      freeShared(*cluster);
+  StackPool::giveBack(std::move(stacks));
+}
+
+static std::unique_ptr<Cluster> makeCluster(WorkerImpl &worker) {
+  const Launch &launch = worker.launch;
+  auto cluster = std::make_unique<Cluster>();
+  cluster->worker = &worker.handle;
+  for (unsigned rank = 0; rank < launch.clusterSize; ++rank) {
+    auto block = std::make_unique<Block>();
+    block->cluster = cluster.get();
+    block->rank = rank;
+    block->threads = std::vector<Thread>(launch.threads);
+    block->warps.resize((launch.threads + kWarpLanes - 1) / kWarpLanes);
+    block->warpgroups.resize((launch.threads + kWarpgroupThreads - 1) / kWarpgroupThreads);
+    void *shared = mmap(nullptr, kSharedSpan, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    block->shared = shared == MAP_FAILED ? nullptr : static_cast<char *>(shared);
+    block->dynamicSharedBytes = launch.dynamicSharedBytes;
+    for (unsigned i = 0; i < launch.threads; ++i) {
+      Thread &thread = block->threads[i];
+      thread.home = block.get();
+      thread.thread = i;
+      thread.threads = launch.threads;
+      thread.blocks = launch.blocks;
+      thread.clusterRank = rank;
+      thread.clusterSize = launch.clusterSize;
+      thread.dynamicShared = block->shared + kDynamicSharedBase;
+      thread.dynamicSharedBytes = launch.dynamicSharedBytes;
+    }
+    cluster->blocks.push_back(std::move(block));
+  }
+  if (worker.options.check)
+    cluster->checker = std::make_unique<Checker>(*cluster);
+  return cluster;
+}
+
+/// The block as it is when its threads start.
+static void resetBlock(Block &block, unsigned index) {
+  block.index = index;
+  block.live = unsigned(block.threads.size());
+  block.staticSharedBytes = 0;
+  std::memset(block.shared + kDynamicSharedBase, kPoisonByte, block.dynamicSharedBytes);
+  for (Warp &warp : block.warps)
+    warp = Warp();
+  for (Warpgroup &group : block.warpgroups)
+    group = Warpgroup();
+  for (Barrier &barrier : block.barriers)
+    barrier = Barrier();
+  block.mbarriers.clear();
+  for (Thread &thread : block.threads) {
+    thread.block = index;
+    thread.fiber = Fiber();
+    thread.wait = Wait();
+    thread.finished = false;
+    thread.arrivedAtCluster = false;
+    thread.clusterPhase = 0;
+    thread.copies.open.clear();
+    thread.copies.committed.clear();
+    thread.bulkStores.open.clear();
+    thread.bulkStores.committed.clear();
+    thread.clock = ThreadClock();
+  }
+}
+
+bool WorkerImpl::startCluster() {
+  if (state.stopped.load(std::memory_order_relaxed))
+    return false;
+  uint64_t position = state.next.fetch_add(1, std::memory_order_relaxed);
+  if (position >= state.clusters)
+    return false;
+  if (idle.empty())
+    idle.push_back(makeCluster(*this));
+  std::unique_ptr<Cluster> cluster = std::move(idle.back());
+  idle.pop_back();
+  cluster->index = unsigned((position * state.multiplier + state.offset) % state.clusters);
+  cluster->live = launch.threads * launch.clusterSize;
+  cluster->barrier = Barrier();
+  for (auto &block : cluster->blocks)
+    resetBlock(*block, cluster->index * launch.clusterSize + block->rank);
+  if (cluster->checker)
+    cluster->checker->reset();
+  ready.reserve(ready.size() + cluster->live + paused.size() + 1);
+  for (auto &block : cluster->blocks)
+    for (Thread &thread : block->threads)
+      ready.pushBack(&thread);
+  resident.push_back(std::move(cluster));
+  return true;
+}
+
+void WorkerImpl::retire(Cluster &cluster) {
+  // What nobody waited for takes effect now.
+  for (auto *operations : {&signalling, &others})
+    for (size_t i = 0; i < operations->size();) {
+      AsyncRef operation = (*operations)[i];
+      if (operation->issuer->home->cluster != &cluster) {
+        ++i;
+        continue;
+      }
+      operations->erase(operations->begin() + ptrdiff_t(i));
+      if (!operation->done) {
+        operation->done = true;
+        operation->perform();
+      }
+    }
+  auto at = std::find_if(resident.begin(), resident.end(),
+                         [&](const auto &other) { return other.get() == &cluster; });
+  idle.push_back(std::move(*at));
+  resident.erase(at);
+}
+
+//===----------------------------------------------------------------------===//
+// Switching
+//===----------------------------------------------------------------------===//
+
+Stack *WorkerImpl::takeStack() {
+  if (freeStacks.empty()) {
+    auto stack = Stack::create(stacks.size());
+    if (!stack)
+      return nullptr;
+    stacks.push_back(std::move(stack));
+    return stacks.back().get();
+  }
+  Stack *stack = freeStacks.back();
+  freeStacks.pop_back();
+  return stack;
+}
+
+static void threadEntry() { currentWorker->threadMain(); }
+
+/// `thread` null: the main stack.
+void WorkerImpl::switchTo(Thread *thread, void **save) {
+  ++stats.switches;
+  beats.store(beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (!thread) {
+    switchContext(save, mainContext);
+    return;
+  }
+  if (!thread->fiber.context) {
+    Stack *stack = takeStack();
+    if (!stack) {
+      finding = Finding();
+      finding->kind = FindingKind::Crash;
+      finding->message = "no memory for another stack";
+      stop();
+    }
+    thread->fiber.stack = stack;
+    thread->fiber.context = makeContext(*stack, threadEntry);
+  }
+  running = thread;
+  switchContext(save, thread->fiber.context);
+}
+
+/// Leaves the fiber for good; the main stack sees the finding.
+void WorkerImpl::stop() {
+  void *dropped;
+  switchContext(&dropped, mainContext);
+  __builtin_unreachable();
+}
+
+void WorkerImpl::performOne(std::deque<AsyncRef> &operations) {
+  size_t index = options.async == Asynchrony::Random ? handle.random() % operations.size() : 0;
+  AsyncRef operation = operations[index];
+  operations.erase(operations.begin() + ptrdiff_t(index));
+  if (operation->done)
+    return;
+  operation->done = true;
+  operation->perform();
+}
+
+Thread *WorkerImpl::next() {
+  if (state.stopped.load(std::memory_order_relaxed))
+    return nullptr;
+  if (options.async == Asynchrony::Random && (!signalling.empty() || !others.empty()) &&
+      (handle.random() & 7) == 0)
+    performOne(others.empty() || (!signalling.empty() && handle.random() % 2) ? signalling : others);
+  while (ready.empty()) {
+    if (!signalling.empty())
+      performOne(signalling);
+    else if (paused.empty() || !waitForOthers())
+      return nullptr;
+  }
+  switch (options.order) {
+  case Order::Forward:
+    return ready.popFront();
+  case Order::Reverse:
+    return ready.popBack();
+  case Order::Random:
+    break;
+  }
+  return ready.popAt(handle.random() % ready.size());
+}
+
+/// Only threads that wait in loops are left: gives them something to wait for, and lets them look
+/// again.
+bool WorkerImpl::waitForOthers() {
+  if (state.stopped.load(std::memory_order_relaxed))
+    return false;
+  if (resident.size() < kMaxResident && startCluster())
+    return true;
+  auto now = std::chrono::steady_clock::now();
+  if (fruitlessRounds++ == 0)
+    fruitlessSince = now;
+  if (fruitlessRounds > 16) {
+    if (!isFruitless) {
+      isFruitless = true;
+      ++state.fruitless;
+    }
+    // Another worker that goes on may still do what is waited for.
+    if (state.fruitless.load() < state.running.load())
+      fruitlessSince = now;
+    else if (now - fruitlessSince > kPatience)
+      return false;
+    sched_yield();
+  }
+  for (Thread *thread : paused)
+    ready.pushBack(thread);
+  paused.clear();
+  return true;
+}
+
+void Worker::wake(Thread &thread) {
+  thread.wait = Wait();
+  impl.fruitlessRounds = 0;
+  if (impl.isFruitless) {
+    impl.isFruitless = false;
+    --impl.state.fruitless;
+  }
+  // In the forward order, those that were woken together go on together: their data is in the cache.
+  if (impl.options.order == Order::Forward)
+    impl.ready.pushFront(&thread);
+  else
+    impl.ready.pushBack(&thread);
+}
+
+void Worker::suspend(const Wait &wait) {
+  Thread &thread = *impl.running;
+  thread.wait = wait;
+  Thread *next = impl.next();
+  if (!next) {
+    if (!impl.finding && !impl.state.stopped.load())
+      impl.finding = impl.deadlock();
+    impl.stop();
+  }
+  if (next != &thread) {
+    impl.switchTo(next, &thread.fiber.context);
+    impl.running = &thread;
+  }
+  thread.wait = Wait();
+}
+
+void Worker::pause(const void *code) {
+  Wait wait;
+  wait.kind = Wait::For::Pause;
+  wait.what = "a loop";
+  wait.code = code;
+  impl.paused.push_back(impl.running);
+  suspend(wait);
+}
+
+void Worker::onMainStack(const std::function<void()> &function) {
+  Thread *thread = impl.running;
+  impl.mainTask = &function;
+  switchContext(&thread->fiber.context, impl.mainContext);
+}
+
+void WorkerImpl::finishThread(Thread &thread) {
+  thread.finished = true;
+  fruitlessRounds = 0;
+  Block &block = *thread.home;
+  Cluster &cluster = *block.cluster;
+  --block.live;
+  --cluster.live;
+  leaveBarriers(thread);
+  if (cluster.live == 0)
+    retire(cluster);
+}
+
+/// Threads one after the other on one stack, as long as they do not wait.
+void WorkerImpl::threadMain() {
+  for (;;) {
+    Thread &thread = *running;
+    launch.kernel->invoke(launch.arguments);
+    Fiber fiber = thread.fiber;
+    finishThread(thread);
+    if (resident.empty())
+      startCluster();
+    Thread *following = next();
+    if (following && !following->fiber.context) {
+      beats.store(beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      following->fiber = fiber;
+      following->fiber.context = &following->fiber; // started
+      running = following;
+      continue;
+    }
+    if (!following) {
+      if (!resident.empty() && !finding && !state.stopped.load())
+        finding = deadlock();
+      stop();
+    }
+    freeStacks.push_back(fiber.stack);
+    void *dropped;
+    switchTo(following, &dropped);
+  }
+}
+
+void WorkerImpl::run() {
+  currentWorker = this;
+  {
+    SignalScope signals(*this);
+    if (startCluster())
+      if (Thread *first = next()) {
+        switchTo(first, &mainContext);
+        while (mainTask) {
+          (*mainTask)();
+          mainTask = nullptr;
+          switchContext(&mainContext, running->fiber.context);
+        }
+      }
+  }
+  running = nullptr;
+  currentWorker = nullptr;
+  if (isFruitless)
+    --state.fruitless;
+  --state.running;
+  if (finding) {
+    findingCluster = resident.empty() ? 0 : resident.front()->index;
+    state.stopped.store(true);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Worker
+//===----------------------------------------------------------------------===//
+
+Worker &Worker::current() { return currentWorker->handle; }
+Thread &Worker::thread() { return *currentWorker->running; }
+const Launch &Worker::launch() const { return impl.launch; }
+const SimulatorOptions &Worker::options() const { return impl.options; }
+
+/// xorshift64 (Marsaglia, 2003).
+uint64_t Worker::random() {
+  uint64_t &x = impl.randomState;
+  x ^= x << 13;
+  x ^= x >> 7;
+  x ^= x << 17;
+  return x >> 8;
+}
+
+void Worker::issue(const AsyncRef &operation) {
+  if (impl.options.async == Asynchrony::Eager) {
+    operation->done = true;
+    operation->perform();
+    return;
+  }
+  (operation->signals ? impl.signalling : impl.others).push_back(operation);
+}
+
+void Worker::finish(AsyncOperation &operation) {
+  if (operation.done)
+    return;
+  for (auto *operations : {&impl.signalling, &impl.others})
+    for (auto at = operations->begin(); at != operations->end(); ++at)
+      if (at->get() == &operation) {
+        operations->erase(at);
+        operation.done = true;
+        operation.perform();
+        return;
+      }
+}
+
+void Worker::fail(const Thread &thread, FindingKind kind, const void *code, std::string message,
+                  std::vector<RelatedPlace> related) {
+  Finding finding;
+  finding.kind = kind;
+  finding.message = std::move(message);
+  finding.place = code;
+  finding.thread = thread.str();
+  finding.related = std::move(related);
+  fail(std::move(finding));
+}
+
+void Worker::fail(Finding finding) {
+  impl.finding = std::move(finding);
+  impl.stop();
+}
+
+//===----------------------------------------------------------------------===//
+// Deadlocks
+//===----------------------------------------------------------------------===//
+
+/// "0-3, 7"
+static std::string ranges(const std::vector<unsigned> &numbers) {
+  std::string text;
+  for (size_t i = 0; i < numbers.size();) {
+    size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+      ++last;
+    if (!text.empty())
+      text += ", ";
+    text += last == i ? fmt::format("{}", numbers[i])
+                      : fmt::format("{}-{}", numbers[i], numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+/// What a thread waits for, with the state of it.
+static std::string describe(const Thread &thread, const Module &module) {
+  if (thread.finished)
+    return "finished";
+  const Wait &wait = thread.wait;
+  CodePlace at(wait.code);
+  at.lines = module.lines(wait.code);
+  std::string text = fmt::format("in {}", wait.what ? wait.what : "nothing");
+  switch (wait.kind) {
+  case Wait::For::Warp:
+    text += fmt::format(" (lanes 0x{:08x} take part)", wait.a);
+    break;
+  case Wait::For::Warpgroup:
+    text += fmt::format(" ({} of {} threads of the warpgroup have come)",
+                        thread.home->warpgroups[thread.warpgroup()].arrived, kWarpgroupThreads);
+    break;
+  case Wait::For::Barrier: {
+    const Barrier &barrier = thread.home->barriers[wait.a];
+    text += fmt::format(" (barrier {}: {} of {} threads have come)", wait.a, barrier.arrived,
+                        barrier.expected ? barrier.expected : thread.home->live);
+    break;
+  }
+  case Wait::For::ClusterBarrier:
+    text += fmt::format(" ({} of {} threads of the cluster have come)",
+                        thread.home->cluster->barrier.arrived, thread.home->cluster->live);
+    break;
+  case Wait::For::Mbarrier: {
+    unsigned rank = wait.a >> 24;
+    const Block &block = rank ? *thread.home->cluster->blocks[rank - 1] : *thread.home;
+    auto found = block.mbarriers.find(wait.a & 0xffffff);
+    if (found != block.mbarriers.end())
+      text += fmt::format(" (mbarrier 0x{:x}, parity {}: phase {}, {} of {} arrivals pending, {} "
+                          "bytes expected)",
+                          wait.a & 0xffffff, wait.b, found->second.phase, found->second.pending,
+                          found->second.count, found->second.transactions);
+    break;
+  }
+  case Wait::For::Nothing:
+  case Wait::For::Pause:
+    break;
+  }
+  if (!at.lines.empty())
+    text += " at " + at.str();
+  return text;
+}
+
+Finding WorkerImpl::deadlock() {
+  Finding result;
+  handle.onMainStack([&] {
+    struct Group {
+      unsigned block;
+      std::string what;
+      std::vector<unsigned> threads;
+    };
+    std::vector<Group> groups;
+    const Thread *first = nullptr, *inWarp = nullptr;
+    size_t waiting = 0;
+    for (const auto &cluster : resident)
+      for (const auto &block : cluster->blocks) {
+        size_t begin = groups.size();
+        for (const Thread &thread : block->threads) {
+          if (!thread.finished) {
+            ++waiting;
+            if (!first)
+              first = &thread;
+            if (!inWarp && thread.wait.kind == Wait::For::Warp)
+              inWarp = &thread;
+          }
+          std::string what = describe(thread, *launch.module);
+          auto same = std::find_if(groups.begin() + ptrdiff_t(begin), groups.end(),
+                                   [&](const Group &group) { return group.what == what; });
+          if (same == groups.end())
+            same = groups.insert(groups.end(), {block->index, what, {}});
+          same->threads.push_back(thread.thread);
+        }
+      }
+    bool loops = !paused.empty();
+    result.kind = loops ? FindingKind::NoProgress : FindingKind::Deadlock;
+    result.message =
+        loops ? fmt::format("{} threads wait in loops for what never happens", waiting)
+              : fmt::format("no thread can run: {} wait", waiting);
+    const Thread *shown = first;
+    if (inWarp) {
+      // The others of the warp are elsewhere, and will not come.
+      shown = inWarp;
+      std::vector<unsigned> missing;
+      const Thread *other = nullptr;
+      const Wait &wait = inWarp->wait;
+      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+        unsigned number = inWarp->warp() * kWarpLanes + lane;
+        if (!(wait.a >> lane & 1) || number >= inWarp->threads)
+          continue;
+        const Thread &thread = inWarp->home->threads[number];
+        if (thread.finished || thread.wait.kind != Wait::For::Warp || thread.wait.code != wait.code) {
+          missing.push_back(lane);
+          other = &thread;
+        }
+      }
+      result.kind = FindingKind::Divergence;
+      result.message = fmt::format("lanes {} of the warp do not take part in {}", ranges(missing),
+                                   wait.what);
+      if (other && !other->finished)
+        result.related.push_back({fmt::format("they wait in {}", other->wait.what), other->wait.code});
+    }
+    if (shown) {
+      result.place = shown->wait.code;
+      result.thread = shown->str();
+    }
+    for (const Group &group : groups) {
+      if (result.details.size() == 16) {
+        result.details.push_back("...");
+        break;
+      }
+      result.details.push_back(
+          fmt::format("block {}, threads {}: {}", group.block, ranges(group.threads), group.what));
+    }
+  });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Launch
+//===----------------------------------------------------------------------===//
+
+static std::string problemOf(const Launch &launch) {
+  if (launch.threads == 0 || launch.threads > kMaxThreads)
+    return fmt::format("{} threads in a block; allowed: 1 to {}", launch.threads, kMaxThreads);
+  if (launch.clusterSize == 0 || launch.clusterSize > kMaxClusterSize)
+    return fmt::format("{} blocks in a cluster; allowed: 1 to {}", launch.clusterSize,
+                       kMaxClusterSize);
+  if (launch.blocks == 0 || launch.blocks % launch.clusterSize != 0)
+    return fmt::format("{} blocks are not a positive multiple of the cluster's {}", launch.blocks,
+                       launch.clusterSize);
+  if (launch.dynamicSharedBytes > kMaxDynamicSharedBytes)
+    return fmt::format("{} bytes of dynamic shared memory; allowed: {}", launch.dynamicSharedBytes,
+                       kMaxDynamicSharedBytes);
+  return "";
+}
+
+std::optional<Finding> swage::simt::run(const Launch &launch, const SimulatorOptions &options,
+                                        LaunchStats *stats) {
+  if (std::string problem = problemOf(launch); !problem.empty()) {
+    Finding finding;
+    finding.kind = FindingKind::BadInstruction;
+    finding.message = "launch: " + problem;
+    finding.kernel = launch.kernel->name;
+    return finding;
+  }
+  *launch.module->info().abi = &abiTable();
+
+  LaunchState state;
+  state.clusters = launch.blocks / launch.clusterSize;
+  if (options.order == Order::Reverse) {
+    state.multiplier = state.clusters - 1;
+    state.offset = state.clusters - 1;
+  } else if (options.order == Order::Random) {
+    state.offset = options.seed % state.clusters;
+    state.multiplier = options.seed * 7919 % state.clusters;
+    while (std::gcd(state.multiplier, uint64_t(state.clusters)) != 1)
+      ++state.multiplier;
+  }
+  unsigned count = options.workers ? options.workers : std::thread::hardware_concurrency();
+  count = std::max(1u, std::min(count, state.clusters));
+  std::vector<std::unique_ptr<WorkerImpl>> workers;
+  for (unsigned i = 0; i < count; ++i)
+    workers.push_back(std::make_unique<WorkerImpl>(launch, options, state, i));
+  state.running = int(count);
+  std::vector<std::thread> threads;
+  for (unsigned i = 1; i < count; ++i)
+    threads.emplace_back([&workers, i] { workers[i]->run(); });
+  workers[0]->run();
+  for (std::thread &thread : threads)
+    thread.join();
+
+  std::optional<Finding> found;
+  unsigned cluster = 0;
+  for (auto &worker : workers) {
+    if (worker->finding && (!found || worker->findingCluster < cluster)) {
+      found = std::move(worker->finding);
+      cluster = worker->findingCluster;
+    }
+    if (stats) {
+      stats->switches += worker->stats.switches;
+      stats->meetings += worker->stats.meetings;
+    }
+  }
+  if (found) {
+    found->kernel = launch.kernel->name;
+    launch.module->describe(*found);
+  }
+  return found;
+}

@@ -1,0 +1,177 @@
+//===- Signals.cpp - Crashes and endless loops of kernels -----------------===//
+//
+// A signal that a kernel causes while its fiber runs is turned into a finding: the handler leaves the
+// fiber for the worker's main stack. Signals from anywhere else go to whoever handled them before.
+//
+//===----------------------------------------------------------------------===//
+#include "Scheduler.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <csignal>
+#include <fmt/format.h>
+#include <pthread.h>
+#include <thread>
+
+using namespace swage;
+using namespace swage::simt;
+
+static constexpr int kCaught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+/// Sent by the watchdog; not used for anything else in practice, and ignored by default.
+static constexpr int kStuckSignal = SIGURG;
+static constexpr size_t kAlternateStackBytes = 64 << 10;
+/// A thread that runs for so long without waiting for anything is stuck.
+static constexpr std::chrono::seconds kStuckAfter{20};
+
+static struct sigaction previousActions[NSIG];
+
+/// Where the thread was in the kernel; with `callers`, also if it was in a function that the kernel
+/// has called.
+static const void *codeAt(const Module &module, void *context, bool callers) {
+#if defined(__x86_64__)
+  auto *machine = static_cast<ucontext_t *>(context);
+  // As for all places: the return address, one past the instruction.
+  auto *code = reinterpret_cast<const char *>(machine->uc_mcontext.gregs[REG_RIP]) + 1;
+  if (module.contains(code))
+    return code;
+  if (!callers)
+    return nullptr;
+  auto *stack = reinterpret_cast<void *const *>(machine->uc_mcontext.gregs[REG_RSP]);
+  for (int i = 0; i < 64; ++i)
+    if (module.contains(stack[i]))
+      return stack[i];
+#endif
+  return nullptr;
+}
+
+static std::string describe(int signal, const void *address, const Thread &thread) {
+  if (signal == kStuckSignal)
+    return fmt::format("the thread has run for {} s without an end, waiting for nothing",
+                       kStuckAfter.count());
+  if (signal == SIGFPE)
+    return "integer division by zero, or its overflow";
+  if (signal == SIGILL)
+    return "the compiler put a trap here: what the source does is undefined";
+  if (thread.fiber.stack && thread.fiber.stack->guards(address))
+    return fmt::format("the thread needs more than {} KB of stack", kStackBytes >> 10);
+  return fmt::format("access to unmapped memory at 0x{:x}; run with 'check' to see of what",
+                     reinterpret_cast<uintptr_t>(address));
+}
+
+static void handle(int signal, siginfo_t *info, void *context) {
+  WorkerImpl *worker = currentWorker;
+  // On a fiber only: the main stack is our own code, and a crash there is ours.
+  if (worker && worker->running && !worker->mainTask) {
+    Thread &thread = *worker->running;
+    // The stack cannot be read where it has run into its guard; and a thread that is not stuck in
+    // the kernel itself may hold a lock of the C library.
+    bool callers = signal != kStuckSignal &&
+                   !(thread.fiber.stack && thread.fiber.stack->guards(info->si_addr));
+    const void *code = codeAt(*worker->launch.module, context, callers);
+    if (code || signal != kStuckSignal) {
+      FindingKind kind = signal == kStuckSignal ? FindingKind::NoProgress
+                         : signal == SIGFPE     ? FindingKind::Undefined
+                                                : FindingKind::Crash;
+      worker->handle.fail(thread, kind, code, describe(signal, info->si_addr, thread));
+    }
+  }
+  if (signal == kStuckSignal)
+    return;
+  const struct sigaction &previous = previousActions[signal];
+  if (previous.sa_flags & SA_SIGINFO) {
+    previous.sa_sigaction(signal, info, context);
+    return;
+  }
+  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(signal);
+    return;
+  }
+  sigaction(signal, &previous, nullptr); // and the instruction is tried once more
+}
+
+static void install() {
+  struct sigaction action = {};
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  for (int signal : kCaught)
+    sigaction(signal, &action, &previousActions[signal]);
+  sigaction(kStuckSignal, &action, &previousActions[kStuckSignal]);
+}
+
+//===----------------------------------------------------------------------===//
+// Watchdog
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Looks at all workers of the process once in a while; its thread lives as long as there are any.
+class Watchdog {
+public:
+  void add(WorkerImpl &worker) {
+    std::lock_guard<std::mutex> lock(mutex);
+    watched.push_back({&worker, pthread_self(), worker.beats.load(), std::chrono::steady_clock::now()});
+    if (!isRunning) {
+      isRunning = true;
+      std::thread([this] { watch(); }).detach();
+    }
+  }
+  void remove(WorkerImpl &worker) {
+    std::lock_guard<std::mutex> lock(mutex);
+    watched.erase(std::find_if(watched.begin(), watched.end(),
+                               [&](const Watched &other) { return other.worker == &worker; }));
+  }
+
+private:
+  struct Watched {
+    WorkerImpl *worker;
+    pthread_t thread;
+    uint64_t beats;
+    std::chrono::steady_clock::time_point since;
+  };
+
+  void watch() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    for (;;) {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      std::lock_guard<std::mutex> lock(mutex);
+      auto now = std::chrono::steady_clock::now();
+      for (Watched &entry : watched) {
+        uint64_t beats = entry.worker->beats.load(std::memory_order_relaxed);
+        if (beats != entry.beats) {
+          entry.beats = beats;
+          entry.since = now;
+        } else if (now - entry.since > kStuckAfter) {
+          pthread_kill(entry.thread, kStuckSignal);
+        }
+      }
+    }
+  }
+
+  std::mutex mutex;
+  std::vector<Watched> watched;
+  bool isRunning = false;
+};
+} // namespace
+
+static Watchdog &watchdog() {
+  static Watchdog &instance = *new Watchdog; // its thread outlives every static object
+  return instance;
+}
+
+SignalScope::SignalScope(WorkerImpl &worker)
+    : worker(worker), alternateStack(new char[kAlternateStackBytes]) {
+  static std::once_flag once;
+  std::call_once(once, install);
+  stack_t stack = {};
+  stack.ss_sp = alternateStack.get();
+  stack.ss_size = kAlternateStackBytes;
+  sigaltstack(&stack, &previousStack);
+  watchdog().add(worker);
+}
+
+SignalScope::~SignalScope() {
+  watchdog().remove(worker);
+  sigaltstack(&previousStack, nullptr);
+}
