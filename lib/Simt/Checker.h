@@ -1,9 +1,9 @@
 //===- Checker.h - What orders what, and who touched what -----------------===//
 //
-// Happens-before over vector clocks (FastTrack, Flanagan and Freund, PLDI 2009), one clock entry for
-// each thread of the cluster and for each of its engines.  A shadow of shared memory holds the last
-// write and the reads since of every byte.  Engines (copies, wgmma) work through the async proxy: what
-// threads wrote reaches them only across fence.proxy.async.
+// Happens-before over vector clocks (FastTrack, Flanagan and Freund, PLDI 2009), one clock entry
+// for each thread of the cluster and for each of its engines.  A shadow of shared memory holds the
+// last write and the reads since of every byte.  Engines (copies, wgmma) work through the async
+// proxy: what threads wrote reaches them only across fence.proxy.async.
 //
 // One Checker belongs to one cluster; null where a launch is not checked.
 //
@@ -37,10 +37,10 @@ struct SyncClock {
 
 /// The engines of a block.
 enum class Engine : unsigned char {
-  CopyAsync,  ///< cp.async: generic proxy, on behalf of its thread
-  BulkLoad,   ///< into shared memory, async proxy
-  BulkStore,  ///< out of shared memory, async proxy
-  Wgmma,      ///< async proxy
+  CopyAsync, ///< cp.async: generic proxy, on behalf of its thread
+  BulkLoad,  ///< into shared memory, async proxy
+  BulkStore, ///< out of shared memory, async proxy
+  Wgmma,     ///< async proxy
 };
 
 /// One operation of an engine, from its issue to its completion.
@@ -73,8 +73,8 @@ public:
   void sharedAccess(Thread &thread, Block &block, SharedAddress at, unsigned bytes, bool write,
                     const char *what, const void *code);
   /// An atomic: ordered with other atomics at the same place, a race with anything else.
-  void sharedAtomic(Thread &thread, Block &block, SharedAddress at, unsigned bytes, const char *what,
-                    const void *code);
+  void sharedAtomic(Thread &thread, Block &block, SharedAddress at, unsigned bytes,
+                    const char *what, const void *code);
 
   // Engines.
   EngineOperation begin(Engine engine, Thread *const *issuers, size_t count);

@@ -1,7 +1,7 @@
 //===- Fiber.h - Stacks and the switch between them -----------------------===//
 //
-// A switch saves the callee-saved registers of the x86-64 System V ABI and the stack pointer, nothing
-// else: floating-point control words stay as they are.  Other machines use Boost.Context.
+// A switch saves the callee-saved registers of the x86-64 System V ABI and the stack pointer,
+// nothing else: floating-point control words stay as they are.  Other machines use Boost.Context.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_LIB_SIMT_FIBER_H

@@ -40,12 +40,8 @@ const char *swage::simt::name(FindingKind kind) {
 
 std::string CodePlace::str() const {
   std::string text;
-  for (const CodeLine &line : lines) {
-    // The wrappers of the CPU are how a call gets here, not where it is.
-    bool isWrapper = &line != &lines.back() && line.function.rfind("__tsan", 0) == 0;
-    if (!isWrapper)
-      text += fmt::format("{}{}:{}", text.empty() ? "" : ", in ", line.file, line.line);
-  }
+  for (const CodeLine &line : lines)
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ", in ", line.file, line.line);
   return text;
 }
 
@@ -61,8 +57,9 @@ std::string Finding::str() const {
   add("op", op);
   add("thread", thread);
   for (const RelatedPlace &other : related)
-    add("other", other.place.lines.empty() ? other.what
-                                           : fmt::format("{} at {}", other.what, other.place.str()));
+    add("other", other.place.lines.empty()
+                     ? other.what
+                     : fmt::format("{} at {}", other.what, other.place.str()));
   for (const std::string &detail : details)
     text += "\n    " + detail;
   return text;

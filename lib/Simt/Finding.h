@@ -1,7 +1,7 @@
 //===- Finding.h - What the simulator found, and where --------------------===//
 //
-// A launch ends at its first finding.  The machine fills in addresses of code; Module::describe turns
-// them into lines once the launch has stopped, so that nothing is paid for before.
+// A launch ends at its first finding.  The machine fills in addresses of code; Module::describe
+// turns them into lines once the launch has stopped, so that nothing is paid for before.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_LIB_SIMT_FINDING_H
@@ -13,19 +13,19 @@
 namespace swage::simt {
 
 enum class FindingKind {
-  SharedRace,       ///< accesses of shared memory that nothing orders
-  MissingFence,     ///< an engine reads what threads wrote without fence.proxy.async between
-  Uninitialized,    ///< a read of shared memory that nothing has written
+  SharedRace,    ///< accesses of shared memory that nothing orders
+  MissingFence,  ///< an engine reads what threads wrote without fence.proxy.async between
+  Uninitialized, ///< a read of shared memory that nothing has written
   OutOfBounds,
   Misaligned,
-  ReadOnlyWrite,    ///< a write through a pointer the kernel declares as const
-  Undefined,        ///< integer overflow and what else UndefinedBehaviorSanitizer knows
-  Divergence,       ///< threads that should meet in one place are in different ones
+  ReadOnlyWrite, ///< a write through a pointer the kernel declares as const
+  Undefined,     ///< integer overflow and what else UndefinedBehaviorSanitizer knows
+  Divergence,    ///< threads that should meet in one place are in different ones
   Deadlock,
-  BarrierMisuse,    ///< ids, counts and arrivals of barriers and mbarriers
-  BadInstruction,   ///< operands that the hardware forbids: descriptors, tensor maps, addresses
-  Crash,            ///< a signal: access to unmapped memory, stack overflow, division by zero
-  NoProgress,       ///< threads that wait in a loop for what never comes
+  BarrierMisuse,  ///< ids, counts and arrivals of barriers and mbarriers
+  BadInstruction, ///< operands that the hardware forbids: descriptors, tensor maps, addresses
+  Crash,          ///< a signal: access to unmapped memory, stack overflow, division by zero
+  NoProgress,     ///< threads that wait in a loop for what never comes
 };
 
 /// "shared-race", ...: stable names for tests and tools.

@@ -45,7 +45,15 @@ constexpr unsigned char kPoisonByte = 0xff;
 
 /// Why a thread does not run.
 struct Wait {
-  enum class For : unsigned char { Nothing, Warp, Warpgroup, Barrier, ClusterBarrier, Mbarrier, Pause };
+  enum class For : unsigned char {
+    Nothing,
+    Warp,
+    Warpgroup,
+    Barrier,
+    ClusterBarrier,
+    Mbarrier,
+    Pause
+  };
   For kind = For::Nothing;
   const char *what = nullptr; ///< "mbarrierWait"
   const void *code = nullptr;
@@ -131,9 +139,10 @@ struct Event {
   const void *code = nullptr;
 };
 
-/// An mbarrier: its state is here, its eight bytes in shared memory only show whether they are written.
+/// An mbarrier: its state is here, its eight bytes in shared memory only show whether they are
+/// written.
 struct Mbarrier {
-  unsigned phase = 0;         ///< phases that are over
+  unsigned phase = 0; ///< phases that are over
   unsigned pending = 0, count = 0;
   int64_t transactions = 0; ///< bytes still expected
   bool valid = false;       ///< initialised, and not invalidated since
@@ -165,7 +174,8 @@ struct Block {
     auto inside = [&](unsigned base, unsigned size) {
       return at >= base && at - base <= size && bytes <= size - (at - base);
     };
-    return inside(kStaticSharedBase, staticSharedBytes) || inside(kDynamicSharedBase, dynamicSharedBytes);
+    return inside(kStaticSharedBase, staticSharedBytes) ||
+           inside(kDynamicSharedBase, dynamicSharedBytes);
   }
 };
 
@@ -200,12 +210,12 @@ public:
   void onMainStack(const std::function<void()> &function);
 
   /// Ends the launch with this finding about `thread`.
-  [[noreturn]] void fail(const Thread &thread, FindingKind kind, const void *code, std::string message,
-                         std::vector<RelatedPlace> related = {});
+  [[noreturn]] void fail(const Thread &thread, FindingKind kind, const void *code,
+                         std::string message, std::vector<RelatedPlace> related = {});
   [[noreturn]] void fail(Finding finding);
 
-  /// Performs the operation now (eager), or keeps it for later.  The issuer has poisoned what it will
-  /// write unless options().async is Eager.
+  /// Performs the operation now (eager), or keeps it for later.  The issuer has poisoned what it
+  /// will write unless options().async is Eager.
   void issue(const AsyncRef &operation);
   /// Performs it if that has not happened.
   void finish(AsyncOperation &operation);
@@ -241,8 +251,8 @@ SharedPlace sharedPlace(Thread &thread, SharedAddress at, unsigned bytes, unsign
 /// As sharedPlace, and tells the checker that the thread reads or writes there (generic proxy).
 SharedPlace accessShared(Thread &thread, SharedAddress at, unsigned bytes, unsigned alignment,
                          bool write, const char *what, const void *code);
-/// Fails unless [at, at + bytes) lies in a global allocation and is aligned; with `write`, in one that
-/// the kernel may write.  Checked launches only test the allocation.
+/// Fails unless [at, at + bytes) lies in a global allocation and is aligned; with `write`, in one
+/// that the kernel may write.  Checked launches only test the allocation.
 void accessGlobal(Thread &thread, const void *at, uint64_t bytes, unsigned alignment, bool write,
                   const char *what, const void *code);
 
@@ -259,12 +269,12 @@ void fenceMbarriers(Thread &thread);
 void leaveBarriers(Thread &thread);
 
 /// The functions of each file, into the table that modules get.
-void addThreadFunctions(Abi &abi);   // Threads.cpp: current, warps, barriers, clusters
-void addMemoryFunctions(Abi &abi);   // Memory.cpp: access, arena, shared addresses, atomics, fence
-void addMatrixFunctions(Abi &abi);   // Matrix.cpp: ldmatrix, stmatrix, mma.sync
-void addWarpgroupFunctions(Abi &abi);// Wgmma.cpp
-void addMbarrierFunctions(Abi &abi); // Mbarrier.cpp
-void addCopyFunctions(Abi &abi);     // AsyncCopy.cpp: cp.async, bulk and tensor-map copies
+void addThreadFunctions(Abi &abi);    // Threads.cpp: current, warps, barriers, clusters
+void addMemoryFunctions(Abi &abi);    // Memory.cpp: access, arena, shared addresses, atomics, fence
+void addMatrixFunctions(Abi &abi);    // Matrix.cpp: ldmatrix, stmatrix, mma.sync
+void addWarpgroupFunctions(Abi &abi); // Wgmma.cpp
+void addMbarrierFunctions(Abi &abi);  // Mbarrier.cpp
+void addCopyFunctions(Abi &abi);      // AsyncCopy.cpp: cp.async, bulk and tensor-map copies
 const Abi &abiTable();
 
 #define SWAGE_SIMT_CALLER __builtin_return_address(0)

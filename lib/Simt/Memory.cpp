@@ -37,8 +37,8 @@ SharedPlace swage::simt::sharedPlace(Thread &thread, SharedAddress at, unsigned 
     Cluster &cluster = *block->cluster;
     if (rank > cluster.blocks.size())
       worker.fail(thread, FindingKind::OutOfBounds, code,
-                  fmt::format("{}: shared address 0x{:x} names block {} of a cluster of {}", what, at,
-                              rank - 1, cluster.blocks.size()));
+                  fmt::format("{}: shared address 0x{:x} names block {} of a cluster of {}", what,
+                              at, rank - 1, cluster.blocks.size()));
     block = cluster.blocks[rank - 1].get();
     at &= kOffsetMask;
   }
@@ -51,9 +51,9 @@ SharedPlace swage::simt::sharedPlace(Thread &thread, SharedAddress at, unsigned 
                 fmt::format("{} at offset {} of shared memory, which is not a multiple of {}", what,
                             offsetOf(at), alignment));
   if (block->live == 0 && block != thread.home)
-    worker.fail(thread, FindingKind::OutOfBounds, code,
-                fmt::format("{} of the shared memory of block {}, which has finished", what,
-                            block->index));
+    worker.fail(
+        thread, FindingKind::OutOfBounds, code,
+        fmt::format("{} of the shared memory of block {}, which has finished", what, block->index));
   return {block, at};
 }
 
@@ -89,7 +89,8 @@ static SharedAddress sharedAddress(const void *pointer) {
     ptrdiff_t at = static_cast<const char *>(pointer) - block->shared;
     if (at >= 0 && at < ptrdiff_t(kDynamicSharedBase + kMaxDynamicSharedBytes) &&
         block->holds(SharedAddress(at), 0))
-      return SharedAddress(at) | (block.get() == thread.home ? 0 : (block->rank + 1) << kOffsetBits);
+      return SharedAddress(at) |
+             (block.get() == thread.home ? 0 : (block->rank + 1) << kOffsetBits);
   }
   Worker::current().fail(thread, FindingKind::OutOfBounds, CODE,
                          "sharedAddress of a pointer that is not into shared memory");
@@ -102,9 +103,9 @@ static char *sharedPointer(SharedAddress at) {
 static SharedAddress mapShared(SharedAddress at, unsigned rank) {
   Thread &thread = Worker::thread();
   if (rank >= thread.clusterSize)
-    Worker::current().fail(thread, FindingKind::OutOfBounds, CODE,
-                           fmt::format("mapShared: block {} of a cluster of {}", rank,
-                                       thread.clusterSize));
+    Worker::current().fail(
+        thread, FindingKind::OutOfBounds, CODE,
+        fmt::format("mapShared: block {} of a cluster of {}", rank, thread.clusterSize));
   return (at & kOffsetMask) | (rank + 1) << kOffsetBits;
 }
 
@@ -139,8 +140,9 @@ void swage::simt::accessGlobal(Thread &thread, const void *at, uint64_t bytes, u
                                 [](const void *a, const MemoryRange &b) { return a < b.begin; });
   if (after == memory.begin() ||
       static_cast<const char *>(at) + bytes > std::prev(after)->begin + std::prev(after)->bytes)
-    worker.fail(thread, FindingKind::OutOfBounds, code,
-                fmt::format("{} of {} bytes that are in no allocation of global memory", what, bytes));
+    worker.fail(
+        thread, FindingKind::OutOfBounds, code,
+        fmt::format("{} of {} bytes that are in no allocation of global memory", what, bytes));
 }
 
 static void access(const void *at, unsigned long bytes, bool write, const void *code) {
@@ -184,7 +186,8 @@ static float flushed(float value) {
 }
 
 template <class Word>
-static Word updated(Word old, Word operand, Word comparand, AtomicOp op, NumberKind kind, bool flush) {
+static Word updated(Word old, Word operand, Word comparand, AtomicOp op, NumberKind kind,
+                    bool flush) {
   switch (op) {
   case AtomicOp::And:
     return old & operand;
@@ -255,8 +258,8 @@ static void atomicAt(void *at, unsigned bytes, AtomicOp op, NumberKind kind, con
 /// A thread that reads the same flag so often waits for it, whether it says so or not.
 static constexpr unsigned kReadsUntilPause = 16;
 
-static void atomicGlobal(void *at, unsigned bytes, AtomicOp op, NumberKind kind, const void *operand,
-                         const void *comparand, void *old) {
+static void atomicGlobal(void *at, unsigned bytes, AtomicOp op, NumberKind kind,
+                         const void *operand, const void *comparand, void *old) {
   const void *code = CODE;
   Thread &thread = Worker::thread();
   accessGlobal(thread, at, bytes, bytes, op != AtomicOp::Load, "an atomic access", code);

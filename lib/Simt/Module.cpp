@@ -125,6 +125,10 @@ bool Module::contains(const void *address) const {
 
 static std::string baseName(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
+static bool isKernelFile(const std::string &path) {
+  return path.size() > 3 && path.compare(path.size() - 3, 3, ".cu") == 0;
+}
+
 /// The name of a function without namespaces, template arguments and parameters.
 static std::string shortName(const std::string &name) {
   std::string text = name.substr(0, name.find_first_of("<("));
@@ -155,17 +159,21 @@ std::vector<CodeLine> Module::lines(const void *code) const {
   }
   std::vector<CodeLine> result;
   if (symbols->context) {
-    llvm::DILineInfoSpecifier specifier(llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue,
-                                        llvm::DILineInfoSpecifier::FunctionNameKind::ShortName);
+    llvm::DILineInfoSpecifier specifier(
+        llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
+        llvm::DILineInfoSpecifier::FunctionNameKind::ShortName);
     // The call itself lies before the address to which it returns.
     uint64_t address = reinterpret_cast<uintptr_t>(code) - symbols->loadBase - 1;
-    llvm::DIInliningInfo chain =
-        symbols->context->getInliningInfoForAddress({address, llvm::object::SectionedAddress::UndefSection},
-                                                    specifier);
+    llvm::DIInliningInfo chain = symbols->context->getInliningInfoForAddress(
+        {address, llvm::object::SectionedAddress::UndefSection}, specifier);
     for (uint32_t i = 0; i < chain.getNumberOfFrames(); ++i) {
       const llvm::DILineInfo &frame = chain.getFrame(i);
-      if (frame.Line != 0)
+      // The message names the wrapper that was called; how it does its work is of no interest.
+      bool isWrapper = frame.FileName.find("/device/cpu/") != std::string::npos;
+      if (frame.Line != 0 && !isWrapper)
         result.push_back({baseName(frame.FileName), frame.Line, shortName(frame.FunctionName)});
+      if (isKernelFile(frame.FileName))
+        break; // around it is only the module's frame
     }
   }
   known[code] = result;
@@ -209,7 +217,7 @@ void Module::describe(Finding &finding) const {
     related.place.lines = lines(related.place.code);
   // The template's frames are inlined into the kernel's file, whose comments name the ops.
   for (const CodeLine &line : finding.place.lines) {
-    if (line.file.size() < 3 || line.file.substr(line.file.size() - 3) != ".cu")
+    if (!isKernelFile(line.file))
       continue;
     std::string text = lineOf(moduleInfo->source, line.line);
     size_t comment = text.find("//");

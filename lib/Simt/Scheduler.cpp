@@ -1,9 +1,9 @@
 //===- Scheduler.cpp - Fibers, clusters and workers -----------------------===//
 //
 // A thread runs until it waits. The next one is taken from the ready ring by the order that the
-// options ask for; when the ring is empty, an asynchronous copy takes effect; when there is none, the
-// threads that wait in loops go on, after another cluster has been started for them to wait for.
-// When there is nothing of this, the launch is deadlocked.
+// options ask for; when the ring is empty, an asynchronous copy takes effect; when there is none,
+// the threads that wait in loops go on, after another cluster has been started for them to wait
+// for. When there is nothing of this, the launch is deadlocked.
 //
 //===----------------------------------------------------------------------===//
 #include "Scheduler.h"
@@ -25,7 +25,8 @@ thread_local WorkerImpl *swage::simt::currentWorker = nullptr;
 static constexpr std::chrono::seconds kPatience{3};
 /// Clusters in one worker that wait for each other.
 static constexpr size_t kMaxResident = 264;
-static constexpr size_t kSharedSpan = kDynamicSharedBase + (kMaxDynamicSharedBytes + 4095) / 4096 * 4096;
+static constexpr size_t kSharedSpan =
+    kDynamicSharedBase + (kMaxDynamicSharedBytes + 4095) / 4096 * 4096;
 
 //===----------------------------------------------------------------------===//
 // Ring
@@ -253,7 +254,8 @@ Thread *WorkerImpl::next() {
     return nullptr;
   if (options.async == Asynchrony::Random && (!signalling.empty() || !others.empty()) &&
       (handle.random() & 7) == 0)
-    performOne(others.empty() || (!signalling.empty() && handle.random() % 2) ? signalling : others);
+    performOne(others.empty() || (!signalling.empty() && handle.random() % 2) ? signalling
+                                                                              : others);
   while (ready.empty()) {
     if (!signalling.empty())
       performOne(signalling);
@@ -306,7 +308,8 @@ void Worker::wake(Thread &thread) {
     impl.isFruitless = false;
     --impl.state.fruitless;
   }
-  // In the forward order, those that were woken together go on together: their data is in the cache.
+  // In the forward order, those that were woken together go on together: their data is in the
+  // cache.
   if (impl.options.order == Order::Forward)
     impl.ready.pushFront(&thread);
   else
@@ -478,8 +481,8 @@ static std::string ranges(const std::vector<unsigned> &numbers) {
       ++last;
     if (!text.empty())
       text += ", ";
-    text += last == i ? fmt::format("{}", numbers[i])
-                      : fmt::format("{}-{}", numbers[i], numbers[last]);
+    text +=
+        last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
     i = last + 1;
   }
   return text;
@@ -563,9 +566,8 @@ Finding WorkerImpl::deadlock() {
       }
     bool loops = !paused.empty();
     result.kind = loops ? FindingKind::NoProgress : FindingKind::Deadlock;
-    result.message =
-        loops ? fmt::format("{} threads wait in loops for what never happens", waiting)
-              : fmt::format("no thread can run: {} wait", waiting);
+    result.message = loops ? fmt::format("{} threads wait in loops for what never happens", waiting)
+                           : fmt::format("no thread can run: {} wait", waiting);
     const Thread *shown = first;
     if (inWarp) {
       // The others of the warp are elsewhere, and will not come.
@@ -578,16 +580,18 @@ Finding WorkerImpl::deadlock() {
         if (!(wait.a >> lane & 1) || number >= inWarp->threads)
           continue;
         const Thread &thread = inWarp->home->threads[number];
-        if (thread.finished || thread.wait.kind != Wait::For::Warp || thread.wait.code != wait.code) {
+        if (thread.finished || thread.wait.kind != Wait::For::Warp ||
+            thread.wait.code != wait.code) {
           missing.push_back(lane);
           other = &thread;
         }
       }
       result.kind = FindingKind::Divergence;
-      result.message = fmt::format("lanes {} of the warp do not take part in {}", ranges(missing),
-                                   wait.what);
+      result.message =
+          fmt::format("lanes {} of the warp do not take part in {}", ranges(missing), wait.what);
       if (other && !other->finished)
-        result.related.push_back({fmt::format("they wait in {}", other->wait.what), other->wait.code});
+        result.related.push_back(
+            {fmt::format("they wait in {}", other->wait.what), other->wait.code});
     }
     if (shown) {
       result.place = shown->wait.code;

@@ -51,7 +51,8 @@ struct LaunchState {
 };
 
 struct WorkerImpl {
-  WorkerImpl(const Launch &launch, const SimulatorOptions &options, LaunchState &state, unsigned number);
+  WorkerImpl(const Launch &launch, const SimulatorOptions &options, LaunchState &state,
+             unsigned number);
   ~WorkerImpl();
 
   /// Runs clusters until none is left or something is found.

@@ -1,7 +1,8 @@
 //===- Signals.cpp - Crashes and endless loops of kernels -----------------===//
 //
-// A signal that a kernel causes while its fiber runs is turned into a finding: the handler leaves the
-// fiber for the worker's main stack. Signals from anywhere else go to whoever handled them before.
+// A signal that a kernel causes while its fiber runs is turned into a finding: the handler leaves
+// the fiber for the worker's main stack. Signals from anywhere else go to whoever handled them
+// before.
 //
 //===----------------------------------------------------------------------===//
 #include "Scheduler.h"
@@ -109,7 +110,8 @@ class Watchdog {
 public:
   void add(WorkerImpl &worker) {
     std::lock_guard<std::mutex> lock(mutex);
-    watched.push_back({&worker, pthread_self(), worker.beats.load(), std::chrono::steady_clock::now()});
+    watched.push_back(
+        {&worker, pthread_self(), worker.beats.load(), std::chrono::steady_clock::now()});
     if (!isRunning) {
       isRunning = true;
       std::thread([this] { watch(); }).detach();

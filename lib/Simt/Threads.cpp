@@ -1,7 +1,7 @@
 //===- Threads.cpp - Warps, barriers and clusters -------------------------===//
 //
-// Every collective is a rendezvous: each thread leaves what it has and waits; the last one to arrive
-// computes for all and wakes them. That costs one switch for each thread.
+// Every collective is a rendezvous: each thread leaves what it has and waits; the last one to
+// arrive computes for all and wakes them. That costs one switch for each thread.
 //
 //===----------------------------------------------------------------------===//
 #include "Scheduler.h"
@@ -28,7 +28,28 @@ static bool samePlace(const void *a, const void *b) {
 // Meetings
 //===----------------------------------------------------------------------===//
 
-static std::string laneText(const Thread &thread) { return fmt::format("lane {}", thread.lane()); }
+/// Fails unless the thread may join the meeting in which others of its warp wait. Apart from
+/// meetWarp because the happy path makes no text.
+[[gnu::noinline]] static void failToMeet(const Meeting &meeting, unsigned mask, const char *what,
+                                         const void *code) {
+  Worker &worker = Worker::current();
+  const Thread &thread = Worker::thread();
+  unsigned other = unsigned(__builtin_ctz(meeting.arrived));
+  std::string message;
+  if (meeting.expected != mask)
+    message = fmt::format("{} with lanes 0x{:08x} meets {} with lanes 0x{:08x}", what, mask,
+                          meeting.what, meeting.expected);
+  else if (std::strcmp(meeting.what, what) != 0)
+    message = fmt::format("lane {} is in {} while lane {} of the same warp is in {}", thread.lane(),
+                          what, other, meeting.what);
+  else if (!samePlace(meeting.code, code))
+    message = fmt::format("lanes {} and {} of a warp reach {} in different places", thread.lane(),
+                          other, what);
+  else
+    return;
+  worker.fail(thread, FindingKind::Divergence, code, message,
+              {{fmt::format("lane {} waits in {}", other, meeting.what), meeting.code}});
+}
 
 void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bool orders,
                            void *argument, Combine combine, void *context) {
@@ -40,9 +61,10 @@ void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bo
   if (present < kWarpLanes)
     mask &= (1u << present) - 1;
   if (!(mask >> thread.lane() & 1))
-    worker.fail(thread, FindingKind::Divergence, code,
-                fmt::format("{}: the calling lane {} is not among the lanes 0x{:08x} that take part",
-                            what, thread.lane(), mask));
+    worker.fail(
+        thread, FindingKind::Divergence, code,
+        fmt::format("{}: the calling lane {} is not among the lanes 0x{:08x} that take part", what,
+                    thread.lane(), mask));
   Warp &warp = block.warps[thread.warp()];
   Meeting *meeting = nullptr;
   for (Meeting &candidate : warp.meetings)
@@ -58,24 +80,8 @@ void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bo
                               warp.meetings.size()));
     *meeting = {mask, 0, what, code};
   } else {
-    unsigned other = unsigned(__builtin_ctz(meeting->arrived));
-    std::vector<RelatedPlace> there = {
-        {fmt::format("lane {} waits in {}", other, meeting->what), meeting->code}};
-    if (meeting->expected != mask)
-      worker.fail(thread, FindingKind::Divergence, code,
-                  fmt::format("{} with lanes 0x{:08x} meets {} with lanes 0x{:08x}", what, mask,
-                              meeting->what, meeting->expected),
-                  there);
-    if (meeting->what != what && std::strcmp(meeting->what, what) != 0)
-      worker.fail(thread, FindingKind::Divergence, code,
-                  fmt::format("{} is in {} while {} of the same warp is in {}", laneText(thread),
-                              what, fmt::format("lane {}", other), meeting->what),
-                  there);
-    if (!samePlace(meeting->code, code))
-      worker.fail(thread, FindingKind::Divergence, code,
-                  fmt::format("{} and lane {} of the same warp reach {} in different places",
-                              laneText(thread), other, what),
-                  there);
+    if (meeting->expected != mask || meeting->code != code || meeting->what != what)
+      failToMeet(*meeting, mask, what, code);
   }
   thread.argument = argument;
   meeting->arrived |= 1u << thread.lane();
@@ -129,9 +135,10 @@ void swage::simt::meetWarpgroup(const char *what, const void *code, bool orders,
   if (group.arrived == 0) {
     meeting = {kWarpgroupThreads, 0, what, code};
   } else if (std::strcmp(meeting.what, what) != 0 || !samePlace(meeting.code, code)) {
-    worker.fail(thread, FindingKind::Divergence, code,
-                fmt::format("the warpgroup is in {} and in {} at once", what, meeting.what),
-                {{fmt::format("{} threads wait in {}", group.arrived, meeting.what), meeting.code}});
+    worker.fail(
+        thread, FindingKind::Divergence, code,
+        fmt::format("the warpgroup is in {} and in {} at once", what, meeting.what),
+        {{fmt::format("{} threads wait in {}", group.arrived, meeting.what), meeting.code}});
   }
   thread.argument = argument;
   if (++group.arrived != kWarpgroupThreads) {
@@ -277,7 +284,8 @@ static unsigned reduceLanes(unsigned mask, unsigned value, ReduceOp op, NumberKi
         unsigned result = 0;
         for (unsigned lane = 0; lane < kWarpLanes; ++lane)
           if (auto *other = static_cast<LaneReduce *>(arguments[lane])) {
-            result = first ? reduceTwo(result, other->value, first->op, first->isSigned) : other->value;
+            result =
+                first ? reduceTwo(result, other->value, first->op, first->isSigned) : other->value;
             first = first ? first : other;
           }
         for (unsigned lane = 0; lane < kWarpLanes; ++lane)
@@ -323,6 +331,27 @@ static void completeBarrier(Barrier &barrier, Thread *last, Block &block) {
   }
 }
 
+/// Fails unless the thread may come to a barrier at which others have arrived.
+[[gnu::noinline]] static void failToJoin(const Barrier &barrier, unsigned id, unsigned threads,
+                                         const char *what, const void *code) {
+  Worker &worker = Worker::current();
+  const Thread &thread = Worker::thread();
+  unsigned live = thread.home->live;
+  std::vector<RelatedPlace> there = {
+      {fmt::format("{} threads have come to {}", barrier.arrived, barrier.what), barrier.code}};
+  if (barrier.expected != threads)
+    worker.fail(thread, FindingKind::BarrierMisuse, code,
+                fmt::format("{}: barrier {} is for {} threads here and for {} there", what, id,
+                            threads ? threads : live, barrier.expected ? barrier.expected : live),
+                there);
+  if (!samePlace(barrier.code, code))
+    worker.fail(thread, FindingKind::Divergence, code,
+                fmt::format("{} is reached here while other threads of the block wait in another "
+                            "place",
+                            what),
+                there);
+}
+
 static void arriveAtBarrier(unsigned id, unsigned threads, bool waits, bool predicate,
                             unsigned *result, const char *what, const void *code) {
   Worker &worker = Worker::current();
@@ -341,20 +370,8 @@ static void arriveAtBarrier(unsigned id, unsigned threads, bool waits, bool pred
     barrier.what = what;
     barrier.code = code;
   } else {
-    std::vector<RelatedPlace> there = {
-        {fmt::format("{} threads have come to {}", barrier.arrived, barrier.what), barrier.code}};
-    if (barrier.expected != threads)
-      worker.fail(thread, FindingKind::BarrierMisuse, code,
-                  fmt::format("{}: barrier {} is for {} threads here and for {} there", what, id,
-                              threads ? threads : block.live,
-                              barrier.expected ? barrier.expected : block.live),
-                  there);
-    if (threads == 0 && !samePlace(barrier.code, code))
-      worker.fail(thread, FindingKind::Divergence, code,
-                  fmt::format("{} is reached here while other threads of the block wait in another "
-                              "place",
-                              what),
-                  there);
+    if (barrier.expected != threads || (threads == 0 && barrier.code != code))
+      failToJoin(barrier, id, threads, what, code);
   }
   unsigned needed = threads ? threads : block.live;
   ++barrier.arrived;
@@ -416,8 +433,9 @@ static void clusterArrive() {
   Thread &thread = Worker::thread();
   Cluster &cluster = *thread.home->cluster;
   if (thread.arrivedAtCluster)
-    Worker::current().fail(thread, FindingKind::BarrierMisuse, CODE,
-                           "clusterBarrierArrive: the thread has arrived already and not waited yet");
+    Worker::current().fail(
+        thread, FindingKind::BarrierMisuse, CODE,
+        "clusterBarrierArrive: the thread has arrived already and not waited yet");
   thread.arrivedAtCluster = true;
   thread.clusterPhase = cluster.barrier.phase;
   if (cluster.checker)
@@ -476,9 +494,9 @@ static void setRegisters(unsigned registers, bool increase) {
   const void *code = CODE;
   RegisterCount mine{registers, increase};
   if (registers < 24 || registers > 256 || registers % 8 != 0)
-    Worker::current().fail(Worker::thread(), FindingKind::BadInstruction, code,
-                           fmt::format("setmaxnreg to {} registers; allowed: 24 to 256 in steps of 8",
-                                       registers));
+    Worker::current().fail(
+        Worker::thread(), FindingKind::BadInstruction, code,
+        fmt::format("setmaxnreg to {} registers; allowed: 24 to 256 in steps of 8", registers));
   meetWarpgroup(increase ? "increaseRegisters" : "decreaseRegisters", code, false, &mine, nullptr,
                 nullptr);
 }
