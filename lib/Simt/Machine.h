@@ -79,6 +79,12 @@ using AsyncRef = std::shared_ptr<AsyncOperation>;
 struct AsyncGroups {
   std::vector<AsyncRef> open;
   std::deque<std::vector<AsyncRef>> committed;
+
+  void clear() {
+    open.clear();
+    if (!committed.empty())
+      committed.clear();
+  }
 };
 
 struct Thread : ThreadView {
@@ -163,6 +169,7 @@ struct Block {
   std::vector<Warp> warps;
   std::vector<Warpgroup> warpgroups;
   std::array<Barrier, kNamedBarriers> barriers;
+  unsigned arrivedAtBarriers = 0;              ///< threads, at all of them
   std::map<SharedAddress, Mbarrier> mbarriers; ///< by address without rank
 
   /// The byte at shared address A is shared[A]; valid only inside of the two regions.
@@ -262,8 +269,9 @@ Mbarrier &mbarrierAt(Thread &thread, SharedAddress at, const char *what, const v
 /// expected.  `by`: the thread that arrives, or that issued what arrives.
 void arriveAtMbarrier(Mbarrier &mbarrier, Thread &by, unsigned arrivals, int64_t bytesArrived,
                       const char *what, const void *code);
-/// What the thread initialised is visible to the copy engines.
-void fenceMbarriers(Thread &thread);
+/// The initialisation of the block's mbarriers, or only of those that the thread initialised, is
+/// visible to the copy engines.
+void fenceMbarriers(Thread &thread, bool onlyOwn);
 
 /// The thread has finished: barriers that count the live threads may be complete now.
 void leaveBarriers(Thread &thread);
