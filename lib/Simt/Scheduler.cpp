@@ -126,8 +126,10 @@ static void resetBlock(Block &block, unsigned index) {
     warp = Warp();
   for (Warpgroup &group : block.warpgroups)
     group = Warpgroup();
-  for (Barrier &barrier : block.barriers)
-    barrier = Barrier();
+  if (block.arrivedAtBarriers)
+    for (Barrier &barrier : block.barriers)
+      barrier = Barrier();
+  block.arrivedAtBarriers = 0;
   block.mbarriers.clear();
   for (Thread &thread : block.threads) {
     thread.block = index;
@@ -136,11 +138,8 @@ static void resetBlock(Block &block, unsigned index) {
     thread.finished = false;
     thread.arrivedAtCluster = false;
     thread.clusterPhase = 0;
-    thread.copies.open.clear();
-    thread.copies.committed.clear();
-    thread.bulkStores.open.clear();
-    thread.bulkStores.committed.clear();
-    thread.clock = ThreadClock();
+    thread.copies.clear();
+    thread.bulkStores.clear();
   }
 }
 
@@ -159,8 +158,12 @@ bool WorkerImpl::startCluster() {
   cluster->barrier = Barrier();
   for (auto &block : cluster->blocks)
     resetBlock(*block, cluster->index * launch.clusterSize + block->rank);
-  if (cluster->checker)
+  if (cluster->checker) {
+    for (auto &block : cluster->blocks)
+      for (Thread &thread : block->threads)
+        thread.clock = ThreadClock();
     cluster->checker->reset();
+  }
   ready.reserve(ready.size() + cluster->live + paused.size() + 1);
   for (auto &block : cluster->blocks)
     for (Thread &thread : block->threads)
@@ -354,7 +357,8 @@ void WorkerImpl::finishThread(Thread &thread) {
   Cluster &cluster = *block.cluster;
   --block.live;
   --cluster.live;
-  leaveBarriers(thread);
+  if (block.arrivedAtBarriers || cluster.barrier.arrived)
+    leaveBarriers(thread);
   if (cluster.live == 0)
     retire(cluster);
 }

@@ -322,6 +322,7 @@ static void completeBarrier(Barrier &barrier, Thread *last, Block &block) {
     checker->meet(waiting.data(), waiting.size());
   }
   unsigned count = barrier.count;
+  block.arrivedAtBarriers -= barrier.arrived;
   barrier = Barrier();
   for (size_t i = waiting.size(); i-- > 0;) {
     if (waiting[i]->argument)
@@ -375,6 +376,7 @@ static void arriveAtBarrier(unsigned id, unsigned threads, bool waits, bool pred
   }
   unsigned needed = threads ? threads : block.live;
   ++barrier.arrived;
+  ++block.arrivedAtBarriers;
   barrier.count += predicate;
   if (barrier.arrived > needed)
     worker.fail(thread, FindingKind::BarrierMisuse, code,
