@@ -9,9 +9,31 @@ __device__ __forceinline__ unsigned lastBlockIndex() { return simt::abi->current
 
 __device__ __forceinline__ void barrier() { simt::abi->barrier(0, 0); }
 
+__device__ __forceinline__ int barrierCount(bool predicate) {
+  return static_cast<int>(simt::abi->barrierCount(predicate));
+}
+__device__ __forceinline__ bool barrierAny(bool predicate) {
+  return simt::abi->barrierCount(predicate) != 0;
+}
+__device__ __forceinline__ bool barrierAll(bool predicate) {
+  return simt::abi->barrierCount(!predicate) == 0;
+}
+
+__device__ __forceinline__ void namedBarrier(int id, int threads) {
+  simt::abi->barrier(static_cast<unsigned>(id), static_cast<unsigned>(threads));
+}
+__device__ __forceinline__ void namedBarrierArrive(int id, int threads) {
+  simt::abi->barrierArrive(static_cast<unsigned>(id), static_cast<unsigned>(threads));
+}
+
 template <int Bytes> __device__ __forceinline__ char *arena() {
   static_assert(Bytes <= 48 * 1024, "more shared memory than a block may have without asking");
   return simt::abi->arena(Bytes);
+}
+
+__device__ __forceinline__ char *dynamicArena() { return simt::abi->current()->dynamicShared; }
+__device__ __forceinline__ unsigned dynamicArenaBytes() {
+  return simt::abi->current()->dynamicSharedBytes;
 }
 
 } // namespace swage

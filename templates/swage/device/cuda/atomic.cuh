@@ -1,0 +1,192 @@
+// Atomic operations, and the accesses by which blocks signal each other.  Those on pointers are for
+// global memory, scope the device; those on shared addresses for shared memory of any block of
+// the cluster.  Relaxed: they order nothing but themselves.  Each returns the value from before.
+//
+// Sums of float flush denormals (operands and result) in global memory, and keep them in shared.
+// In which order threads come is open, so a sum of floats is only reproducible where it is exact.
+#pragma once
+
+#include "swage/device/cuda/shared.cuh"
+
+namespace swage {
+
+/// A parameter whose argument is converted to T instead of deciding it.
+template <class T> struct NotDeducedType { using Type = T; };
+template <class T> using NotDeduced = typename NotDeducedType<T>::Type;
+
+namespace ptx {
+template <class A, class B> constexpr bool kSame = false;
+template <class A> constexpr bool kSame<A, A> = true;
+template <class T, class... Ts> constexpr bool kOneOf = (kSame<T, Ts> || ...);
+} // namespace ptx
+
+// Other blocks' shared memory exists from 9.0 on.
+#if __CUDA_ARCH__ >= 900
+#define SWAGE_SHARED "relaxed.cluster.shared::cluster."
+#else
+#define SWAGE_SHARED "relaxed.cta.shared."
+#endif
+#define SWAGE_GLOBAL "relaxed.gpu.global."
+
+// One instruction for T of this type; the address is a pointer ("l") or a shared address ("r").
+#define SWAGE_ATOMIC(TYPE, INSTRUCTION, ADDRESS, REGISTER)                                         \
+  if constexpr (ptx::kSame<T, TYPE>)                                                               \
+    asm volatile("atom." INSTRUCTION " %0, [%1], %2;"                                              \
+                 : "=" REGISTER(old)                                                               \
+                 : ADDRESS(at), REGISTER(value)                                                    \
+                 : "memory");
+#define SWAGE_ATOMIC_ADD(WHERE, ADDRESS)                                                           \
+  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, float, double>);                 \
+  T old;                                                                                           \
+  SWAGE_ATOMIC(unsigned, WHERE "add.u32", ADDRESS, "r")                                            \
+  SWAGE_ATOMIC(int, WHERE "add.s32", ADDRESS, "r")                                                 \
+  SWAGE_ATOMIC(unsigned long long, WHERE "add.u64", ADDRESS, "l")                                  \
+  SWAGE_ATOMIC(float, WHERE "add.f32", ADDRESS, "f")                                               \
+  SWAGE_ATOMIC(double, WHERE "add.f64", ADDRESS, "d")                                              \
+  return old;
+#define SWAGE_ATOMIC_ORDER(WHERE, ADDRESS)                                                         \
+  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, long long>);                     \
+  T old;                                                                                           \
+  SWAGE_ATOMIC(unsigned, WHERE ".u32", ADDRESS, "r")                                               \
+  SWAGE_ATOMIC(int, WHERE ".s32", ADDRESS, "r")                                                    \
+  SWAGE_ATOMIC(unsigned long long, WHERE ".u64", ADDRESS, "l")                                     \
+  SWAGE_ATOMIC(long long, WHERE ".s64", ADDRESS, "l")                                              \
+  return old;
+#define SWAGE_ATOMIC_BITS(WHERE, ADDRESS)                                                          \
+  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long>);                                \
+  T old;                                                                                           \
+  SWAGE_ATOMIC(unsigned, WHERE ".b32", ADDRESS, "r")                                               \
+  SWAGE_ATOMIC(int, WHERE ".b32", ADDRESS, "r")                                                    \
+  SWAGE_ATOMIC(unsigned long long, WHERE ".b64", ADDRESS, "l")                                     \
+  return old;
+#define SWAGE_ATOMIC_EXCHANGE(WHERE, ADDRESS)                                                      \
+  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, float, double>);                 \
+  T old;                                                                                           \
+  SWAGE_ATOMIC(unsigned, WHERE "exch.b32", ADDRESS, "r")                                           \
+  SWAGE_ATOMIC(int, WHERE "exch.b32", ADDRESS, "r")                                                \
+  SWAGE_ATOMIC(unsigned long long, WHERE "exch.b64", ADDRESS, "l")                                 \
+  SWAGE_ATOMIC(float, WHERE "exch.b32", ADDRESS, "f")                                              \
+  SWAGE_ATOMIC(double, WHERE "exch.b64", ADDRESS, "d")                                             \
+  return old;
+#define SWAGE_ATOMIC_COMPARE(WHERE, ADDRESS)                                                       \
+  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long>);                                \
+  T old;                                                                                           \
+  if constexpr (sizeof(T) == 4)                                                                    \
+    asm volatile("atom." WHERE "cas.b32 %0, [%1], %2, %3;"                                         \
+                 : "=r"(old)                                                                       \
+                 : ADDRESS(at), "r"(expected), "r"(value)                                          \
+                 : "memory");                                                                      \
+  else                                                                                             \
+    asm volatile("atom." WHERE "cas.b64 %0, [%1], %2, %3;"                                         \
+                 : "=l"(old)                                                                       \
+                 : ADDRESS(at), "l"(expected), "l"(value)                                          \
+                 : "memory");                                                                      \
+  return old;
+
+/// unsigned, int, unsigned long long, float, double.
+template <class T> __device__ __forceinline__ T atomicAdd(T *at, NotDeduced<T> value) {
+  SWAGE_ATOMIC_ADD(SWAGE_GLOBAL, "l")
+}
+template <class T> __device__ __forceinline__ T atomicAddShared(SharedAddress at, T value) {
+  SWAGE_ATOMIC_ADD(SWAGE_SHARED, "r")
+}
+
+/// unsigned, int, unsigned long long, long long.
+template <class T> __device__ __forceinline__ T atomicMin(T *at, NotDeduced<T> value) {
+  SWAGE_ATOMIC_ORDER(SWAGE_GLOBAL "min", "l")
+}
+template <class T> __device__ __forceinline__ T atomicMinShared(SharedAddress at, T value) {
+  SWAGE_ATOMIC_ORDER(SWAGE_SHARED "min", "r")
+}
+template <class T> __device__ __forceinline__ T atomicMax(T *at, NotDeduced<T> value) {
+  SWAGE_ATOMIC_ORDER(SWAGE_GLOBAL "max", "l")
+}
+template <class T> __device__ __forceinline__ T atomicMaxShared(SharedAddress at, T value) {
+  SWAGE_ATOMIC_ORDER(SWAGE_SHARED "max", "r")
+}
+
+/// unsigned, int, unsigned long long.
+template <class T> __device__ __forceinline__ T atomicAnd(T *at, NotDeduced<T> value) {
+  SWAGE_ATOMIC_BITS(SWAGE_GLOBAL "and", "l")
+}
+template <class T> __device__ __forceinline__ T atomicAndShared(SharedAddress at, T value) {
+  SWAGE_ATOMIC_BITS(SWAGE_SHARED "and", "r")
+}
+template <class T> __device__ __forceinline__ T atomicOr(T *at, NotDeduced<T> value) {
+  SWAGE_ATOMIC_BITS(SWAGE_GLOBAL "or", "l")
+}
+template <class T> __device__ __forceinline__ T atomicOrShared(SharedAddress at, T value) {
+  SWAGE_ATOMIC_BITS(SWAGE_SHARED "or", "r")
+}
+template <class T> __device__ __forceinline__ T atomicXor(T *at, NotDeduced<T> value) {
+  SWAGE_ATOMIC_BITS(SWAGE_GLOBAL "xor", "l")
+}
+template <class T> __device__ __forceinline__ T atomicXorShared(SharedAddress at, T value) {
+  SWAGE_ATOMIC_BITS(SWAGE_SHARED "xor", "r")
+}
+
+/// unsigned, int, unsigned long long, float, double.
+template <class T> __device__ __forceinline__ T atomicExchange(T *at, NotDeduced<T> value) {
+  SWAGE_ATOMIC_EXCHANGE(SWAGE_GLOBAL, "l")
+}
+template <class T> __device__ __forceinline__ T atomicExchangeShared(SharedAddress at, T value) {
+  SWAGE_ATOMIC_EXCHANGE(SWAGE_SHARED, "r")
+}
+
+/// Writes `value` if `expected` is there: unsigned, int, unsigned long long.
+template <class T>
+__device__ __forceinline__ T atomicCompareExchange(T *at, NotDeduced<T> expected,
+                                                   NotDeduced<T> value) {
+  SWAGE_ATOMIC_COMPARE(SWAGE_GLOBAL, "l")
+}
+template <class T>
+__device__ __forceinline__ T atomicCompareExchangeShared(SharedAddress at, T expected, T value) {
+  SWAGE_ATOMIC_COMPARE(SWAGE_SHARED, "r")
+}
+
+//===----------------------------------------------------------------------===//
+// Signals between blocks, in global memory
+//===----------------------------------------------------------------------===//
+
+/// What the writer of the value did before its storeRelease or addRelease is visible after.  4 and
+/// 8 bytes, integers.
+template <class T> __device__ __forceinline__ T loadAcquire(const T *from) {
+  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, long long>);
+  T value;
+  if constexpr (sizeof(T) == 4)
+    asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  else
+    asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+template <class T> __device__ __forceinline__ void storeRelease(T *to, NotDeduced<T> value) {
+  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, long long>);
+  if constexpr (sizeof(T) == 4)
+    asm volatile("st.release.gpu.global.b32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
+  else
+    asm volatile("st.release.gpu.global.b64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+}
+/// As atomicAdd; unsigned, int, unsigned long long, float, double.
+template <class T>
+__device__ __forceinline__ T addRelease(T *at, NotDeduced<T> value){
+    SWAGE_ATOMIC_ADD("release.gpu.global.", "l")}
+
+/// What the thread did before is visible to the device before what it does after, and what it has
+/// read, directly or through a barrier, is in order with both.
+__device__ __forceinline__ void fenceGpu() {
+  asm volatile("fence.acq_rel.gpu;" : : : "memory");
+}
+
+/// For every loop that waits for another thread: gives the others time.
+__device__ __forceinline__ void pause() { asm volatile("nanosleep.u32 32;" : : : "memory"); }
+
+#undef SWAGE_ATOMIC_COMPARE
+#undef SWAGE_ATOMIC_EXCHANGE
+#undef SWAGE_ATOMIC_BITS
+#undef SWAGE_ATOMIC_ORDER
+#undef SWAGE_ATOMIC_ADD
+#undef SWAGE_ATOMIC
+#undef SWAGE_GLOBAL
+#undef SWAGE_SHARED
+
+} // namespace swage
