@@ -11,8 +11,10 @@
 #ifndef SWAGE_LIB_SIMT_CHECKER_H
 #define SWAGE_LIB_SIMT_CHECKER_H
 
+#include "Clock.h"
 #include "swage/device/cpu/abi.cuh"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -22,17 +24,22 @@ namespace swage::simt {
 struct Block;
 struct Cluster;
 struct Thread;
-struct ClockData;
 
-/// What a thread knows of the others.
+/// What a thread knows of the others, and how far it is itself.
 struct ThreadClock {
-  std::shared_ptr<ClockData> data;
-  uint32_t epoch = 0;
+  ClockRef data;
+  uint32_t epoch = 1;
+  /// The async proxy sees what the thread wrote in epochs before this one; all, unless
+  /// `isUnfenced`.
+  uint32_t fenced = 0;
+  uint32_t copies = 0, copiesBefore = 0, copiesFenced = 0; ///< cp.async: issued; waited for; fenced
+  bool isUnfenced = false; ///< wrote shared memory since the last fence
+  bool isNews = false;     ///< something has happened that those it last met do not know
 };
 
 /// What those knew who released a barrier or mbarrier; empty: nothing.
 struct SyncClock {
-  std::shared_ptr<ClockData> data;
+  ClockRef data;
 };
 
 /// The engines of a block.
@@ -46,19 +53,25 @@ enum class Engine : unsigned char {
 /// One operation of an engine, from its issue to its completion.
 struct EngineOperation {
   Engine engine = Engine::BulkLoad;
-  unsigned agent = 0; ///< clock entry
-  uint32_t epoch = 0;
-  SyncClock issued; ///< what its issuers knew
+  Agent agent;
+  uint32_t epoch = 0;            ///< of the agent
+  ClockRef issued;               ///< what its issuers knew
+  std::array<ClockRef, 4> warps; ///< wgmma: what each warp knew
+  /// A single issuer, and what it did before.
+  Agent issuer = {0xffff, 0};
+  uint32_t issuerBefore = 0, issuerFenced = 0, copiesBefore = 0, copiesFenced = 0;
 };
 
 class Checker {
 public:
   explicit Checker(Cluster &cluster);
   ~Checker();
-  /// For new blocks in the same cluster object.
+  /// For new blocks in the same cluster object, whose threads have fresh clocks.
   void reset();
-  /// The block has got its static shared memory, or starts: bytes of it are uninitialised.
+  /// The block has got its static shared memory: bytes of it are uninitialised.
   void forget(Block &block);
+  /// All threads of the block have finished, so that its shared memory is gone.
+  void end(Block &block);
 
   // Order among threads.
   /// All that each did before is visible to all after.
@@ -76,8 +89,12 @@ public:
   void sharedAtomic(Thread &thread, Block &block, SharedAddress at, unsigned bytes,
                     const char *what, const void *code);
 
-  // Engines.
+  // Engines.  An operation begins, and its accesses are told, when it is issued.
+  /// The threads of a warpgroup issue a wgmma warp by warp, so it has only what all four know.
   EngineOperation begin(Engine engine, Thread *const *issuers, size_t count);
+  /// What only this thread's warp reads of a wgmma, the rows of A, needs only what that warp knows,
+  /// as all hardware has it (unless strict).
+  EngineOperation partOf(const EngineOperation &operation, const Thread &thread) const;
   void sharedAccess(EngineOperation &operation, Thread &issuer, Block &block, SharedAddress at,
                     unsigned bytes, bool write, const char *what, const void *code);
   /// Whoever acquires `clock` (an mbarrier's) has the operation behind it.
