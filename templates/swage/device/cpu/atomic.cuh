@@ -55,10 +55,16 @@ template <class T> __device__ __forceinline__ T atomicAdd(T *at, NotDeduced<T> v
 template <class T> __device__ __forceinline__ T atomicAddShared(SharedAddress at, T value) {
   return simt::atomicShared<simt::AtomicOp::Add>(at, value);
 }
+template <class T> __device__ __forceinline__ T atomicAddCluster(SharedAddress at, T value) {
+  return simt::atomicShared<simt::AtomicOp::Add>(at, value);
+}
 template <class T> __device__ __forceinline__ T atomicMin(T *at, NotDeduced<T> value) {
   return simt::atomicGlobal<simt::AtomicOp::Min, T>(at, value);
 }
 template <class T> __device__ __forceinline__ T atomicMinShared(SharedAddress at, T value) {
+  return simt::atomicShared<simt::AtomicOp::Min>(at, value);
+}
+template <class T> __device__ __forceinline__ T atomicMinCluster(SharedAddress at, T value) {
   return simt::atomicShared<simt::AtomicOp::Min>(at, value);
 }
 template <class T> __device__ __forceinline__ T atomicMax(T *at, NotDeduced<T> value) {
@@ -67,10 +73,16 @@ template <class T> __device__ __forceinline__ T atomicMax(T *at, NotDeduced<T> v
 template <class T> __device__ __forceinline__ T atomicMaxShared(SharedAddress at, T value) {
   return simt::atomicShared<simt::AtomicOp::Max>(at, value);
 }
+template <class T> __device__ __forceinline__ T atomicMaxCluster(SharedAddress at, T value) {
+  return simt::atomicShared<simt::AtomicOp::Max>(at, value);
+}
 template <class T> __device__ __forceinline__ T atomicAnd(T *at, NotDeduced<T> value) {
   return simt::atomicGlobal<simt::AtomicOp::And, T>(at, value);
 }
 template <class T> __device__ __forceinline__ T atomicAndShared(SharedAddress at, T value) {
+  return simt::atomicShared<simt::AtomicOp::And>(at, value);
+}
+template <class T> __device__ __forceinline__ T atomicAndCluster(SharedAddress at, T value) {
   return simt::atomicShared<simt::AtomicOp::And>(at, value);
 }
 template <class T> __device__ __forceinline__ T atomicOr(T *at, NotDeduced<T> value) {
@@ -79,16 +91,25 @@ template <class T> __device__ __forceinline__ T atomicOr(T *at, NotDeduced<T> va
 template <class T> __device__ __forceinline__ T atomicOrShared(SharedAddress at, T value) {
   return simt::atomicShared<simt::AtomicOp::Or>(at, value);
 }
+template <class T> __device__ __forceinline__ T atomicOrCluster(SharedAddress at, T value) {
+  return simt::atomicShared<simt::AtomicOp::Or>(at, value);
+}
 template <class T> __device__ __forceinline__ T atomicXor(T *at, NotDeduced<T> value) {
   return simt::atomicGlobal<simt::AtomicOp::Xor, T>(at, value);
 }
 template <class T> __device__ __forceinline__ T atomicXorShared(SharedAddress at, T value) {
   return simt::atomicShared<simt::AtomicOp::Xor>(at, value);
 }
+template <class T> __device__ __forceinline__ T atomicXorCluster(SharedAddress at, T value) {
+  return simt::atomicShared<simt::AtomicOp::Xor>(at, value);
+}
 template <class T> __device__ __forceinline__ T atomicExchange(T *at, NotDeduced<T> value) {
   return simt::atomicGlobal<simt::AtomicOp::Exchange, T>(at, value);
 }
 template <class T> __device__ __forceinline__ T atomicExchangeShared(SharedAddress at, T value) {
+  return simt::atomicShared<simt::AtomicOp::Exchange>(at, value);
+}
+template <class T> __device__ __forceinline__ T atomicExchangeCluster(SharedAddress at, T value) {
   return simt::atomicShared<simt::AtomicOp::Exchange>(at, value);
 }
 
@@ -99,6 +120,10 @@ __device__ __forceinline__ T atomicCompareExchange(T *at, NotDeduced<T> expected
 }
 template <class T>
 __device__ __forceinline__ T atomicCompareExchangeShared(SharedAddress at, T expected, T value) {
+  return simt::atomicShared<simt::AtomicOp::CompareExchange>(at, value, expected);
+}
+template <class T>
+__device__ __forceinline__ T atomicCompareExchangeCluster(SharedAddress at, T expected, T value) {
   return simt::atomicShared<simt::AtomicOp::CompareExchange>(at, value, expected);
 }
 

@@ -1,6 +1,7 @@
 // Atomic operations, and the accesses by which blocks signal each other.  Those on pointers are for
-// global memory, scope the device; those on shared addresses for shared memory of any block of
-// the cluster.  Relaxed: they order nothing but themselves.  Each returns the value from before.
+// global memory, scope the device; those ...Shared for shared memory of the own block; those
+// ...Cluster for that of any block of the cluster (slower; 9.0).  Relaxed: they order nothing but
+// themselves.  Each returns the value from before.
 //
 // Sums of float flush denormals (operands and result) in global memory, and keep them in shared.
 // In which order threads come is open, so a sum of floats is only reproducible where it is exact.
@@ -20,12 +21,8 @@ template <class A> constexpr bool kSame<A, A> = true;
 template <class T, class... Ts> constexpr bool kOneOf = (kSame<T, Ts> || ...);
 } // namespace ptx
 
-// Other blocks' shared memory exists from 9.0 on.
-#if __CUDA_ARCH__ >= 900
-#define SWAGE_SHARED "relaxed.cluster.shared::cluster."
-#else
 #define SWAGE_SHARED "relaxed.cta.shared."
-#endif
+#define SWAGE_CLUSTER "relaxed.cluster.shared::cluster."
 #define SWAGE_GLOBAL "relaxed.gpu.global."
 
 // One instruction for T of this type; the address is a pointer ("l") or a shared address ("r").
@@ -90,6 +87,9 @@ template <class T> __device__ __forceinline__ T atomicAdd(T *at, NotDeduced<T> v
 template <class T> __device__ __forceinline__ T atomicAddShared(SharedAddress at, T value) {
   SWAGE_ATOMIC_ADD(SWAGE_SHARED, "r")
 }
+template <class T> __device__ __forceinline__ T atomicAddCluster(SharedAddress at, T value) {
+  SWAGE_ATOMIC_ADD(SWAGE_CLUSTER, "r")
+}
 
 /// unsigned, int, unsigned long long, long long.
 template <class T> __device__ __forceinline__ T atomicMin(T *at, NotDeduced<T> value) {
@@ -98,11 +98,17 @@ template <class T> __device__ __forceinline__ T atomicMin(T *at, NotDeduced<T> v
 template <class T> __device__ __forceinline__ T atomicMinShared(SharedAddress at, T value) {
   SWAGE_ATOMIC_ORDER(SWAGE_SHARED "min", "r")
 }
+template <class T> __device__ __forceinline__ T atomicMinCluster(SharedAddress at, T value) {
+  SWAGE_ATOMIC_ORDER(SWAGE_CLUSTER "min", "r")
+}
 template <class T> __device__ __forceinline__ T atomicMax(T *at, NotDeduced<T> value) {
   SWAGE_ATOMIC_ORDER(SWAGE_GLOBAL "max", "l")
 }
 template <class T> __device__ __forceinline__ T atomicMaxShared(SharedAddress at, T value) {
   SWAGE_ATOMIC_ORDER(SWAGE_SHARED "max", "r")
+}
+template <class T> __device__ __forceinline__ T atomicMaxCluster(SharedAddress at, T value) {
+  SWAGE_ATOMIC_ORDER(SWAGE_CLUSTER "max", "r")
 }
 
 /// unsigned, int, unsigned long long.
@@ -112,17 +118,26 @@ template <class T> __device__ __forceinline__ T atomicAnd(T *at, NotDeduced<T> v
 template <class T> __device__ __forceinline__ T atomicAndShared(SharedAddress at, T value) {
   SWAGE_ATOMIC_BITS(SWAGE_SHARED "and", "r")
 }
+template <class T> __device__ __forceinline__ T atomicAndCluster(SharedAddress at, T value) {
+  SWAGE_ATOMIC_BITS(SWAGE_CLUSTER "and", "r")
+}
 template <class T> __device__ __forceinline__ T atomicOr(T *at, NotDeduced<T> value) {
   SWAGE_ATOMIC_BITS(SWAGE_GLOBAL "or", "l")
 }
 template <class T> __device__ __forceinline__ T atomicOrShared(SharedAddress at, T value) {
   SWAGE_ATOMIC_BITS(SWAGE_SHARED "or", "r")
 }
+template <class T> __device__ __forceinline__ T atomicOrCluster(SharedAddress at, T value) {
+  SWAGE_ATOMIC_BITS(SWAGE_CLUSTER "or", "r")
+}
 template <class T> __device__ __forceinline__ T atomicXor(T *at, NotDeduced<T> value) {
   SWAGE_ATOMIC_BITS(SWAGE_GLOBAL "xor", "l")
 }
 template <class T> __device__ __forceinline__ T atomicXorShared(SharedAddress at, T value) {
   SWAGE_ATOMIC_BITS(SWAGE_SHARED "xor", "r")
+}
+template <class T> __device__ __forceinline__ T atomicXorCluster(SharedAddress at, T value) {
+  SWAGE_ATOMIC_BITS(SWAGE_CLUSTER "xor", "r")
 }
 
 /// unsigned, int, unsigned long long, float, double.
@@ -131,6 +146,9 @@ template <class T> __device__ __forceinline__ T atomicExchange(T *at, NotDeduced
 }
 template <class T> __device__ __forceinline__ T atomicExchangeShared(SharedAddress at, T value) {
   SWAGE_ATOMIC_EXCHANGE(SWAGE_SHARED, "r")
+}
+template <class T> __device__ __forceinline__ T atomicExchangeCluster(SharedAddress at, T value) {
+  SWAGE_ATOMIC_EXCHANGE(SWAGE_CLUSTER, "r")
 }
 
 /// Writes `value` if `expected` is there: unsigned, int, unsigned long long.
@@ -142,6 +160,10 @@ __device__ __forceinline__ T atomicCompareExchange(T *at, NotDeduced<T> expected
 template <class T>
 __device__ __forceinline__ T atomicCompareExchangeShared(SharedAddress at, T expected, T value) {
   SWAGE_ATOMIC_COMPARE(SWAGE_SHARED, "r")
+}
+template <class T>
+__device__ __forceinline__ T atomicCompareExchangeCluster(SharedAddress at, T expected, T value) {
+  SWAGE_ATOMIC_COMPARE(SWAGE_CLUSTER, "r")
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,6 +209,7 @@ __device__ __forceinline__ void pause() { asm volatile("nanosleep.u32 32;" : : :
 #undef SWAGE_ATOMIC_ADD
 #undef SWAGE_ATOMIC
 #undef SWAGE_GLOBAL
+#undef SWAGE_CLUSTER
 #undef SWAGE_SHARED
 
 } // namespace swage

@@ -22,10 +22,11 @@ __device__ __forceinline__ void mbarrierFenceInit() {
   asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 }
 
-/// Arrives, in any block of the cluster.  What the thread wrote before is visible to those who
-/// wait.
+/// Arrives, in any block of the cluster.  Those of the own block that wait see what the thread
+/// wrote before.  Those of another block know that it has read what it read; storeCluster is not
+/// ordered by this (that would flush caches: storeClusterAsync and clusterBarrier are for it).
 __device__ __forceinline__ void mbarrierArrive(SharedAddress at, unsigned arrivals = 1) {
-  asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0], %1;"
+  asm volatile("mbarrier.arrive.release.cta.shared::cluster.b64 _, [%0], %1;"
                :
                : "r"(at), "r"(arrivals)
                : "memory");
@@ -48,7 +49,7 @@ __device__ __forceinline__ void mbarrierArriveExpect(SharedAddress at, unsigned 
 /// Whether the phase of this parity has ended; of the own block.
 __device__ __forceinline__ bool mbarrierTest(SharedAddress at, unsigned parity) {
   unsigned done;
-  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.acquire.cluster.shared::cta.b64 "
+  asm volatile("{ .reg .pred p; mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 "
                "p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                : "=r"(done)
                : "r"(at), "r"(parity)
@@ -60,7 +61,7 @@ __device__ __forceinline__ bool mbarrierTest(SharedAddress at, unsigned parity) 
 __device__ __forceinline__ void mbarrierWait(SharedAddress at, unsigned parity) {
   unsigned done;
   do
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 "
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 "
                  "p, [%1], %2; selp.u32 %0, 1, 0, p; }"
                  : "=r"(done)
                  : "r"(at), "r"(parity)
