@@ -49,11 +49,12 @@ std::string Finding::str() const {
   std::string text = fmt::format("{}: {}", name(kind), message);
   auto add = [&](const std::string &label, const std::string &value) {
     if (!value.empty())
-      text += fmt::format("\n  {:<7} {}", label, value);
+      text += fmt::format("\n  {:<8} {}", label, value);
   };
   add("kernel", kernel);
   add("at", place.str());
   add("line", kernelLine.empty() ? "" : fmt::format("{}: {}", kernelLine, kernelText));
+  add("operand", operand);
   add("op", op);
   add("thread", thread);
   for (const RelatedPlace &other : related)

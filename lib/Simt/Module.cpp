@@ -3,9 +3,11 @@
 #include "Module.h"
 
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -129,11 +131,24 @@ static bool isKernelFile(const std::string &path) {
   return path.size() > 3 && path.compare(path.size() - 3, 3, ".cu") == 0;
 }
 
-/// The name of a function without namespaces, template arguments and parameters.
-static std::string shortName(const std::string &name) {
-  std::string text = name.substr(0, name.find_first_of("<("));
-  size_t colons = text.rfind("::");
-  return colons == std::string::npos ? text : text.substr(colons + 2);
+static CodeLine describeFrame(const llvm::DILineInfo &frame) {
+  CodeLine line;
+  line.file = baseName(frame.FileName);
+  line.line = frame.Line;
+  std::string function = llvm::demangle(frame.FunctionName);
+  // Loads and stores are members of templates over their operand.
+  static constexpr std::string_view kSpec = "Spec::";
+  size_t operand = line.file == "operand.cuh" ? function.find(kSpec) : std::string::npos;
+  if (operand != std::string::npos) {
+    operand += kSpec.size();
+    size_t end = function.find_first_of(",>", operand);
+    line.operand = function.substr(operand, end - operand);
+  }
+  // Without namespaces, template arguments and parameters.
+  std::string name = function.substr(0, function.find_first_of("<("));
+  size_t colons = name.rfind("::");
+  line.function = colons == std::string::npos ? name : name.substr(colons + 2);
+  return line;
 }
 
 std::vector<CodeLine> Module::lines(const void *code) const {
@@ -161,7 +176,7 @@ std::vector<CodeLine> Module::lines(const void *code) const {
   if (symbols->context) {
     llvm::DILineInfoSpecifier specifier(
         llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
-        llvm::DILineInfoSpecifier::FunctionNameKind::ShortName);
+        llvm::DILineInfoSpecifier::FunctionNameKind::LinkageName);
     // The call itself lies before the address to which it returns.
     uint64_t address = reinterpret_cast<uintptr_t>(code) - symbols->loadBase - 1;
     llvm::DIInliningInfo chain = symbols->context->getInliningInfoForAddress(
@@ -171,7 +186,7 @@ std::vector<CodeLine> Module::lines(const void *code) const {
       // The message names the wrapper that was called; how it does its work is of no interest.
       bool isWrapper = frame.FileName.find("/device/cpu/") != std::string::npos;
       if (frame.Line != 0 && !isWrapper)
-        result.push_back({baseName(frame.FileName), frame.Line, shortName(frame.FunctionName)});
+        result.push_back(describeFrame(frame));
       if (isKernelFile(frame.FileName))
         break; // around it is only the module's frame
     }
@@ -192,39 +207,62 @@ bool Module::samePlace(const void *a, const void *b) const {
   return true;
 }
 
-/// Line `number` of the text, counted from 1.
-static std::string lineOf(const char *text, unsigned number) {
-  for (unsigned i = 1; i < number && text; ++i) {
-    text = std::strchr(text, '\n');
-    text = text ? text + 1 : nullptr;
-  }
-  if (!text)
-    return "";
-  size_t length = std::strcspn(text, "\n");
-  return std::string(text, length);
-}
-
-static std::string trimmed(std::string text) {
+static std::string trimmed(std::string_view text) {
   size_t first = text.find_first_not_of(" \t");
   if (first == std::string::npos)
     return "";
-  return text.substr(first, text.find_last_not_of(" \t\\") - first + 1);
+  return std::string(text.substr(first, text.find_last_not_of(" \t") - first + 1));
+}
+
+static std::vector<std::string_view> splitLines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (!text.empty()) {
+    size_t end = std::min(text.find('\n'), text.size());
+    lines.push_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+/// What follows "//".
+static std::string commentOf(std::string_view line) {
+  size_t comment = line.find("//");
+  return comment == std::string_view::npos ? "" : trimmed(line.substr(comment + 2));
+}
+
+/// What the comment at the declaration of an operand says, on its line or on the one before.
+static std::string describeOperand(const std::vector<std::string_view> &text,
+                                   const std::string &operand) {
+  std::string declaration = "struct " + operand + " ";
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i].find(declaration) == std::string_view::npos)
+      continue;
+    std::string comment = commentOf(text[i]);
+    if (comment.empty() && i > 0)
+      comment = commentOf(text[i - 1]);
+    return comment.empty() ? operand : operand + ", " + comment;
+  }
+  return operand;
 }
 
 void Module::describe(Finding &finding) const {
   finding.place.lines = lines(finding.place.code);
   for (RelatedPlace &related : finding.related)
     related.place.lines = lines(related.place.code);
-  // The template's frames are inlined into the kernel's file, whose comments name the ops.
+  std::vector<std::string_view> text = splitLines(moduleInfo->source);
   for (const CodeLine &line : finding.place.lines) {
+    if (!line.operand.empty() && finding.operand.empty())
+      finding.operand = describeOperand(text, line.operand);
     if (!isKernelFile(line.file))
       continue;
-    std::string text = lineOf(moduleInfo->source, line.line);
-    size_t comment = text.find("//");
+    std::string_view there = line.line <= text.size() ? text[line.line - 1] : "";
     finding.kernelLine = fmt::format("{}:{}", line.file, line.line);
-    finding.kernelText = trimmed(text.substr(0, comment));
-    if (comment != std::string::npos)
-      finding.op = trimmed(text.substr(comment + 2));
-    break;
+    finding.kernelText = trimmed(there.substr(0, there.find("//")));
+    finding.op = commentOf(there);
   }
+  // A place that belongs to no op in particular belongs to the kernel, whose header names its ops.
+  std::string header = fmt::format("@{}: ", finding.kernel);
+  for (std::string_view line : text)
+    if (size_t at = line.find(header); finding.op.empty() && at != std::string_view::npos)
+      finding.op = trimmed(line.substr(at + header.size()));
 }
