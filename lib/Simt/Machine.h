@@ -123,6 +123,7 @@ struct Warpgroup {
   Meeting meeting;
   unsigned arrived = 0;
   AsyncGroups multiplies;
+  std::shared_ptr<struct MultiplyState> multiplyState; ///< Wgmma.cpp
 };
 
 /// A hardware barrier of a block, or of a cluster.
