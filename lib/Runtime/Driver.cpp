@@ -137,7 +137,7 @@ Error Driver::failure(Stage stage, const char *call, Result result) const {
   const char *text = nullptr;
   cuGetErrorName(result, &name);
   cuGetErrorString(result, &text);
-  bool forked = initProcess != getpid();
+  bool forked = !simulates && initProcess != getpid();
   return makeError(stage, fmt::format("{}: {} ({}): {}{}", call, name ? name : "unknown result",
                                       int(result), text ? text : "no description",
                                       hintFor(result, forked)));

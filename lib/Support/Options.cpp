@@ -57,7 +57,14 @@ static const Row table[] = {
        options.nvrtc = value;
        return true;
      }},
-    {{"SWAGE_DUMP", "directory", "receives generated sources, PTX and cubins"},
+    {{"SWAGE_HOST_COMPILER", "file or name",
+      "the C++ compiler that the simulator compiles kernels with, instead of g++, clang++ or c++"},
+     [](Options &options, std::string_view value) {
+       bool isFile = value.find('/') != std::string_view::npos;
+       options.hostCompiler = isFile ? absolutePath(value) : std::string(value);
+       return true;
+     }},
+    {{"SWAGE_DUMP", "directory", "receives generated sources, PTX and machine code"},
      [](Options &options, std::string_view value) {
        options.dumpDir = absolutePath(value);
        return true;

@@ -29,7 +29,9 @@ struct Options {
   std::string cudaDriver;
   /// SWAGE_NVRTC: a file or a directory that holds it; empty: the usual places.
   std::string nvrtc;
-  /// SWAGE_DUMP: a directory that receives generated sources, PTX and cubins; empty: no dumps.
+  /// SWAGE_HOST_COMPILER: a file or a name on PATH; empty: g++, clang++ or c++.
+  std::string hostCompiler;
+  /// SWAGE_DUMP: a directory that receives generated sources, PTX and machine code; empty: no dumps.
   std::string dumpDir;
   /// What was wrong with the environment, one line each; whoever owns the terminal prints them.
   std::vector<std::string> warnings;
