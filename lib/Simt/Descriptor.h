@@ -63,21 +63,22 @@ struct MatrixOperand {
 SharedAddress elementAddress(const MatrixDescriptor &descriptor, const MatrixOperand &operand,
                              unsigned row, unsigned k);
 
-/// Calls function(address) for every piece of 16 bytes, in the order of rows or of k.
+/// Calls function(address, row) for every piece of 16 bytes, in the order of rows or of k; `row` is
+/// the first that the piece belongs to.
 template <class Function>
 inline void forEachPiece(const MatrixDescriptor &descriptor, const MatrixOperand &operand,
                          Function function) {
   if (operand.kMajor) {
     for (unsigned row = 0; row < operand.rows; ++row) {
-      function(descriptor.pieceOfRow(row, 0));
-      function(descriptor.pieceOfRow(row, 1));
+      function(descriptor.pieceOfRow(row, 0), row);
+      function(descriptor.pieceOfRow(row, 1), row);
     }
     return;
   }
-  const unsigned pieces = operand.rows * operand.elementBytes / kPieceBytes;
+  const unsigned rowsInPiece = kPieceBytes / operand.elementBytes;
   for (unsigned k = 0; k < operand.steps(); ++k)
-    for (unsigned piece = 0; piece < pieces; ++piece)
-      function(descriptor.pieceOfStep(k, piece));
+    for (unsigned piece = 0; piece * rowsInPiece < operand.rows; ++piece)
+      function(descriptor.pieceOfStep(k, piece), piece * rowsInPiece);
 }
 
 /// What the hardware forbids or leaves undefined about the descriptor, as the end of a sentence
