@@ -14,7 +14,6 @@
 #include "Clock.h"
 #include "swage/device/cpu/abi.cuh"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -40,6 +39,7 @@ struct ThreadClock {
 /// What those knew who released a barrier or mbarrier; empty: nothing.
 struct SyncClock {
   ClockRef data;
+  ClockRef joined; ///< what the last to release knew
 };
 
 /// The engines of a block.
@@ -54,9 +54,8 @@ enum class Engine : unsigned char {
 struct EngineOperation {
   Engine engine = Engine::BulkLoad;
   Agent agent;
-  uint32_t epoch = 0;            ///< of the agent
-  ClockRef issued;               ///< what its issuers knew
-  std::array<ClockRef, 4> warps; ///< wgmma: what each warp knew
+  uint32_t epoch = 0; ///< of the agent
+  ClockRef issued;    ///< what its issuers knew
   /// A single issuer, and what it did before.
   Agent issuer = {0xffff, 0};
   uint32_t issuerBefore = 0, issuerFenced = 0, copiesBefore = 0, copiesFenced = 0;
@@ -90,11 +89,9 @@ public:
                     const char *what, const void *code);
 
   // Engines.  An operation begins, and its accesses are told, when it is issued.
-  /// The threads of a warpgroup issue a wgmma warp by warp, so it has only what all four know.
+  /// With several issuers: lanes of a warp issue together, warps one by one, so that the operation
+  /// has only what each warp knows.
   EngineOperation begin(Engine engine, Thread *const *issuers, size_t count);
-  /// What only this thread's warp reads of a wgmma, the rows of A, needs only what that warp knows,
-  /// as all hardware has it (unless strict).
-  EngineOperation partOf(const EngineOperation &operation, const Thread &thread) const;
   void sharedAccess(EngineOperation &operation, Thread &issuer, Block &block, SharedAddress at,
                     unsigned bytes, bool write, const char *what, const void *code);
   /// Whoever acquires `clock` (an mbarrier's) has the operation behind it.

@@ -12,6 +12,7 @@
 #define SWAGE_LIB_SIMT_CLOCK_H
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

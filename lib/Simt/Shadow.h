@@ -1,8 +1,8 @@
 //===- Shadow.h - Who touched shared memory last --------------------------===//
 //
-// For every piece of a block's shared memory: the last write, and the reads and atomics since.  Pieces
-// are as large as the accesses allow, from 16 bytes down to one, page by page; pages that no thread
-// touches cost nothing.
+// For every piece of a block's shared memory: the last write, and the reads and atomics since.
+// Pieces are as large as the accesses allow, from 16 bytes down to one, page by page; pages that no
+// thread touches cost nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_LIB_SIMT_SHADOW_H
