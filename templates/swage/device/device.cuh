@@ -1,6 +1,6 @@
-// The switch between the twins of the device layer (math.cuh is the other one).  Everything under templates/swage includes
-// this file and never a twin directly; both twins define the same names, so a generated kernel
-// compiles unchanged for either.
+// The switch between the twins of the device layer; the headers beside this one are the switches of
+// its other parts.  Everything under templates/swage includes these and never a twin directly; both
+// twins define the same names, so a generated kernel compiles unchanged for either.
 #pragma once
 
 #if defined(__CUDACC__)
