@@ -1,4 +1,5 @@
 // High products, byte permutes, counts of bits.
+//
 // arch: sm_80
 #include "swage/device/device.cuh"
 

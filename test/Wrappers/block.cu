@@ -1,4 +1,5 @@
 // A thread's place, the barriers of a block, its shared memory.
+//
 // arch: sm_80
 #include "swage/device/shared.cuh"
 

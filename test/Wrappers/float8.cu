@@ -1,4 +1,5 @@
 // 8-bit floats, with every bit pattern.
+//
 // arch: sm_89
 #include "swage/device/float8.cuh"
 

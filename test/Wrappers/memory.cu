@@ -1,4 +1,5 @@
 // Accesses of 1 to 16 bytes.
+//
 // arch: sm_80
 #include "swage/device/device.cuh"
 

@@ -1,4 +1,5 @@
 // 16-bit storage types, with every bit pattern.
+//
 // arch: sm_80
 #include "swage/device/device.cuh"
 
@@ -27,7 +28,7 @@ struct Results {
 } // namespace
 
 // All 65536 patterns.
-// launch: widen_16 grid=128 block=512 in=4 out=1703936 exact
+// launch: widen_16 grid=128 block=512 in=4 out=1835008 exact
 extern "C" __global__ void widen_16(const unsigned *in, unsigned *out) {
   const unsigned pattern = swage::blockIndex() * 512 + swage::threadIndex();
   Results results{out + pattern, 65536};

@@ -1,4 +1,5 @@
 // Votes, matches and reductions over the lanes of a warp.
+//
 // arch: sm_80
 #include "swage/device/vote.cuh"
 

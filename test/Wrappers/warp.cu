@@ -1,4 +1,5 @@
 // Shuffles of every width and type, and syncWarp.
+//
 // arch: sm_80
 #include "swage/device/device.cuh"
 
