@@ -142,7 +142,7 @@ std::vector<std::string> swage::simt::kernelNames(std::string_view source) {
         }
         continue;
       }
-      if (c == '(' && isIdentifier(word))
+      if (c == '(' && isIdentifier(word) && word != "void")
         names.push_back(word);
       if (!std::isspace(static_cast<unsigned char>(c)))
         break;
@@ -257,8 +257,9 @@ Expected<KernelBinary> HostCompiler::compile(const CompileRequest &request) cons
   auto image = outcome.succeeded() ? readFile(directory.path() + "/module.so") : std::string();
   if (!image || image->empty())
     return makeError(Stage::Compile,
-                     fmt::format("{} cannot compile '{}' for the simulator: it {}", version,
-                                 printable(request.name), outcome.str()),
+                     fmt::format("{} cannot compile '{}' for the simulator: it {}{}", version,
+                                 printable(request.name), outcome.str(),
+                                 outcome.succeeded() ? " and left no module" : ""),
                      binary.log);
   binary.image = std::move(*image);
   return binary;

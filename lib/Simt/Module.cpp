@@ -8,6 +8,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -74,6 +75,16 @@ static int makeMemoryFile(std::string_view bytes) {
   return file;
 }
 
+/// A name of the file that no other module has had: the loader takes two files of one name for the
+/// same, and numbers of files are used again. The dots and slashes are the digits of a count.
+static std::string uniquePath(int file) {
+  static std::atomic<unsigned> count{0};
+  std::string path = "/proc/self/fd";
+  for (unsigned rest = count++; rest; rest /= 2)
+    path += rest % 2 ? "/." : "/";
+  return fmt::format("{}/{}", path, file);
+}
+
 Expected<std::shared_ptr<Module>> Module::load(std::string_view image) {
   if (image.substr(0, 4) != "\177ELF")
     return makeError(Stage::Load, "not a module for the simulator");
@@ -81,7 +92,7 @@ Expected<std::shared_ptr<Module>> Module::load(std::string_view image) {
   if (file < 0)
     return makeError(Stage::Load, fmt::format("cannot hold a module of {} bytes in memory: {}",
                                               image.size(), std::strerror(errno)));
-  std::string path = fmt::format("/proc/self/fd/{}", file);
+  std::string path = uniquePath(file);
   std::shared_ptr<Module> module(new Module);
   module->handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   std::string problem = module->handle ? "" : dlerror();

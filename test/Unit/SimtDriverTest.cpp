@@ -1,0 +1,353 @@
+//===- SimtDriverTest.cpp - The simulator as a device ---------------------===//
+//
+// The runtime's own classes on simulated devices: what a program that has been written for a GPU
+// meets.
+//
+//===----------------------------------------------------------------------===//
+#include "HostCompiler.h"
+#include "SimtTestSupport.h"
+#include "swage/Runtime/Plan.h"
+#include "swage/Simt/Simulator.h"
+
+#include <cstring>
+#include <thread>
+
+using namespace swage;
+using namespace swage::simt;
+
+namespace {
+class SimtDriverTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    if (auto found = HostCompiler::get(false); !found)
+      GTEST_SKIP() << found.error().message;
+  }
+
+  static Device open(const std::string &text = "", const std::string &arch = "sm_90a") {
+    auto device = openSimulator(*SimulatorOptions::parse(text), arch);
+    EXPECT_TRUE(device) << device.error().str();
+    return *device;
+  }
+  static KernelBinary compile(const std::string &entry, const std::string &source,
+                              bool checked = false) {
+    auto binary = (*HostCompiler::get(checked))->compile(kernelRequest(entry, source));
+    EXPECT_TRUE(binary) << binary.error().str();
+    return binary ? *binary : KernelBinary();
+  }
+  static std::shared_ptr<Kernel> load(const Device &device, const KernelBinary &binary) {
+    auto kernel = Kernel::load(device.sharedDriver(), binary);
+    EXPECT_TRUE(kernel) << kernel.error().str();
+    return *kernel;
+  }
+  /// 100 elements of kTwice.
+  static PlanSpec twiceSpec(std::shared_ptr<Kernel> kernel, uint64_t blocks = 2) {
+    PlanSpec spec;
+    spec.inputs = {{"x", 400, 16}};
+    spec.outputs = {{"y", 400, 16}};
+    LaunchSpec launch;
+    launch.kernel = std::move(kernel);
+    launch.grid[0] = blocks;
+    launch.threads = 64;
+    launch.arguments = {LaunchArgument::input(0), LaunchArgument::output(0),
+                        LaunchArgument::of(100), LaunchArgument::of(0.5f)};
+    spec.launches = {launch};
+    return spec;
+  }
+};
+
+/// x counts up from 0.
+struct TwiceBuffers {
+  explicit TwiceBuffers(const Device &device) : x(*device.allocate(400)), y(*device.allocate(400)) {
+    for (int i = 0; i < 100; ++i)
+      values[i] = float(i);
+    EXPECT_TRUE(x.copyFrom(values, 400));
+    inputs[0] = x.data();
+    outputs[0] = y.data();
+  }
+  bool isTwice() {
+    EXPECT_TRUE(y.copyTo(values, 400));
+    for (int i = 0; i < 100; ++i)
+      if (values[i] != 2 * float(i) + 0.5f)
+        return false;
+    return true;
+  }
+  Buffer x, y;
+  float values[100];
+  const void *inputs[1];
+  void *outputs[1];
+};
+} // namespace
+
+TEST(Simulator, HasThePropertiesOfItsArchitecture) {
+  auto hopper = openSimulator({}, "sm_90a"), ampere = openSimulator({}, "sm_80");
+  ASSERT_TRUE(hopper && ampere);
+  auto expected = DeviceProperties::forArch("sm_90a");
+  const DeviceProperties &properties = hopper->properties();
+  EXPECT_EQ(properties.name, "simulator of NVIDIA H200");
+  EXPECT_EQ(properties.arch, "sm_90a");
+  EXPECT_EQ(properties.smCount, expected->smCount);
+  EXPECT_EQ(properties.sharedBytesPerBlockOptIn, expected->sharedBytesPerBlockOptIn);
+  EXPECT_EQ(properties.l2Bytes, expected->l2Bytes);
+  EXPECT_EQ(properties.memoryBytes, expected->memoryBytes);
+  EXPECT_NEAR(properties.memoryBandwidth, expected->memoryBandwidth, 1e6);
+  EXPECT_EQ(ampere->properties().arch, "sm_80");
+  EXPECT_TRUE(hopper->driver().isSimulator());
+  auto unknown = openSimulator({}, "sm_42");
+  ASSERT_FALSE(unknown);
+  EXPECT_CONTAINS(unknown.error().message, "sm_42");
+}
+
+TEST(Simulator, IsOneDeviceForEachConfiguration) {
+  SimulatorOptions checked;
+  checked.check = true;
+  auto a = openSimulator({}), b = openSimulator({}), c = openSimulator(checked);
+  ASSERT_TRUE(a && b && c);
+  EXPECT_EQ(a->ordinal(), b->ordinal());
+  EXPECT_NE(a->ordinal(), c->ordinal());
+  EXPECT_NE(a->context(), c->context());
+}
+
+TEST(Simulator, MemoryIsExact) {
+  auto device = openSimulator({});
+  ASSERT_TRUE(device);
+  auto buffer = device->allocate(1000);
+  ASSERT_TRUE(buffer);
+  EXPECT_EQ(buffer->handle() % 256, 0u);
+  char bytes[1001] = {1, 2, 3};
+  EXPECT_TRUE(buffer->copyFrom(bytes, 1000));
+  char back[3] = {};
+  EXPECT_TRUE(buffer->copyTo(back, 3));
+  EXPECT_EQ(back[2], 3);
+  EXPECT_TRUE(buffer->fill(7));
+  EXPECT_TRUE(buffer->copyTo(back, 1, 999));
+  EXPECT_EQ(back[0], 7);
+  const cuda::Driver &driver = device->driver();
+  ScopedContext scope(*device);
+  auto result = driver.cuMemcpyHtoD_v2(buffer->handle(), bytes, 1001);
+  EXPECT_EQ(result, cuda::kInvalidValue);
+  EXPECT_CONTAINS(driver.failure(Stage::Run, "cuMemcpyHtoD", result).message, "1001 bytes at 0x");
+  EXPECT_NE(driver.cuMemFree_v2(buffer->handle() + 16), cuda::kSuccess);
+  auto huge = device->allocate(size_t(1) << 60);
+  ASSERT_FALSE(huge);
+  EXPECT_CONTAINS(huge.error().message, "out of memory");
+  auto free = device->freeMemory();
+  ASSERT_TRUE(free);
+  EXPECT_GT(*free, 0u);
+}
+
+TEST_F(SimtDriverTest, RunsAPlan) {
+  Device device = open();
+  auto plan = Plan::create(device, twiceSpec(load(device, compile("twice", kTwice))));
+  ASSERT_TRUE(plan) << plan.error().str();
+  TwiceBuffers buffers(device);
+  auto stream = device.createStream();
+  ASSERT_TRUE(stream);
+  Status launched = plan->launch(stream->handle(), buffers.inputs, buffers.outputs);
+  ASSERT_TRUE(launched) << launched.error().str();
+  EXPECT_TRUE(stream->synchronize());
+  EXPECT_TRUE(buffers.isTwice());
+  EXPECT_TRUE(device.synchronize());
+}
+
+TEST_F(SimtDriverTest, ParametersAreChecked) {
+  Device device = open();
+  PlanSpec spec = twiceSpec(load(device, compile("twice", kTwice)));
+  spec.launches[0].arguments[2] = LaunchArgument::of(100.0);
+  auto plan = Plan::create(device, spec);
+  ASSERT_FALSE(plan);
+  EXPECT_CONTAINS(plan.error().message,
+                  "argument 2 of kernel @twice has 8 bytes; the kernel declares 4");
+  spec.launches[0].arguments.pop_back();
+  EXPECT_FALSE(Plan::create(device, spec));
+}
+
+TEST_F(SimtDriverTest, ReplaysACapturedGraph) {
+  Device device = open();
+  auto plan = Plan::create(device, twiceSpec(load(device, compile("twice", kTwice))));
+  ASSERT_TRUE(plan);
+  TwiceBuffers buffers(device);
+  auto stream = device.createStream();
+  auto start = device.createEvent(), stop = device.createEvent();
+  ASSERT_TRUE(buffers.y.fill(0));
+  ASSERT_TRUE(stream->beginCapture());
+  EXPECT_TRUE(*stream->isCapturing());
+  ASSERT_TRUE(buffers.y.fill(1, stream->handle()));
+  ASSERT_TRUE(plan->launch(stream->handle(), buffers.inputs, buffers.outputs));
+  auto graph = stream->endCapture();
+  ASSERT_TRUE(graph);
+  EXPECT_EQ(*graph->nodeCount(), 2u);
+  EXPECT_FALSE(buffers.isTwice()) << "capturing runs nothing";
+  auto exec = graph->instantiate();
+  ASSERT_TRUE(exec);
+  ASSERT_TRUE(start->record(stream->handle()));
+  ASSERT_TRUE(exec->launch(stream->handle()));
+  ASSERT_TRUE(stop->record(stream->handle()));
+  EXPECT_TRUE(buffers.isTwice());
+  EXPECT_GT(*stop->elapsedSince(*start), 0);
+}
+
+TEST_F(SimtDriverTest, ClustersAndDynamicSharedMemory) {
+  const char source[] =
+      "extern \"C\" __global__ void k(unsigned *out) {\n"
+      "  const auto *view = swage::simt::abi->current();\n"
+      "  if (swage::threadIndex() == 0)\n"
+      "    out[swage::blockIndex()] = view->clusterSize * 1000000 + view->clusterRank * 100000 +\n"
+      "                               view->dynamicSharedBytes / 100;\n"
+      "}\n";
+  Device device = open();
+  PlanSpec spec;
+  spec.outputs = {{"out", 16, 4}};
+  LaunchSpec launch;
+  launch.kernel = load(device, compile("k", source));
+  launch.grid[0] = 4;
+  launch.threads = 32;
+  launch.clusterSize = 2;
+  launch.dynamicSharedBytes = 100000;
+  launch.arguments = {LaunchArgument::output(0)};
+  spec.launches = {launch};
+  auto plan = Plan::create(device, spec);
+  ASSERT_TRUE(plan) << plan.error().str();
+  auto out = device.allocate(16);
+  auto stream = device.createStream();
+  void *outputs[] = {out->data()};
+  Status launched = plan->launch(stream->handle(), nullptr, outputs);
+  ASSERT_TRUE(launched) << launched.error().str();
+  unsigned values[4];
+  ASSERT_TRUE(out->copyTo(values, 16));
+  for (unsigned i = 0; i < 4; ++i)
+    EXPECT_EQ(values[i], 2001000 + i % 2 * 100000);
+}
+
+TEST_F(SimtDriverTest, AFindingIsTheErrorOfTheLaunch) {
+  const char source[] = "extern \"C\" __global__ void k(int *p) {\n"
+                        "  if (swage::threadIndex() < 32)\n"
+                        "    swage::barrier(); // model.mlir:5\n"
+                        "  else\n"
+                        "    swage::barrier();\n"
+                        "  if (swage::threadIndex() == 0)\n"
+                        "    p[1 << 28] = 1;\n"
+                        "}\n";
+  Device device = open();
+  PlanSpec spec;
+  spec.outputs = {{"p", 4, 4}};
+  LaunchSpec launch;
+  launch.kernel = load(device, compile("k", source));
+  launch.threads = 64;
+  launch.arguments = {LaunchArgument::output(0)};
+  spec.launches = {launch};
+  auto plan = Plan::create(device, spec);
+  ASSERT_TRUE(plan) << plan.error().str();
+  auto out = device.allocate(4);
+  auto stream = device.createStream();
+  void *outputs[] = {out->data()};
+  for (int i = 0; i < 2; ++i) {
+    Status launched = plan->launch(stream->handle(), nullptr, outputs);
+    ASSERT_FALSE(launched);
+    EXPECT_EQ(launched.error().stage, Stage::Launch);
+    EXPECT_CONTAINS(launched.error().message,
+                    "kernel @k, 1x1x1 blocks of 64 threads, 0 bytes of shared memory: ");
+    EXPECT_EQ(launched.error().message.find('\n'), std::string::npos);
+    EXPECT_CONTAINS(launched.error().log, "k.cu:");
+  }
+  // It is not sticky.
+  auto good = Plan::create(device, twiceSpec(load(device, compile("twice", kTwice))));
+  TwiceBuffers buffers(device);
+  EXPECT_TRUE(good->launch(stream->handle(), buffers.inputs, buffers.outputs));
+  EXPECT_TRUE(buffers.isTwice());
+}
+
+TEST_F(SimtDriverTest, AnAccessBeyondAnAllocationIsACrashAtLeast) {
+  const char source[] = "extern \"C\" __global__ void k(int *p) { p[64] = 1; }\n";
+  Device device = open();
+  PlanSpec spec;
+  spec.outputs = {{"p", 256, 4}};
+  LaunchSpec launch;
+  launch.kernel = load(device, compile("k", source));
+  launch.threads = 1;
+  launch.arguments = {LaunchArgument::output(0)};
+  spec.launches = {launch};
+  auto plan = Plan::create(device, spec);
+  ASSERT_TRUE(plan);
+  auto out = device.allocate(256), neighbour = device.allocate(256);
+  auto stream = device.createStream();
+  void *outputs[] = {out->data()};
+  Status launched = plan->launch(stream->handle(), nullptr, outputs);
+  ASSERT_FALSE(launched);
+  EXPECT_CONTAINS(launched.error().message, "crash: ");
+}
+
+TEST_F(SimtDriverTest, KernelsOfAGpuAreRefused) {
+  Device device = open();
+  KernelBinary binary;
+  binary.name = "row";
+  binary.arch = "sm_90a";
+  binary.image = "\177ELF";
+  auto kernel = Kernel::load(device.sharedDriver(), binary);
+  ASSERT_FALSE(kernel);
+  EXPECT_EQ(kernel.error().message, "cannot load kernel @row: it was compiled for a GPU (sm_90a) "
+                                    "and the device is a simulator");
+  binary.arch = "sim:sm_90a";
+  binary.image = std::string("kernels: row") + std::string(100, '\0');
+  kernel = Kernel::load(device.sharedDriver(), binary);
+  ASSERT_FALSE(kernel);
+  EXPECT_CONTAINS(kernel.error().message, "not a module for the simulator");
+}
+
+TEST_F(SimtDriverTest, ADamagedModuleIsAnError) {
+  Device device = open();
+  KernelBinary good = compile("twice", kTwice);
+  KernelBinary other = good;
+  other.name = "thrice";
+  auto kernel = Kernel::load(device.sharedDriver(), other);
+  ASSERT_FALSE(kernel);
+  EXPECT_CONTAINS(kernel.error().message, "cannot load kernel @thrice (sim:sm_90a");
+  EXPECT_CONTAINS(kernel.error().message, "there is no kernel of this name");
+}
+
+TEST_F(SimtDriverTest, ChecksNeedTheirOwnModules) {
+  Device device = open("check"), unchecked = open();
+  PlanSpec spec = twiceSpec(load(device, compile("twice", kTwice)));
+  auto plan = Plan::create(device, spec);
+  ASSERT_FALSE(plan);
+  EXPECT_CONTAINS(plan.error().message,
+                  "it was compiled without checks and the simulator runs with checks");
+  spec = twiceSpec(load(device, compile("twice", kTwice, true)));
+  EXPECT_FALSE(Plan::create(unchecked, spec));
+  plan = Plan::create(device, spec);
+  ASSERT_TRUE(plan) << plan.error().str();
+  TwiceBuffers buffers(device);
+  auto stream = device.createStream();
+  Status launched = plan->launch(stream->handle(), buffers.inputs, buffers.outputs);
+  EXPECT_TRUE(launched) << launched.error().str();
+  EXPECT_TRUE(buffers.isTwice());
+}
+
+TEST_F(SimtDriverTest, OnlyOneDimensionIsSimulated) {
+  Device device = open();
+  PlanSpec spec = twiceSpec(load(device, compile("twice", kTwice)));
+  spec.launches[0].grid[1] = 2;
+  auto plan = Plan::create(device, spec);
+  ASSERT_TRUE(plan);
+  TwiceBuffers buffers(device);
+  Status launched = plan->launch(nullptr, buffers.inputs, buffers.outputs);
+  ASSERT_FALSE(launched);
+  EXPECT_CONTAINS(launched.error().message, "grids and blocks of one dimension only");
+}
+
+TEST_F(SimtDriverTest, ThreadsLaunchTogether) {
+  Device device = open("workers=1");
+  auto kernel = load(device, compile("twice", kTwice));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      auto plan = Plan::create(device, twiceSpec(kernel));
+      ASSERT_TRUE(plan);
+      TwiceBuffers buffers(device);
+      auto stream = device.createStream();
+      for (int j = 0; j < 20; ++j)
+        EXPECT_TRUE(plan->launch(stream->handle(), buffers.inputs, buffers.outputs));
+      EXPECT_TRUE(buffers.isTwice());
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
