@@ -145,9 +145,8 @@ protected:
 
 static void checkBulkBytes(const Thread &thread, unsigned bytes, const char *what,
                            const void *code) {
-  if (bytes == 0 || bytes % 16 != 0)
-    bad(thread, code,
-        fmt::format("{} of {} bytes; needed: a positive multiple of 16", what, bytes));
+  if (bytes % 16 != 0)
+    bad(thread, code, fmt::format("{} of {} bytes; needed: a multiple of 16", what, bytes));
 }
 
 static void bulkLoad(SharedAddress to, const void *from, unsigned bytes, SharedAddress mbarrier,

@@ -8,6 +8,7 @@
 #include "swage/device/cpu/types.cuh"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -39,8 +40,10 @@ static TensorBox boxOf(Thread &thread, const TensorCopy &copy, bool write, const
         fmt::format("{} with {} coordinates and a tensor map of rank {}", what, copy.rank,
                     map->rank));
   TensorBox box(*map, copy.coordinates);
+  if (std::string problem = box.problem(write); !problem.empty())
+    bad(thread, code, fmt::format("{}: {}", what, problem));
   const char *begin, *end;
-  if (box.range(begin, end))
+  if (box.range(write, begin, end))
     accessGlobal(thread, begin, uint64_t(end - begin), 1, write, what, code);
   return box;
 }
@@ -89,31 +92,43 @@ template <class To, class From> static To bitsOf(From value) {
 
 template <class Number> static Number combined(Number a, Number b, ReduceOp op) {
   switch (op) {
+  case ReduceOp::Add:
+    return Number(std::make_unsigned_t<Number>(a) + std::make_unsigned_t<Number>(b));
   case ReduceOp::Min:
     return std::min(a, b);
   case ReduceOp::Max:
     return std::max(a, b);
   case ReduceOp::And:
+    return a & b;
   case ReduceOp::Or:
+    return a | b;
   case ReduceOp::Xor:
-    if constexpr (std::is_integral_v<Number>)
-      return op == ReduceOp::And ? a & b : op == ReduceOp::Or ? a | b : a ^ b;
-    break;
-  case ReduceOp::Add:
-    break;
+    return a ^ b;
   }
-  if constexpr (std::is_signed_v<Number> && std::is_integral_v<Number>)
-    return Number(std::make_unsigned_t<Number>(a) + std::make_unsigned_t<Number>(b));
-  return Number(a + b);
+  return a;
 }
 
-/// Computed with as floats, each result rounded to the type.
+/// Of a number and a NaN the number; -0 is below +0.
+static float combinedFloats(float a, float b, ReduceOp op) {
+  if (op == ReduceOp::Add)
+    return a + b;
+  if (std::isnan(a) || std::isnan(b))
+    return std::isnan(a) ? b : a;
+  bool isFirst = a == b ? std::signbit(a) : a < b;
+  return isFirst == (op == ReduceOp::Min) ? a : b;
+}
+
 template <class Half> static uint16_t combinedHalves(uint16_t a, uint16_t b, ReduceOp op) {
-  return Narrow<Half>::from(combined(widen(Half{a}), widen(Half{b}), op)).bits;
+  return Narrow<Half>::from(combinedFloats(widen(Half{a}), widen(Half{b}), op)).bits;
 }
 
-static uint32_t combinedFloats(uint32_t a, uint32_t b, ReduceOp op) {
-  return bitsOf<uint32_t>(combined(bitsOf<float>(a), bitsOf<float>(b), op));
+/// `flushes`: denormals are zero.
+static uint32_t addedFloats(uint32_t a, uint32_t b, bool flushes) {
+  auto flushed = [&](float value) {
+    return flushes && std::abs(value) < 0x1p-126f ? std::copysign(0.0f, value) : value;
+  };
+  float sum = flushed(flushed(bitsOf<float>(a)) + flushed(bitsOf<float>(b)));
+  return std::isnan(sum) ? 0x7fffffff : bitsOf<uint32_t>(sum);
 }
 
 /// Other host threads may do the same at the same time.
@@ -130,22 +145,22 @@ static void atomically(char *at, const char *operand, Combine combine) {
 
 /// The PTX manual's table of cp.reduce.async.bulk.tensor.
 static bool canReduce(TensorType type, ReduceOp op) {
-  switch (op) {
-  case ReduceOp::Add:
-    return type == TensorType::Uint32 || type == TensorType::Int32 || type == TensorType::Uint64 ||
-           type == TensorType::Float32 || type == TensorType::Float32Ftz ||
-           type == TensorType::Float16 || type == TensorType::Bfloat16;
-  case ReduceOp::Min:
-  case ReduceOp::Max:
-    return type == TensorType::Uint32 || type == TensorType::Int32 || type == TensorType::Uint64 ||
-           type == TensorType::Int64 || type == TensorType::Float16 || type == TensorType::Bfloat16;
-  case ReduceOp::And:
-  case ReduceOp::Or:
-  case ReduceOp::Xor:
-    return type == TensorType::Uint32 || type == TensorType::Int32 || type == TensorType::Uint64 ||
-           type == TensorType::Int64;
+  switch (type) {
+  case TensorType::Uint32:
+  case TensorType::Int32:
+  case TensorType::Uint64:
+    return true;
+  case TensorType::Int64:
+    return op == ReduceOp::Min || op == ReduceOp::Max;
+  case TensorType::Float16:
+  case TensorType::Bfloat16:
+    return op == ReduceOp::Add || op == ReduceOp::Min || op == ReduceOp::Max;
+  case TensorType::Float32:
+  case TensorType::Float32Ftz:
+    return op == ReduceOp::Add;
+  default:
+    return false;
   }
-  return false;
 }
 
 namespace {
@@ -179,7 +194,8 @@ protected:
       return reduce<uint16_t>(
           [op](uint16_t a, uint16_t b) { return combinedHalves<bf16>(a, b, op); });
     default:
-      return reduce<uint32_t>([op](uint32_t a, uint32_t b) { return combinedFloats(a, b, op); });
+      return reduce<uint32_t>([flushes = box.map().type == TensorType::Float32Ftz](
+                                  uint32_t a, uint32_t b) { return addedFloats(a, b, flushes); });
     }
   }
 

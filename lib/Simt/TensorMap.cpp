@@ -12,6 +12,9 @@ using namespace swage::simt;
 static constexpr uint64_t kMagic = 0x7067'736e'6554'7753; // "SwTensgp"
 static constexpr unsigned kTensorMapBytes = 128, kTensorMapAlignment = 64;
 static constexpr unsigned kChunk = 16; ///< bytes that a swizzle keeps together
+/// What the driver takes for shared memory when it looks whether a box fits.
+static constexpr uint64_t kMaxBoxBytes = 228 << 10;
+static constexpr unsigned kAddressBits = 57;
 static_assert(sizeof(TensorMapData) <= kTensorMapBytes);
 
 unsigned swage::simt::sizeOf(TensorType type) {
@@ -98,10 +101,12 @@ Status swage::simt::encodeTensorMap(void *tensorMap, unsigned dataType, unsigned
   map.fillsNaN = outOfBoundsFill == 1;
   if (map.fillsNaN && !isFloat(map.type))
     return wrong("out-of-bounds elements cannot be NaN: the data type is an integer");
-  if (!globalAddress || !isMultiple(globalAddress, 16))
-    return wrong(fmt::format("global address {}; needed: a multiple of 16", globalAddress));
+  if (!isMultiple(globalAddress, 16) || reinterpret_cast<uintptr_t>(globalAddress) >> kAddressBits)
+    return wrong(fmt::format("global address {}; needed: a multiple of 16 below 2^{}",
+                             globalAddress, kAddressBits));
   if (!globalDim || !boxDim || !elementStrides || (rank > 1 && !globalStrides))
     return wrong("an array is missing");
+  uint64_t boxBytes = map.elementBytes();
   for (unsigned dim = 0; dim < kMaxTensorRank; ++dim) {
     map.dims[dim] = map.box[dim] = map.elementStrides[dim] = 1;
     if (dim >= rank)
@@ -114,6 +119,7 @@ Status swage::simt::encodeTensorMap(void *tensorMap, unsigned dataType, unsigned
     if (elementStrides[dim] < 1 || elementStrides[dim] > 8)
       return wrong(fmt::format("element stride {} in dimension {}; allowed: 1 to 8",
                                elementStrides[dim], dim));
+    boxBytes *= boxDim[dim] / elementStrides[dim];
     map.dims[dim] = globalDim[dim];
     map.box[dim] = uint16_t(boxDim[dim]);
     // Dimension 0 has none without interleave: the driver ignores what is given.
@@ -135,6 +141,8 @@ Status swage::simt::encodeTensorMap(void *tensorMap, unsigned dataType, unsigned
   if (unsigned span = spanOf(map.swizzle); span && map.rowBytes() > span)
     return wrong(fmt::format("a box of {} bytes in dimension 0; the swizzle allows at most {}",
                              map.rowBytes(), span));
+  if (boxBytes > kMaxBoxBytes)
+    return wrong(fmt::format("a box of {} bytes; allowed: {}", boxBytes, kMaxBoxBytes));
   std::memset(tensorMap, 0, kTensorMapBytes);
   std::memcpy(tensorMap, &map, sizeof(map));
   return {};
@@ -152,11 +160,28 @@ TensorBox::TensorBox(const TensorMapData &map, const int *coordinates) : tensor(
   last = unsigned(std::max(inside, int64_t(first)));
 }
 
-bool TensorBox::range(const char *&begin, const char *&end) const {
+std::string TensorBox::problem(bool isStore) const {
+  if (start[0] * tensor.elementBytes() % kChunk != 0)
+    return fmt::format(
+        "coordinate {} of elements of {} bytes: a box begins at a multiple of {} bytes", start[0],
+        tensor.elementBytes(), kChunk);
+  for (unsigned dim = 0; isStore && dim < tensor.rank; ++dim)
+    if (start[dim] < 0)
+      return fmt::format("coordinate {} in dimension {}: only loads begin in front of a tensor",
+                         start[dim], dim);
+  return "";
+}
+
+unsigned TensorBox::storedEnd() const {
+  return (last * tensor.elementBytes() + kChunk - 1) / kChunk * kChunk;
+}
+
+bool TensorBox::range(bool isStore, const char *&begin, const char *&end) const {
   if (first == last)
     return false;
-  begin = tensor.base + (start[0] + first) * tensor.elementBytes();
-  end = tensor.base + (start[0] + last) * tensor.elementBytes();
+  int64_t bytes = tensor.elementBytes();
+  begin = tensor.base + (start[0] + first) * bytes;
+  end = tensor.base + (isStore ? start[0] * bytes + storedEnd() : (start[0] + last) * bytes);
   for (unsigned dim = 1; dim < tensor.rank; ++dim) {
     int64_t low = -1, high = -1, dims = int64_t(tensor.dims[dim]);
     for (unsigned i = 0; i < tensor.extent(dim); ++i) {
@@ -174,30 +199,44 @@ bool TensorBox::range(const char *&begin, const char *&end) const {
   return true;
 }
 
-/// What an element out of bounds reads as; the NaNs are those that the hardware writes.
+/// What an element out of bounds reads as.
 static void fillElements(char *to, const TensorMapData &map, unsigned count) {
-  unsigned bytes = map.elementBytes();
-  if (!map.fillsNaN) {
-    std::memset(to, 0, size_t(count) * bytes);
-    return;
+  unsigned bytes = count * map.elementBytes();
+  std::memset(to, 0, bytes);
+  for (unsigned i = 0; map.fillsNaN && i < bytes; i += 2) {
+    to[i] = char(0xf7);
+    to[i + 1] = 0x7f;
   }
-  const unsigned char nan[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f};
-  for (unsigned i = 0; i < count; ++i)
-    std::memcpy(to + i * bytes, nan + 8 - bytes, bytes);
+}
+
+/// To the nearest tf32, ties to even; every NaN becomes the same one.
+static void roundToTf32(char *row, unsigned bytes) {
+  for (unsigned i = 0; i < bytes; i += 4) {
+    uint32_t value;
+    std::memcpy(&value, row + i, 4);
+    if ((value & 0x7fffffff) > 0x7f800000)
+      value = 0x7fffe000;
+    else
+      value = (value + 0xfff + (value >> 13 & 1)) & 0xffffe000;
+    std::memcpy(row + i, &value, 4);
+  }
 }
 
 void TensorBox::load(char *shared, uint32_t at) const {
   unsigned rowBytes = tensor.rowBytes(), pitch = tensor.rowPitch(), bytes = tensor.elementBytes();
   bool whole = first == 0 && last == tensor.box[0];
+  bool rounds = tensor.type == TensorType::Tfloat32 || tensor.type == TensorType::Tfloat32Ftz;
   forEachRow([&](unsigned number, const char *global) {
     char buffer[256 * 8];
     const char *row = buffer;
-    if (global && whole) {
+    if (global && whole && !rounds) {
       row = global + start[0] * int64_t(bytes);
     } else if (global) {
       fillElements(buffer, tensor, first);
       std::memcpy(buffer + first * bytes, global + (start[0] + first) * int64_t(bytes),
                   (last - first) * bytes);
+      if (rounds)
+        roundToTf32(buffer + first * bytes, (last - first) * bytes);
       fillElements(buffer + last * bytes, tensor, tensor.box[0] - last);
     } else {
       fillElements(buffer, tensor, tensor.box[0]);
@@ -219,11 +258,11 @@ void TensorBox::gather(const char *shared, uint32_t at, char *rows) const {
 }
 
 void TensorBox::store(const char *rows) const {
-  unsigned bytes = tensor.elementBytes();
+  unsigned bytes = tensor.elementBytes(), begin = first * bytes, end = storedEnd();
   forEachRow([&](unsigned number, char *global) {
     if (global)
-      std::memcpy(global + (start[0] + first) * int64_t(bytes),
-                  rows + (number * tensor.box[0] + first) * bytes, (last - first) * bytes);
+      std::memcpy(global + start[0] * int64_t(bytes) + begin,
+                  rows + number * tensor.rowBytes() + begin, end - begin);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "swage/Support/Error.h"
 
 #include <cstdint>
+#include <string>
 
 namespace swage::simt {
 
@@ -84,7 +85,8 @@ struct TensorMapData {
 const TensorMapData *tensorMapAt(const void *place);
 
 /// The parameters of cuTensorMapEncodeTiled, enumerators as their numbers; 128 bytes are written to
-/// `tensorMap`.  An error names the rule of the CUDA driver API that the parameters break.
+/// `tensorMap`.  An error names the rule that the parameters break: those of the CUDA driver API,
+/// and what else the driver refuses.
 Status encodeTensorMap(void *tensorMap, unsigned dataType, unsigned rank, const void *globalAddress,
                        const uint64_t *globalDim, const uint64_t *globalStrides,
                        const uint32_t *boxDim, const uint32_t *elementStrides, unsigned interleave,
@@ -96,22 +98,27 @@ public:
   TensorBox(const TensorMapData &map, const int *coordinates);
 
   const TensorMapData &map() const { return tensor; }
-  /// Whether any element is in bounds, and then the bytes from the first to behind the last.
-  bool range(const char *&begin, const char *&end) const;
+  /// Why the hardware refuses to load or store a box at these coordinates; "" if it does not.
+  std::string problem(bool isStore) const;
+  /// Whether anything of the box is in bounds, and then the bytes of global memory from the first
+  /// that a load reads, or a store writes, to behind the last.
+  bool range(bool isStore, const char *&begin, const char *&end) const;
 
-  /// The box into shared memory: `shared[a]` is the byte at address a.
+  /// The box into shared memory: `shared[a]` is the byte at address a.  Elements out of bounds are
+  /// filled, those of a tf32 tensor rounded.
   void load(char *shared, uint32_t at) const;
   /// The other way in two steps: rows without gaps and swizzle, `boxBytes()` of them; and those
-  /// rows to where they are in bounds.
+  /// rows to where they are in bounds.  A chunk of 16 bytes is written whole when its first element
+  /// is in bounds: what the tensor's rows are padded with does not survive.
   void gather(const char *shared, uint32_t at, char *rows) const;
   void store(const char *rows) const;
   /// As store, but element by element: `combine(at, operand)`.
   template <class Combine> void reduce(const char *rows, Combine combine) const {
-    unsigned bytes = tensor.elementBytes();
+    unsigned bytes = tensor.elementBytes(), end = storedEnd();
     forEachRow([&](unsigned row, char *global) {
       if (global)
-        for (unsigned i = first; i < last; ++i)
-          combine(global + int64_t(start[0] + i) * bytes, rows + (row * tensor.box[0] + i) * bytes);
+        for (unsigned i = first * bytes; i < end; i += bytes)
+          combine(global + start[0] * int64_t(bytes) + i, rows + row * tensor.rowBytes() + i);
     });
   }
   /// Sets every byte of shared memory that load writes.
@@ -139,6 +146,9 @@ private:
         return;
     }
   }
+
+  /// Bytes of a row up to the last that a store writes.
+  unsigned storedEnd() const;
 
   TensorMapData tensor;
   int64_t start[kMaxTensorRank];
