@@ -41,7 +41,7 @@ void Checker::reset() {
 }
 
 void Checker::forget(Block &block) {
-  state->blocks[block.rank].shadow.resetBelow(kStaticSharedBase + block.staticSharedBytes);
+  state->blocks[block.rank].shadow.resetFrom(kStaticSharedBase);
 }
 
 //===----------------------------------------------------------------------===//

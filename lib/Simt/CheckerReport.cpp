@@ -19,7 +19,7 @@ void Checker::State::refuse(Thread &thread, const void *at, uint64_t bytes, bool
           fmt::format("a {} of {} bytes through a pointer into the shared memory of block {}; "
                       "needed: loadCluster or storeCluster",
                       write ? "write" : "read", bytes, block->index));
-    bool isDynamic = offset >= ptrdiff_t(kDynamicSharedBase) || block->staticSharedBytes == 0;
+    bool isDynamic = !isStaticShared(SharedAddress(offset));
     auto base = ptrdiff_t(isDynamic ? kDynamicSharedBase : kStaticSharedBase);
     cluster.worker->fail(
         thread, FindingKind::OutOfBounds, code,
@@ -56,7 +56,7 @@ std::string Checker::State::describe(Agent agent, const Block &viewer) const {
 
 void Checker::State::report(const Thread &thread, const Block &block, const Conflict &conflict,
                             unsigned bytes, Use use, const char *what, const void *code) {
-  bool isDynamic = conflict.at >= kDynamicSharedBase;
+  bool isDynamic = !isStaticShared(conflict.at);
   std::string place =
       fmt::format("{} shared memory at offset {}", isDynamic ? "dynamic" : "static",
                   conflict.at - (isDynamic ? kDynamicSharedBase : kStaticSharedBase));

@@ -15,8 +15,6 @@
 
 namespace swage::simt {
 
-constexpr unsigned kSharedEnd = kDynamicSharedBase + kMaxDynamicSharedBytes;
-
 /// One of the engines' agents.
 struct EngineAgent {
   Engine engine;

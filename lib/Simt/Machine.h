@@ -39,6 +39,11 @@ struct Thread;
 constexpr unsigned kWarpLanes = 32, kWarpgroupThreads = 128;
 constexpr unsigned kMaxThreads = 1024, kMaxClusterSize = 16;
 constexpr unsigned kMaxDynamicSharedBytes = 232448; ///< sm_90
+constexpr unsigned kMaxStaticSharedBytes = 48 << 10;
+static_assert(kDynamicSharedBase + kMaxDynamicSharedBytes <= kStaticSharedBase);
+/// Which of the two regions an address belongs to; none lies beyond kSharedEnd.
+constexpr bool isStaticShared(SharedAddress at) { return at >= kStaticSharedBase; }
+constexpr unsigned kSharedEnd = kStaticSharedBase + kMaxStaticSharedBytes;
 constexpr unsigned kNamedBarriers = 16;
 /// What shared memory, and the registers and shared memory that an engine has yet to write, hold.
 constexpr unsigned char kPoisonByte = 0xff;

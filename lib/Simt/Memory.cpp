@@ -26,7 +26,7 @@ static std::string extent(const Block &block) {
 
 /// The offset of an address in its region, for messages.
 static int64_t offsetOf(SharedAddress at) {
-  return int64_t(at) - int64_t(at >= kDynamicSharedBase ? kDynamicSharedBase : kStaticSharedBase);
+  return int64_t(at) - int64_t(isStaticShared(at) ? kStaticSharedBase : kDynamicSharedBase);
 }
 
 SharedPlace swage::simt::sharedPlace(Thread &thread, SharedAddress at, unsigned bytes,
@@ -87,8 +87,7 @@ static SharedAddress sharedAddress(const void *pointer) {
   Thread &thread = Worker::thread();
   for (const auto &block : thread.home->cluster->blocks) {
     ptrdiff_t at = static_cast<const char *>(pointer) - block->shared;
-    if (at >= 0 && at < ptrdiff_t(kDynamicSharedBase + kMaxDynamicSharedBytes) &&
-        block->holds(SharedAddress(at), 0))
+    if (at >= 0 && at < ptrdiff_t(kSharedEnd) && block->holds(SharedAddress(at), 0))
       return SharedAddress(at) |
              (block.get() == thread.home ? 0 : (block->rank + 1) << kOffsetBits);
   }

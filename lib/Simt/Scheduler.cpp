@@ -25,8 +25,7 @@ thread_local WorkerImpl *swage::simt::currentWorker = nullptr;
 static constexpr std::chrono::seconds kPatience{3};
 /// Clusters in one worker that wait for each other.
 static constexpr size_t kMaxResident = 264;
-static constexpr size_t kSharedSpan =
-    kDynamicSharedBase + (kMaxDynamicSharedBytes + 4095) / 4096 * 4096;
+static constexpr size_t kSharedSpan = (kSharedEnd + 4095) / 4096 * 4096;
 
 //===----------------------------------------------------------------------===//
 // Ring

@@ -29,7 +29,7 @@ Shadow::Shadow(unsigned bytes, unsigned genericGroups)
 
 void Shadow::reset() {
   generation = ++lastGeneration;
-  lowEnd = 0;
+  upperBegin = ~0u;
   freeLists.clear();
   for (size_t i = lists.size(); i-- > 0;) {
     lists[i].clear();
@@ -37,9 +37,9 @@ void Shadow::reset() {
   }
 }
 
-void Shadow::resetBelow(SharedAddress end) {
-  lowGeneration = ++lastGeneration;
-  lowEnd = end;
+void Shadow::resetFrom(SharedAddress begin) {
+  upperGeneration = ++lastGeneration;
+  upperBegin = begin;
 }
 
 void Shadow::renew(Page &page, unsigned pieceLog2, uint32_t wanted) {
@@ -228,7 +228,7 @@ Conflict Shadow::access(const Accessor &accessor, SharedAddress at, unsigned byt
   unsigned pieceLog2 = unsigned(__builtin_ctz(at | bytes | 1u << kLargestPiece));
   while (at < end) {
     Page &page = pages[at >> kPageLog2];
-    uint32_t wanted = at < lowEnd ? lowGeneration : generation;
+    uint32_t wanted = at < upperBegin ? generation : upperGeneration;
     if (page.generation != wanted)
       renew(page, pieceLog2, wanted);
     else if (page.pieceLog2 > pieceLog2)

@@ -56,8 +56,8 @@ public:
 
   /// Nothing is written.
   void reset();
-  /// Nothing is written below this address.
-  void resetBelow(SharedAddress end);
+  /// Nothing is written from this address on.
+  void resetFrom(SharedAddress begin);
 
   /// Records the access unless there is a conflict.
   Conflict access(const Accessor &accessor, SharedAddress at, unsigned bytes, Use use);
@@ -91,8 +91,8 @@ private:
 
   unsigned genericGroups;
   std::vector<Page> pages;
-  SharedAddress lowEnd = 0; ///< pages below have lowGeneration
-  uint32_t generation = 1, lowGeneration = 1, lastGeneration = 1;
+  SharedAddress upperBegin = ~0u; ///< pages from there on have upperGeneration
+  uint32_t generation = 1, upperGeneration = 1, lastGeneration = 1;
   std::vector<std::vector<Reads>> lists;
   std::vector<uint32_t> freeLists;
 };
