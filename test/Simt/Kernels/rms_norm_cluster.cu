@@ -27,6 +27,7 @@ struct Sizes {
 extern "C" __global__ void __launch_bounds__(kThreads) __cluster_dims__(kBlocks, 1, 1)
     rms_norm_cluster(const float *x, float *y, Sizes sizes) {
   char *arena = swage::arena<kArenaBytes>();
+  swage::clusterBarrierArrive();
   const int rank = swage::clusterRank(), thread = swage::threadIndex();
   const int row = static_cast<int>(swage::blockIndex()) / kBlocks;
   const int vectors = sizes.length / 4, perBlock = (vectors + kBlocks - 1) / kBlocks;
@@ -57,7 +58,9 @@ extern "C" __global__ void __launch_bounds__(kThreads) __cluster_dims__(kBlocks,
     swage::storeShared<4>(arena + kWarpSumsAt + 4 * swage::warpIndex(), &word);
   swage::barrier();
 
-  // One thread for each receiver; all senders' words are there after the cluster's barrier.
+  // One thread for each receiver, whose block must have begun; all senders' words are there after
+  // the next of the cluster's barriers.
+  swage::clusterBarrierWait();
   if (thread < kBlocks) {
     float sum = 0.0f;
 #pragma unroll
