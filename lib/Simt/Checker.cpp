@@ -249,6 +249,22 @@ static bool isKnown(const BlockState::Remote &remote, const ClockRef &known) {
   return known && remote.epoch < known->seen.get(remote.agent.group, remote.agent.lane);
 }
 
+/// The blocks of a cluster run at the same time, but one that another block has heard nothing of
+/// may not have begun.
+void Checker::State::requireStarted(const Block &block, const ClockRef &known, const Thread &thread,
+                                    const char *what, const void *code) {
+  unsigned first = block.rank * warpsPerBlock;
+  for (unsigned group = first; known && group < first + warpsPerBlock; ++group)
+    for (unsigned lane = 0; lane < kGroupAgents; ++lane)
+      if (known->seen.get(group, lane))
+        return;
+  cluster.worker->fail(thread, FindingKind::SharedRace, code,
+                       fmt::format("{} the shared memory of block {}, which may not have begun; "
+                                   "needed: a clusterBarrier before",
+                                   what ? fmt::format("{} in", what) : "an access of",
+                                   block.index));
+}
+
 void Checker::State::noteRemote(Block &block, Agent agent, uint32_t epoch, const Thread &thread,
                                 bool write, const void *code) {
   BlockState &home = blocks[block.rank];
@@ -269,6 +285,8 @@ void Checker::State::noteRemote(Block &block, Agent agent, uint32_t epoch, const
 
 void Checker::State::touch(Thread &thread, Block &block, SharedAddress at, unsigned bytes, Use use,
                            const char *what, const void *code) {
+  if (thread.home != &block)
+    requireStarted(block, thread.clock.data, thread, what, code);
   Conflict conflict = blocks[block.rank].shadow.access(accessor(thread, code), at, bytes, use);
   if (conflict)
     report(thread, block, conflict, bytes, use, what, code);
@@ -388,6 +406,8 @@ void Checker::sharedAccess(EngineOperation &operation, Thread &issuer, Block &bl
                            SharedAddress at, unsigned bytes, bool write, const char *what,
                            const void *code) {
   State &s = *state;
+  if (issuer.home != &block)
+    s.requireStarted(block, operation.issued, issuer, what, code);
   Accessor accessor;
   accessor.agent = operation.agent;
   accessor.epoch = operation.epoch;

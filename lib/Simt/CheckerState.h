@@ -112,6 +112,8 @@ struct Checker::State {
   Accessor accessor(Thread &thread, const void *code);
   void touch(Thread &thread, Block &block, SharedAddress at, unsigned bytes, Use use,
              const char *what, const void *code);
+  void requireStarted(const Block &block, const ClockRef &known, const Thread &thread,
+                      const char *what, const void *code);
   void noteRemote(Block &block, Agent agent, uint32_t epoch, const Thread &thread, bool write,
                   const void *code);
   std::string describe(Agent agent, const Block &viewer) const;

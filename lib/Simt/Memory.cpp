@@ -42,6 +42,11 @@ SharedPlace swage::simt::sharedPlace(Thread &thread, SharedAddress at, unsigned 
     block = cluster.blocks[rank - 1].get();
     at &= kOffsetMask;
   }
+  if (block != thread.home && isStaticShared(at) && block->staticSharedBytes == 0)
+    worker.fail(thread, FindingKind::SharedRace, code,
+                fmt::format("{} in the shared memory of block {}, which has not begun; needed: a "
+                            "clusterBarrier before",
+                            what, block->index));
   if (!block->holds(at, bytes))
     worker.fail(thread, FindingKind::OutOfBounds, code,
                 fmt::format("{} of {} bytes of shared memory at offset {}: {}", what, bytes,

@@ -358,6 +358,8 @@ void WorkerImpl::finishThread(Thread &thread) {
   --cluster.live;
   if (block.arrivedAtBarriers || cluster.barrier.arrived)
     leaveBarriers(thread);
+  if (block.live == 0 && cluster.checker)
+    cluster.checker->end(block);
   if (cluster.live == 0)
     retire(cluster);
 }
