@@ -1,9 +1,11 @@
 # The lit suite.  Tools are found in the build tree and in LLVM's own directory, never on the user's PATH; what a test
-# needs beyond them is a feature: `nvrtc` (the compiler library can be opened), `gpu` (and there is a device).
+# needs beyond them is a feature: `nvrtc` (the compiler library can be opened), `gpu` (and there is a device),
+# `host-compiler` (what the simulator compiles with).
 
 import ctypes
 import glob
 import os
+import shutil
 import site
 
 import lit.formats
@@ -22,7 +24,7 @@ config.environment["PATH"] = os.pathsep.join(tool_dirs + [config.environment.get
 config.environment["FILECHECK_OPTS"] = "-enable-var-scope --dump-input-filter=error"
 # Kernels compiled by one test must not be found by another.
 config.environment["SWAGE_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
-for name in ("SWAGE_NVRTC", "SWAGE_CUDA_DRIVER", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CUDA_PATH"):
+for name in ("SWAGE_NVRTC", "SWAGE_HOST_COMPILER", "SWAGE_CUDA_DRIVER", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "CUDA_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -66,5 +68,10 @@ def device_count():
 
 if opens(nvrtc_candidates()):
     config.available_features.add("nvrtc")
+compilers = [os.environ.get("SWAGE_HOST_COMPILER")] if os.environ.get("SWAGE_HOST_COMPILER") else ["g++", "clang++", "c++"]
+host_compiler = next(filter(None, map(shutil.which, compilers)), None)
+if host_compiler:
+    config.available_features.add("host-compiler")
+    config.substitutions.append(("%host_compiler", host_compiler))
 if device_count() > 0:
     config.available_features.add("gpu")

@@ -56,6 +56,8 @@ public:
     guarded.name = std::move(name);
     guarded.layout.payloadBytes = int64_t(bytes);
     guarded.layout.misalign = misalign;
+    if (!options.bands)
+      guarded.layout.guardBytes = 0;
     auto buffer = device.allocate(size_t(guarded.layout.imageBytes()));
     if (!buffer)
       return buffer.takeError();
@@ -155,11 +157,12 @@ Expected<std::vector<Tensor>> swage::runGuarded(const Device &device, const Plan
 
 Expected<std::vector<Tensor>> swage::runTwice(const Device &device, const Plan &plan,
                                               const Layout &layout,
-                                              const std::vector<Tensor> &inputs, int64_t misalign) {
-  auto first = runGuarded(device, plan, layout, inputs, {kPoisonNaN, misalign});
+                                              const std::vector<Tensor> &inputs, int64_t misalign,
+                                              bool bands) {
+  auto first = runGuarded(device, plan, layout, inputs, {kPoisonNaN, misalign, bands});
   if (!first)
     return first;
-  auto second = runGuarded(device, plan, layout, inputs, {kPoisonNumber, misalign});
+  auto second = runGuarded(device, plan, layout, inputs, {kPoisonNumber, misalign, bands});
   if (!second)
     return second;
   for (size_t i = 0; i < first->size(); ++i) {

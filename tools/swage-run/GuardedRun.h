@@ -1,7 +1,8 @@
 //===- GuardedRun.h - One run of a plan, watched --------------------------===//
 //
 // Every buffer lies between guard bands, outputs and workspace start as poison, and the bands are
-// checked afterwards.
+// checked afterwards.  On a simulator that checks, buffers have their exact sizes instead: it sees
+// the access itself.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_TOOLS_SWAGE_RUN_GUARDEDRUN_H
@@ -27,6 +28,7 @@ Expected<reference::Tensor> makeInput(const TensorType &type, reference::InputFa
 struct GuardedOptions {
   uint8_t poison = reference::kPoisonNaN;
   int64_t misalign = 0; ///< bytes added to the addresses of arguments and results
+  bool bands = true;
 };
 
 /// The results, or an error that names the buffer whose bands were written.
@@ -40,7 +42,7 @@ Expected<std::vector<reference::Tensor>> runGuarded(const Device &device, const 
 Expected<std::vector<reference::Tensor>> runTwice(const Device &device, const Plan &plan,
                                                   const Layout &layout,
                                                   const std::vector<reference::Tensor> &inputs,
-                                                  int64_t misalign = 0);
+                                                  int64_t misalign = 0, bool bands = true);
 
 } // namespace swage
 

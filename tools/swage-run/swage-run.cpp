@@ -1,7 +1,7 @@
 //===- swage-run.cpp - Compiles a graph, runs it, checks and times it -----===//
 //
-// The main job in one command: swage-run model.mlir --check --benchmark.  Without a GPU every
-// kernel is compiled all the same.  Exit code 0: nothing failed and every checked result was
+// The main job in one command: swage-run model.mlir --check --benchmark.  Without a GPU the same
+// kernels run on the simulator.  Exit code 0: nothing failed and every checked result was
 // accepted.
 //
 //===----------------------------------------------------------------------===//
@@ -15,10 +15,12 @@
 #include "swage/Reference/Acceptance.h"
 #include "swage/Reference/Interpreter.h"
 #include "swage/Reference/Npy.h"
+#include "swage/Simt/Simulator.h"
 #include "swage/Support/Text.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/JSON.h"
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
@@ -38,9 +40,15 @@ static cl::opt<std::string> inputFile(cl::Positional, cl::Required, cl::desc("<m
 static cl::opt<std::string> entryName("entry", cl::desc("function to run"), cl::init("main"),
                                       cl::cat(category));
 static cl::opt<std::string> deviceName("device",
-                                       cl::desc("gpu, or none: compile only; default: gpu where "
-                                                "there is one"),
+                                       cl::desc("gpu; sim: the simulator; none: compile only; "
+                                                "default: gpu where there is one, else sim"),
                                        cl::cat(category));
+static cl::opt<std::string> simText("sim",
+                                    cl::desc("how the simulator runs: "
+                                             "order=forward|reverse|random, "
+                                             "async=eager|late|random, check, strict, seed=N, "
+                                             "workers=N, with commas between"),
+                                    cl::cat(category));
 static cl::list<std::string> npyFiles("input",
                                       cl::desc("a .npy file for the next argument; repeat for "
                                                "each argument"),
@@ -91,9 +99,11 @@ public:
 private:
   Status checkOutputs() const;
   Status chooseDevice();
+  Status chooseSimulator();
   Expected<std::vector<Dims>> chooseDims() const;
   Expected<std::vector<reference::Tensor>> makeInputs(reference::InputFamily family) const;
   Status runFamily(reference::InputFamily family);
+  Expected<std::vector<reference::Tensor>> runPlan(const std::vector<reference::Tensor> &inputs);
   Status judgeResults(const std::vector<reference::Tensor> &inputs,
                       const std::vector<reference::Tensor> &actual, const std::string &family);
   Status timeKernels();
@@ -106,8 +116,12 @@ private:
     std::fprintf(stderr, "swage-run: %s\n", line.c_str());
   }
 
+  bool isSimulated() const { return device && device->driver().isSimulator(); }
+
   std::optional<Device> device;
   std::string whyNoDevice;
+  simt::SimulatorOptions simulation;
+  std::shared_ptr<const KernelCompiler> compiler; ///< null: NVRTC
   std::optional<Program> program;
   std::optional<Executable> executable;
   std::optional<Layout> layout;
@@ -115,6 +129,7 @@ private:
   std::vector<ResultReport> reports;
   std::vector<double> seconds, shares; ///< of each launch
   double wholeSeconds = 0;
+  double runSeconds = 0; ///< of the host
   bool accepted = true;
 };
 } // namespace
@@ -134,10 +149,31 @@ Status Runner::checkOutputs() const {
   return checkWritable(outputDir + "/result0.npy");
 }
 
+Status Runner::chooseSimulator() {
+  auto found = simt::simulatorCompiler(simulation);
+  if (!found)
+    return found.takeError();
+  auto opened = simt::openSimulator(simulation, arch.empty() ? "sm_90a" : arch.getValue());
+  if (!opened)
+    return opened.takeError();
+  compiler = *found;
+  device = *opened;
+  return {};
+}
+
 Status Runner::chooseDevice() {
-  if (deviceName != "" && deviceName != "gpu" && deviceName != "none")
-    return makeError(Stage::Input, fmt::format("--device is '{}'; needed: gpu or none",
+  if (deviceName != "" && deviceName != "gpu" && deviceName != "sim" && deviceName != "none")
+    return makeError(Stage::Input, fmt::format("--device is '{}'; needed: gpu, sim or none",
                                                printable(deviceName.getValue())));
+  if (simText.getNumOccurrences() != 0 && deviceName != "" && deviceName != "sim")
+    return makeError(Stage::Input,
+                     fmt::format("--sim is given with --device={}", deviceName.getValue()));
+  auto parsed = simt::SimulatorOptions::parse(simText);
+  if (!parsed)
+    return parsed.takeError();
+  simulation = *parsed;
+  if (deviceName == "sim" || simText.getNumOccurrences() != 0)
+    return chooseSimulator();
   if (deviceName == "none") {
     whyNoDevice = "--device=none";
     return {};
@@ -150,6 +186,13 @@ Status Runner::chooseDevice() {
   if (deviceName == "gpu")
     return opened.takeError();
   whyNoDevice = opened.error().message;
+  Status simulator = chooseSimulator();
+  if (simulator)
+    std::printf("no GPU (%s): the kernels run on the simulator\n", whyNoDevice.c_str());
+  else if (simulator.error().stage == Stage::Input)
+    return simulator;
+  else
+    whyNoDevice += "; nor is there a simulator: " + simulator.error().message;
   return {};
 }
 
@@ -251,9 +294,7 @@ Status Runner::runFamily(reference::InputFamily family) {
   auto inputs = makeInputs(family);
   if (!inputs)
     return inputs.takeError();
-  auto results =
-      check ? runTwice(*device, *plan, *layout, *inputs, offset)
-            : runGuarded(*device, *plan, *layout, *inputs, {reference::kPoisonNaN, offset});
+  auto results = runPlan(*inputs);
   if (!results)
     return results.takeError();
   if (!outputDir.empty())
@@ -262,6 +303,18 @@ Status Runner::runFamily(reference::InputFamily family) {
   if (check)
     return judgeResults(*inputs, *results, reference::name(family).str());
   return {};
+}
+
+Expected<std::vector<reference::Tensor>>
+Runner::runPlan(const std::vector<reference::Tensor> &inputs) {
+  Progress progress(say, isSimulated() ? "running on the simulator" : "running");
+  auto begin = std::chrono::steady_clock::now();
+  bool bands = !simulation.check;
+  auto results =
+      check ? runTwice(*device, *plan, *layout, inputs, offset, bands)
+            : runGuarded(*device, *plan, *layout, inputs, {reference::kPoisonNaN, offset, bands});
+  runSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return results;
 }
 
 Status Runner::saveOutputs(const std::vector<reference::Tensor> &results) const {
@@ -332,13 +385,13 @@ void Runner::printKernels() const {
       }
     bool timed = i < seconds.size() && seconds[i] > 0;
     const KernelResources resources = kernel.binary ? kernel.binary->resources : KernelResources();
-    table.add({kernel.name, kernel.family, std::to_string(resources.registers),
-               std::to_string(resources.spillStores + resources.spillLoads),
-               fmt::format("{:.2f}", double(launch.bytesMoved) / 1e6),
-               timed ? fmt::format("{:.2f}", seconds[i] * 1e6) : "-",
-               timed ? fmt::format("{:.2f}", double(launch.bytesMoved) / seconds[i] / 1e12) : "-",
-               timed ? fmt::format("{:.2f}", shares[i]) : "-", worst,
-               compactSchedule(kernel.schedule)});
+    table.add(
+        {kernel.name, kernel.family, isSimulated() ? "-" : std::to_string(resources.registers),
+         isSimulated() ? "-" : std::to_string(resources.spillStores + resources.spillLoads),
+         fmt::format("{:.2f}", double(launch.bytesMoved) / 1e6),
+         timed ? fmt::format("{:.2f}", seconds[i] * 1e6) : "-",
+         timed ? fmt::format("{:.2f}", double(launch.bytesMoved) / seconds[i] / 1e12) : "-",
+         timed ? fmt::format("{:.2f}", shares[i]) : "-", worst, compactSchedule(kernel.schedule)});
   }
   table.print();
   for (size_t i = 0; i < layout->kernels.size(); ++i)
@@ -368,7 +421,7 @@ Status Runner::writeJson() const {
                               {"template", kernel.family},
                               {"schedule", kernel.schedule},
                               {"bytes", int64_t(launch.bytesMoved)}};
-    if (kernel.binary)
+    if (kernel.binary && !isSimulated())
       record["registers"] = kernel.binary->resources.registers;
     if (i < seconds.size() && seconds[i] > 0) {
       record["us"] = seconds[i] * 1e6;
@@ -428,6 +481,7 @@ Status Runner::run() {
 
   CompileOptions options;
   options.arch = !arch.empty() ? arch.getValue() : device ? device->properties().arch : "sm_90a";
+  options.compiler = compiler;
   options.fuse = fuse;
   options.dumpDir = dumpDir;
   if (alignment != 0)
@@ -447,7 +501,9 @@ Status Runner::run() {
   reports.resize(layout->results.size());
 
   if (device) {
-    std::printf("%s on %s\n", inputFile.c_str(), device->properties().name.c_str());
+    std::string how = simulation.str();
+    std::printf("%s on the %s%s\n", inputFile.c_str(), device->properties().name.c_str(),
+                how.empty() ? "" : (" (" + how + ")").c_str());
     auto planned = executable->plan(*device, *dims);
     if (!planned)
       return planned.takeError();
@@ -455,14 +511,23 @@ Status Runner::run() {
     for (reference::InputFamily family : families)
       if (Status ran = runFamily(family); !ran)
         return ran;
-    if (benchmark)
+    if (benchmark && isSimulated())
+      std::printf("no times: those of the simulator would mean nothing\n");
+    else if (benchmark)
       if (Status timed = timeKernels(); !timed)
         return timed;
   }
   printKernels();
   if (device)
     printResults();
-  else
+  if (isSimulated())
+    std::printf(
+        "%zu kernel%s ran on the simulator for %.1f s, compiled by %s: the same text that a "
+        "GPU runs.\nWith a GPU this command also times every kernel beside a copy of the same "
+        "bytes.\n",
+        layout->kernels.size(), layout->kernels.size() == 1 ? "" : "s", runSeconds,
+        compiler->identity().c_str());
+  else if (!device)
     std::printf("compiled %zu kernel%s for %s; nothing was run: %s.\nWith a GPU this command also "
                 "runs the kernels; --check judges every result against the f64 reference and "
                 "--benchmark times every kernel beside a copy of the same bytes.\n",
