@@ -1,5 +1,5 @@
-// Transcendental and rounding functions.  The bounds are those of swage/device/cuda/math.cuh and one
-// unit for the simulator's own.  Arguments: random bits, and numbers of moderate size.
+// Transcendental and rounding functions.  The bounds are those of swage/device/cuda/math.cuh and
+// one unit for the simulator's own.  Arguments: random bits, and numbers of moderate size.
 //
 // arch: sm_80
 #include "swage/device/math.cuh"

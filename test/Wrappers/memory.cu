@@ -16,8 +16,7 @@ __device__ void copy(const unsigned *&in, unsigned *&out, unsigned thread) {
 }
 
 template <int Bytes>
-__device__ void exchange(const unsigned *&in, unsigned *&out, unsigned thread) {
-  char *shared = swage::arena<1024>();
+__device__ void exchange(char *shared, const unsigned *&in, unsigned *&out, unsigned thread) {
   unsigned words[4] = {};
   swage::loadGlobal<Bytes, swage::Traffic::Reused>(
       reinterpret_cast<const char *>(in) + Bytes * thread, words);
@@ -49,9 +48,10 @@ extern "C" __global__ void global_memory(const unsigned *in, unsigned *out) {
 // launch: shared_packets grid=1 block=64 in=1984 out=1984 exact
 extern "C" __global__ void shared_packets(const unsigned *in, unsigned *out) {
   const unsigned thread = swage::threadIndex();
-  exchange<16>(in, out, thread);
-  exchange<8>(in, out, thread);
-  exchange<4>(in, out, thread);
-  exchange<2>(in, out, thread);
-  exchange<1>(in, out, thread);
+  char *shared = swage::arena<1024>();
+  exchange<16>(shared, in, out, thread);
+  exchange<8>(shared, in, out, thread);
+  exchange<4>(shared, in, out, thread);
+  exchange<2>(shared, in, out, thread);
+  exchange<1>(shared, in, out, thread);
 }
