@@ -27,7 +27,7 @@ struct Results {
 };
 } // namespace
 
-// launch: bits grid=4 block=128 in=16384 out=32768 exact
+// launch: bits grid=4 block=128 in=16384 out=30720 exact
 extern "C" __global__ void bits(const unsigned *in, unsigned *out) {
   const unsigned thread = swage::blockIndex() * 128 + swage::threadIndex();
   Results results{out + thread, 512};

@@ -25,14 +25,18 @@ __device__ void dump(unsigned *out, unsigned words) {
     out[words * swage::blockIndex() + i] = from[i];
 }
 
-/// One box in, all of it out.
+/// One box of so many bytes in; all words of shared memory out.
 template <class... Coordinates>
-__device__ void load(const swage::TensorMap &map, unsigned *out, unsigned words,
+__device__ void load(const swage::TensorMap &map, unsigned *out, unsigned words, unsigned bytes,
                      Coordinates... coordinates) {
+  auto *before = reinterpret_cast<unsigned *>(swage::dynamicArena());
+  for (unsigned i = swage::threadIndex(); i < words; i += 64)
+    before[i] = i;
+  swage::fenceProxyAsync();
   const swage::SharedAddress at = initialise();
   if (swage::threadIndex() == 0) {
     swage::prefetchTensorMap(map);
-    swage::mbarrierArriveExpect(at, 4 * words);
+    swage::mbarrierArriveExpect(at, bytes);
     swage::tensorLoad(swage::sharedAddress(swage::dynamicArena()), map, at, coordinates...);
   }
   swage::mbarrierWait(at, 0);
@@ -64,35 +68,35 @@ template <class T> __device__ void fillNumbers(const unsigned *in, unsigned elem
 extern "C" __global__ void tensor_1d(const unsigned *in, unsigned *out,
                                      const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 32, 32 * block - 16);
+  load(map, out, 32, 128, 32 * block - 16);
 }
 
 // launch: tensor_2d grid=6 block=64 shared=512 in=65536 out=3072 map=in:f32:60x50:box=16x8 exact
 extern "C" __global__ void tensor_2d(const unsigned *in, unsigned *out,
                                      const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 128, block * 12 - 4, block * 10 - 5);
+  load(map, out, 128, 512, block * 12 - 4, block * 10 - 5);
 }
 
 // launch: tensor_3d grid=6 block=64 shared=384 in=65536 out=2304 map=in:u16:40x12x10:box=8x4x6 exact
 extern "C" __global__ void tensor_3d(const unsigned *in, unsigned *out,
                                      const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 96, block * 8 - 3, block * 3 - 2, block * 2 - 1);
+  load(map, out, 96, 384, block * 8 - 8, block * 3 - 2, block * 2 - 1);
 }
 
 // launch: tensor_4d grid=6 block=64 shared=384 in=65536 out=2304 map=in:f16:32x7x5x6:box=16x3x2x2 exact
 extern "C" __global__ void tensor_4d(const unsigned *in, unsigned *out,
                                      const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 96, block * 7 - 5, block - 1, block - 2, block * 2 - 3);
+  load(map, out, 96, 384, block * 8 - 8, block - 1, block - 2, block * 2 - 3);
 }
 
 // launch: tensor_5d grid=6 block=64 shared=512 in=65536 out=3072 map=in:u8:64x5x4x3x6:box=32x2x2x2x2 exact
 extern "C" __global__ void tensor_5d(const unsigned *in, unsigned *out,
                                      const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 128, block * 11 - 5, block - 1, block - 1, block - 2, block - 1);
+  load(map, out, 128, 512, block * 16 - 16, block - 1, block - 1, block - 2, block - 1);
 }
 
 // Strides that are not contiguous: rows with gaps.
@@ -101,7 +105,7 @@ extern "C" __global__ void tensor_5d(const unsigned *in, unsigned *out,
 extern "C" __global__ void tensor_strided(const unsigned *in, unsigned *out,
                                           const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 128, block * 5 - 2, block * 8 - 3, block);
+  load(map, out, 128, 512, block * 4 - 4, block * 8 - 3, block);
 }
 
 // Every third row.
@@ -110,52 +114,52 @@ extern "C" __global__ void tensor_strided(const unsigned *in, unsigned *out,
 extern "C" __global__ void tensor_steps(const unsigned *in, unsigned *out,
                                         const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 128, block * 8, block * 13);
+  load(map, out, 128, 512, block * 8, block * 13);
 }
 
-// Swizzles; the arena begins at a multiple of 1024 bytes, and boxes have as many bytes as the
-// swizzle, or fewer.
+// Swizzles; the arena begins at a multiple of 1024 bytes, and a row has all of the swizzle to
+// itself, also where the box has fewer bytes.
 //
 // launch: tensor_swizzle_32_f16 grid=2 block=64 shared=768 in=65536 out=1536 map=in:f16:48x40:box=16x24:swizzle=32 exact
 extern "C" __global__ void tensor_swizzle_32_f16(const unsigned *in, unsigned *out,
                                                  const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 192, block * 16, block * 20 - 4);
+  load(map, out, 192, 768, block * 16, block * 20 - 4);
 }
 
 // launch: tensor_swizzle_64_f16 grid=2 block=64 shared=1536 in=65536 out=3072 map=in:f16:96x40:box=32x24:swizzle=64 exact
 extern "C" __global__ void tensor_swizzle_64_f16(const unsigned *in, unsigned *out,
                                                  const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 384, block * 32, block * 20 - 4);
+  load(map, out, 384, 1536, block * 32, block * 20 - 4);
 }
 
 // launch: tensor_swizzle_128_f16 grid=2 block=64 shared=3072 in=65536 out=6144 map=in:f16:192x40:box=64x24:swizzle=128 exact
 extern "C" __global__ void tensor_swizzle_128_f16(const unsigned *in, unsigned *out,
                                                   const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 768, block * 64, block * 20 - 4);
+  load(map, out, 768, 3072, block * 64, block * 20 - 4);
 }
 
 // launch: tensor_swizzle_128_f32 grid=2 block=64 shared=2176 in=65536 out=4352 map=in:f32:96x40:box=32x17:swizzle=128 exact
 extern "C" __global__ void tensor_swizzle_128_f32(const unsigned *in, unsigned *out,
                                                   const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 544, block * 32 - 8, block * 20);
+  load(map, out, 544, 2176, block * 32 - 8, block * 20);
 }
 
 // launch: tensor_swizzle_128_u8 grid=2 block=64 shared=1536 in=65536 out=3072 map=in:u8:512x20:box=128x12:swizzle=128 exact
 extern "C" __global__ void tensor_swizzle_128_u8(const unsigned *in, unsigned *out,
                                                  const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 384, block * 128, block * 9);
+  load(map, out, 384, 1536, block * 128, block * 9);
 }
 
-// launch: tensor_swizzle_64_bf16 grid=2 block=64 shared=768 in=65536 out=1536 map=in:bf16:48x40:box=24x16:swizzle=64 exact
+// launch: tensor_swizzle_64_bf16 grid=2 block=64 shared=1024 in=65536 out=2048 map=in:bf16:48x40:box=24x16:swizzle=64 exact
 extern "C" __global__ void tensor_swizzle_64_bf16(const unsigned *in, unsigned *out,
                                                   const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 192, block * 24, block * 20);
+  load(map, out, 256, 768, block * 24, block * 20);
 }
 
 // The other types of elements.
@@ -164,42 +168,42 @@ extern "C" __global__ void tensor_swizzle_64_bf16(const unsigned *in, unsigned *
 extern "C" __global__ void tensor_u32(const unsigned *in, unsigned *out,
                                       const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 64, block * 20, block * 15 - 3);
+  load(map, out, 64, 256, block * 16, block * 15 - 3);
 }
 
 // launch: tensor_s32 grid=2 block=64 shared=256 in=65536 out=512 map=in:s32:24x20:box=8x8 exact
 extern "C" __global__ void tensor_s32(const unsigned *in, unsigned *out,
                                       const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 64, block * 20, block * 15 - 3);
+  load(map, out, 64, 256, block * 16, block * 15 - 3);
 }
 
 // launch: tensor_u64 grid=2 block=64 shared=512 in=65536 out=1024 map=in:u64:24x20:box=8x8 exact
 extern "C" __global__ void tensor_u64(const unsigned *in, unsigned *out,
                                       const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 128, block * 20, block * 15 - 3);
+  load(map, out, 128, 512, block * 16, block * 15 - 3);
 }
 
 // launch: tensor_s64 grid=2 block=64 shared=512 in=65536 out=1024 map=in:s64:24x20:box=8x8 exact
 extern "C" __global__ void tensor_s64(const unsigned *in, unsigned *out,
                                       const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 128, block * 20, block * 15 - 3);
+  load(map, out, 128, 512, block * 16, block * 15 - 3);
 }
 
 // launch: tensor_f64 grid=2 block=64 shared=512 in=65536 out=1024 map=in:f64:24x20:box=8x8 exact
 extern "C" __global__ void tensor_f64(const unsigned *in, unsigned *out,
                                       const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 128, block * 20, block * 15 - 3);
+  load(map, out, 128, 512, block * 16, block * 15 - 3);
 }
 
 // launch: tensor_bf16 grid=2 block=64 shared=128 in=65536 out=256 map=in:bf16:24x20:box=8x8 exact
 extern "C" __global__ void tensor_bf16(const unsigned *in, unsigned *out,
                                        const __grid_constant__ swage::TensorMap map) {
   const int block = static_cast<int>(swage::blockIndex());
-  load(map, out, 32, block * 20, block * 15 - 3);
+  load(map, out, 32, 128, block * 16, block * 15 - 3);
 }
 
 // Each block of a cluster of four loads two boxes: for all, and for some.
@@ -265,7 +269,7 @@ extern "C" __global__ void tensor_multicast_3d(const unsigned *in, unsigned *out
   swage::clusterBarrier();
   if (swage::threadIndex() == 0)
     swage::tensorLoadMulticast(words + 384 * rank, map, at, static_cast<unsigned short>(3),
-                               rank * 8 - 3, rank * 3 - 2, rank * 2 - 1);
+                               rank * 8 - 8, rank * 3 - 2, rank * 2 - 1);
   swage::mbarrierWait(at, 0);
   dump(out, 192);
   swage::clusterBarrier();
@@ -282,7 +286,7 @@ extern "C" __global__ void tensor_multicast_4d(const unsigned *in, unsigned *out
   swage::clusterBarrier();
   if (swage::threadIndex() == 0)
     swage::tensorLoadMulticast(words + 384 * rank, map, at, static_cast<unsigned short>(3),
-                               rank * 7 - 5, rank - 1, rank, rank * 2);
+                               rank * 8 - 8, rank - 1, rank, rank * 2);
   swage::mbarrierWait(at, 0);
   dump(out, 192);
   swage::clusterBarrier();
@@ -299,7 +303,7 @@ extern "C" __global__ void tensor_multicast_5d(const unsigned *in, unsigned *out
   swage::clusterBarrier();
   if (swage::threadIndex() == 0)
     swage::tensorLoadMulticast(words + 512 * rank, map, at, static_cast<unsigned short>(3),
-                               rank * 11 - 5, rank - 1, rank, rank, rank);
+                               rank * 16 - 16, rank - 1, rank, rank, rank);
   swage::mbarrierWait(at, 0);
   dump(out, 256);
   swage::clusterBarrier();
@@ -313,7 +317,7 @@ extern "C" __global__ void tensor_store_1d(const unsigned *in, unsigned *out,
   const int block = static_cast<int>(swage::blockIndex());
   fill(in, 32);
   if (swage::threadIndex() == 0) {
-    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), 32 * block - 8);
+    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), 32 * block + 4);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -325,8 +329,8 @@ extern "C" __global__ void tensor_store_2d(const unsigned *in, unsigned *out,
   const int block = static_cast<int>(swage::blockIndex());
   fill(in, 128);
   if (swage::threadIndex() == 0) {
-    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 16 - 4,
-                       block * 9 - 5);
+    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 16 + 4,
+                       block * 9 + 1);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -338,8 +342,8 @@ extern "C" __global__ void tensor_store_3d(const unsigned *in, unsigned *out,
   const int block = static_cast<int>(swage::blockIndex());
   fill(in, 96);
   if (swage::threadIndex() == 0) {
-    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 8 - 3,
-                       block * 3 - 2, block * 2 - 1);
+    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 8, block * 3 + 1,
+                       block * 2 + 1);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -351,8 +355,8 @@ extern "C" __global__ void tensor_store_4d(const unsigned *in, unsigned *out,
   const int block = static_cast<int>(swage::blockIndex());
   fill(in, 96);
   if (swage::threadIndex() == 0) {
-    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 16 - 5,
-                       block * 3 - 1, block * 2 - 1, block * 2 - 1);
+    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 16 + 8,
+                       block * 3 + 1, block * 2, block * 2 + 1);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -364,8 +368,8 @@ extern "C" __global__ void tensor_store_5d(const unsigned *in, unsigned *out,
   const int block = static_cast<int>(swage::blockIndex());
   fill(in, 128);
   if (swage::threadIndex() == 0) {
-    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 32 - 5,
-                       block * 2 - 1, block * 2 - 1, block - 1, block * 2 - 1);
+    swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 32 + 16,
+                       block * 2 + 1, block * 2 + 1, block + 1, block * 2 + 1);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -378,7 +382,7 @@ extern "C" __global__ void tensor_store_swizzle_32(const unsigned *in, unsigned 
   fill(in, 192);
   if (swage::threadIndex() == 0) {
     swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 16 + 8,
-                       block * 20 - 4);
+                       block * 20 + 4);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -391,7 +395,7 @@ extern "C" __global__ void tensor_store_swizzle_64(const unsigned *in, unsigned 
   fill(in, 384);
   if (swage::threadIndex() == 0) {
     swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 32 + 8,
-                       block * 20 - 4);
+                       block * 20 + 4);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -404,7 +408,7 @@ extern "C" __global__ void tensor_store_swizzle_128(const unsigned *in, unsigned
   fill(in, 768);
   if (swage::threadIndex() == 0) {
     swage::tensorStore(map, swage::sharedAddress(swage::dynamicArena()), block * 64 + 8,
-                       block * 20 - 4);
+                       block * 20 + 4);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -418,8 +422,8 @@ extern "C" __global__ void tensor_add_u32(const unsigned *in, unsigned *out,
   const int block = static_cast<int>(swage::blockIndex());
   fill(in, 128);
   if (swage::threadIndex() == 0) {
-    swage::tensorReduceAdd(map, swage::sharedAddress(swage::dynamicArena()), block * 8 - 3,
-                           block * 5 - 2);
+    swage::tensorReduceAdd(map, swage::sharedAddress(swage::dynamicArena()), block * 8 + 4,
+                           block * 5 + 2);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -431,8 +435,8 @@ extern "C" __global__ void tensor_add_s32(const unsigned *in, unsigned *out,
   const int block = static_cast<int>(swage::blockIndex());
   fill(in, 128);
   if (swage::threadIndex() == 0) {
-    swage::tensorReduceAdd(map, swage::sharedAddress(swage::dynamicArena()), block * 8 - 3,
-                           block * 5 - 2);
+    swage::tensorReduceAdd(map, swage::sharedAddress(swage::dynamicArena()), block * 8 + 4,
+                           block * 5 + 2);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -444,8 +448,8 @@ extern "C" __global__ void tensor_add_u64(const unsigned *in, unsigned *out,
   const int block = static_cast<int>(swage::blockIndex());
   fill(in, 256);
   if (swage::threadIndex() == 0) {
-    swage::tensorReduceAdd(map, swage::sharedAddress(swage::dynamicArena()), block * 8 - 3,
-                           block * 5 - 2);
+    swage::tensorReduceAdd(map, swage::sharedAddress(swage::dynamicArena()), block * 8 + 4,
+                           block * 5 + 2);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -460,10 +464,10 @@ extern "C" __global__ void tensor_add_f32_1d(const unsigned *in, unsigned *out,
   fillNumbers<float>(in, 64);
   if (swage::threadIndex() == 0) {
     const swage::SharedAddress from = swage::sharedAddress(swage::dynamicArena());
-    swage::tensorStore(map, from, -5);
+    swage::tensorStore(map, from, 40);
     swage::bulkCommit();
     swage::bulkWait<0>();
-    swage::tensorReduceAdd(map, from + 128, -5);
+    swage::tensorReduceAdd(map, from + 128, 40);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -475,10 +479,10 @@ extern "C" __global__ void tensor_add_f16_2d(const unsigned *in, unsigned *out,
   fillNumbers<swage::f16>(in, 256);
   if (swage::threadIndex() == 0) {
     const swage::SharedAddress from = swage::sharedAddress(swage::dynamicArena());
-    swage::tensorStore(map, from, -3, 2);
+    swage::tensorStore(map, from, 24, 10);
     swage::bulkCommit();
     swage::bulkWait<0>();
-    swage::tensorReduceAdd(map, from + 256, -3, 2);
+    swage::tensorReduceAdd(map, from + 256, 24, 10);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -490,10 +494,10 @@ extern "C" __global__ void tensor_add_bf16_3d(const unsigned *in, unsigned *out,
   fillNumbers<swage::bf16>(in, 256);
   if (swage::threadIndex() == 0) {
     const swage::SharedAddress from = swage::sharedAddress(swage::dynamicArena());
-    swage::tensorStore(map, from, 20, -1, 1);
+    swage::tensorStore(map, from, 24, 6, 3);
     swage::bulkCommit();
     swage::bulkWait<0>();
-    swage::tensorReduceAdd(map, from + 256, 20, -1, 1);
+    swage::tensorReduceAdd(map, from + 256, 24, 6, 3);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -505,10 +509,10 @@ extern "C" __global__ void tensor_add_f16_4d(const unsigned *in, unsigned *out,
   fillNumbers<swage::f16>(in, 128);
   if (swage::threadIndex() == 0) {
     const swage::SharedAddress from = swage::sharedAddress(swage::dynamicArena());
-    swage::tensorStore(map, from, -1, 1, 2, 3);
+    swage::tensorStore(map, from, 8, 3, 1, 2);
     swage::bulkCommit();
     swage::bulkWait<0>();
-    swage::tensorReduceAdd(map, from + 128, -1, 1, 2, 3);
+    swage::tensorReduceAdd(map, from + 128, 8, 3, 1, 2);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -520,10 +524,10 @@ extern "C" __global__ void tensor_add_bf16_5d(const unsigned *in, unsigned *out,
   fillNumbers<swage::bf16>(in, 256);
   if (swage::threadIndex() == 0) {
     const swage::SharedAddress from = swage::sharedAddress(swage::dynamicArena());
-    swage::tensorStore(map, from, 3, 1, 2, 3, -1);
+    swage::tensorStore(map, from, 8, 1, 2, 3, 0);
     swage::bulkCommit();
     swage::bulkWait<0>();
-    swage::tensorReduceAdd(map, from + 256, 3, 1, 2, 3, -1);
+    swage::tensorReduceAdd(map, from + 256, 8, 1, 2, 3, 0);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
@@ -535,10 +539,10 @@ extern "C" __global__ void tensor_add_f32_2d(const unsigned *in, unsigned *out,
   fillNumbers<float>(in, 256);
   if (swage::threadIndex() == 0) {
     const swage::SharedAddress from = swage::sharedAddress(swage::dynamicArena());
-    swage::tensorStore(map, from, 7, 11);
+    swage::tensorStore(map, from, 20, 11);
     swage::bulkCommit();
     swage::bulkWait<0>();
-    swage::tensorReduceAdd(map, from + 512, 7, 11);
+    swage::tensorReduceAdd(map, from + 512, 20, 11);
     swage::bulkCommit();
     swage::bulkWait<0>();
   }
