@@ -94,6 +94,7 @@ public:
     if (piece < kWords * 64)
       words[piece / 64] |= uint64_t(1) << piece % 64;
   }
+  void clear() { words = {}; }
   /// Calls function(address, bytes) for every range and empties the set.
   template <class Function> void drain(Function function) {
     unsigned begin = 0, pieces = 0;

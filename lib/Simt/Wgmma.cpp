@@ -387,6 +387,7 @@ static void checkFences(Thread &thread, const MultiplyState &state, const void *
 static void tellChecker(Checker &checker, Thread &thread, Step &step, bool strict,
                         const void *code) {
   static thread_local PieceSet pieces;
+  pieces.clear(); // a report ends a launch in the middle of a visit
   Thread *const first = &thread.home->threads[thread.warpgroup() * kWarpgroupThreads];
   std::array<Thread *, kWarpgroupThreads> threads;
   for (unsigned i = 0; i < kWarpgroupThreads; ++i)
