@@ -142,14 +142,20 @@ Expected<MutationFile> swage::test::parseMutations(const std::string &text) {
     } else if (word == "file") {
       mutation->file = rest;
     } else if (word == "=" || word == "-" || word == "+") {
+      if (mutation->changes.empty())
+        mutation->changes.emplace_back();
       if (word != "+")
-        mutation->from += rest + "\n";
+        mutation->changes.back().from += rest + "\n";
       if (word != "-")
-        mutation->to += rest + "\n";
+        mutation->changes.back().to += rest + "\n";
+    } else if (word == "@") {
+      mutation->changes.emplace_back();
     } else if (word == "expect") {
       for (std::string kind; words >> kind;)
         mutation->kinds.push_back(kind);
     } else if (word == "line") {
+      for (size_t at; (at = rest.find("\\n")) != std::string::npos;)
+        rest.replace(at, 2, "\n");
       mutation->lines.push_back(rest);
     } else if (word == "only") {
       mutation->only = rest;
@@ -158,7 +164,7 @@ Expected<MutationFile> swage::test::parseMutations(const std::string &text) {
     }
   }
   for (Mutation &each : result.mutations)
-    if (each.from.empty() || each.kinds.empty() || each.lines.empty())
+    if (each.changes.empty() || each.kinds.empty() || each.lines.empty())
       return makeError(Stage::Input, each.name + ": incomplete");
   return result;
 }

@@ -15,9 +15,11 @@
 //     = unchanged line                           what is there, as in a diff: it must match once
 //     - removed line
 //     + added line
+//     @                                          another change in the same file
 //     expect shared-race [deadlock ...]          how the report may call it
 //     line the text of a line                    which lines of the changed file it must name, all
-//                                                of them; a statement may go on below
+//                                                of them; a statement may go on below; \n
+//                                                stands for a line end, and the last line counts
 //     launch blocks=2                            another launch than the kernel's
 //     only order=forward,async=late              instead of the usual modes
 //
@@ -62,7 +64,10 @@ struct Mutation {
   size_t kernel = 0;
   std::string name;
   std::string file; ///< "templates/swage/...", or the kernel's path
-  std::string from, to;
+  struct Change {
+    std::string from, to;
+  };
+  std::vector<Change> changes;
   std::vector<std::string> kinds;
   std::vector<std::string> lines;
   MutationLaunch launch;
