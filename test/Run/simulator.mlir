@@ -27,6 +27,11 @@
 // FILES-DAG: .so
 // FILES-DAG: .log
 
+// The script next to a kernel of the dump runs it by itself.
+// RUN: sh %t.dump/layer_norm_*/simulate.sh --sim=check,order=reverse | FileCheck %s --check-prefix=SCRIPT
+// SCRIPT: argument 2, 64x768xf32: {{[-0-9.]+}}
+// SCRIPT: argument 3, 64x768xf32: {{[-0-9.]+}}
+
 // JSON: "schedule": "#swage.row_schedule<
 func.func @main(%x: tensor<64x768xf32>, %r: tensor<64x768xf32>) -> (tensor<64x768xf32>, tensor<64x768xf32>) {
   %s = arith.addf %x, %r : tensor<64x768xf32>

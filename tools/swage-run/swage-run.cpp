@@ -24,6 +24,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <unistd.h>
 
@@ -111,11 +112,15 @@ private:
   void printKernels() const;
   void printResults() const;
   Status writeJson() const;
+  Status writeCommands(const std::string &directory) const;
 
   static void say(const std::string &line) {
     std::fprintf(stderr, "swage-run: %s\n", line.c_str());
   }
 
+  std::string executableArch() const {
+    return !arch.empty() ? arch.getValue() : device ? device->properties().arch : "sm_90a";
+  }
   bool isSimulated() const { return device && device->driver().isSimulator(); }
 
   std::optional<Device> device;
@@ -433,6 +438,48 @@ Status Runner::writeJson() const {
   return writeFile(jsonFile, llvm::formatv("{0:2}\n", llvm::json::Value(std::move(records))).str());
 }
 
+/// Next to each kernel of the dump, a script that runs it by itself on the simulator.
+Status Runner::writeCommands(const std::string &directory) const {
+  std::map<unsigned, std::string> scripts;
+  for (const LaunchInfo &launch : layout->launches) {
+    const KernelInfo &kernel = layout->kernels[launch.kernel];
+    if (launch.blocks == 0)
+      continue;
+    std::string command =
+        fmt::format("swage-sim \"$(dirname \"$0\")/{}.cu\" --arch={} --grid={} --block={}",
+                    kernel.name, executableArch(), launch.blocks, launch.threads);
+    std::vector<const LaunchTensor *> given;
+    auto add = [&](const char *kind, const LaunchTensor &tensor) {
+      auto known = std::find(given.begin(), given.end(), &tensor);
+      std::string extents = tensor.type.shape.empty() ? "1" : "";
+      for (int64_t extent : tensor.type.shape)
+        extents += (extents.empty() ? "" : "x") + std::to_string(extent);
+      // What is only moved may be bits without a type.
+      const char *element = tensor.type.element == "i16" ? "f16" : tensor.type.element.c_str();
+      command += known == given.end() ? fmt::format(" --arg={}:{}:{}", kind, element, extents)
+                                      : fmt::format(" --arg=same:{}", known - given.begin());
+      given.push_back(&tensor);
+    };
+    for (unsigned view : launch.inputViews)
+      add("in", launch.inputs[view]);
+    for (unsigned view : launch.outputViews)
+      add("out", launch.outputs[view]);
+    if (!launch.sizes.empty()) {
+      command += " --arg=bytes:";
+      for (unsigned char byte : launch.sizes)
+        command += fmt::format("{:02x}", byte);
+    }
+    std::string &script = scripts[launch.kernel];
+    script += (script.empty() ? "set -e\n" : "") + command + " \"$@\"\n";
+  }
+  for (const auto &[kernel, script] : scripts) {
+    const std::string &name = layout->kernels[kernel].name;
+    if (Status written = writeFile(directory + "/" + name + "/simulate.sh", script); !written)
+      return written;
+  }
+  return {};
+}
+
 Status Runner::run() {
   std::vector<reference::InputFamily> families;
   if (inputKind == "random")
@@ -480,7 +527,7 @@ Status Runner::run() {
     return writable;
 
   CompileOptions options;
-  options.arch = !arch.empty() ? arch.getValue() : device ? device->properties().arch : "sm_90a";
+  options.arch = executableArch();
   options.compiler = compiler;
   options.fuse = fuse;
   options.dumpDir = dumpDir;
@@ -535,6 +582,10 @@ Status Runner::run() {
                 options.arch.c_str(), whyNoDevice.c_str());
   if (!device && !outputDir.empty())
     std::printf("nothing is saved in '%s': there are no results.\n", outputDir.c_str());
+  if (std::string directory = dumpDir.empty() ? Options::get().dumpDir : dumpDir.getValue();
+      !directory.empty())
+    if (Status written = writeCommands(directory); !written)
+      return written;
   if (!jsonFile.empty())
     return writeJson();
   return {};

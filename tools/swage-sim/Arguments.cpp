@@ -239,13 +239,18 @@ Expected<Argument> swage::parseArgument(const std::string &text, unsigned stream
     return parseMap(text, rest);
   Argument argument;
   argument.text = text;
+  if (kind == "same" && !rest.getAsInteger(10, argument.same)) {
+    argument.kind = Argument::Kind::Same;
+    return argument;
+  }
   auto bytes = kind == "bytes"    ? parseHex(rest)
                : kind == "struct" ? parseStruct(rest)
                                   : parseNumber(kind, rest);
   if (!bytes)
-    return badArgument(text,
-                       "needed: in:, out: or inout:TYPE:EXTENTS, map:, a number as i32:5 (i32, "
-                       "u32, i64, u64, f32, f64), struct:i32:5,div32:7 or bytes:0500");
+    return badArgument(
+        text,
+        "needed: in:, out: or inout:TYPE:EXTENTS, map:, same:ARGUMENT, a number as i32:5 (i32, "
+        "u32, i64, u64, f32, f64), struct:i32:5,div32:7 or bytes:0500");
   argument.bytes = std::move(*bytes);
   return argument;
 }

@@ -3,6 +3,7 @@
 //   in:f16:64x768=random(3)     a buffer; also iota, zeros, ones, or a .npy file; default:
 //   random(1) inout:i32:1=zeros           one that is printed afterwards out:f32:1024 one that
 //   starts as NaNs (bytes 0xff) and is printed afterwards out:f32:1024=y.npy          or saved
+//   same:0                      the buffer of argument 0 again
 //   i32:5  f32:0.5              a number
 //   bytes:0500000000            the bytes of a struct
 //   struct:i32:5,div32:768      a struct of numbers and dividers (swage::Divider), as C lays it out
@@ -33,13 +34,14 @@ struct TensorMapSpec {
 };
 
 struct Argument {
-  enum class Kind { In, Out, InOut, Value, Map };
+  enum class Kind { In, Out, InOut, Same, Value, Map };
   Kind kind = Kind::Value;
   std::string text;                        ///< as given
   std::optional<reference::Tensor> tensor; ///< its content before the launch
   std::string file;                        ///< that an output is saved to
   std::string bytes;                       ///< of a value
   TensorMapSpec map;
+  unsigned same = 0; ///< position of the argument whose buffer it is
 
   bool isBuffer() const { return tensor.has_value(); }
   bool isOutput() const { return kind == Kind::Out || kind == Kind::InOut; }

@@ -41,12 +41,12 @@ static cl::opt<unsigned> cluster("cluster", cl::desc("blocks in a cluster"), cl:
                                  cl::cat(category));
 static cl::opt<unsigned> shared("shared", cl::desc("bytes of dynamic shared memory"), cl::init(0),
                                 cl::cat(category));
-static cl::list<std::string>
-    argumentTexts("arg",
-                  cl::desc("an argument, in order: in:f32:64x768=random(1)|iota|zeros|ones|x.npy, "
-                           "inout:i32:1=zeros, out:f32:1024[=y.npy], i32:5, f32:0.5, bytes:0500, "
-                           "struct:i32:5,div32:768, map:f16:64x64:box=32x8:swizzle=128:of=0"),
-                  cl::cat(category));
+static cl::list<std::string> argumentTexts(
+    "arg",
+    cl::desc("an argument, in order: in:f32:64x768=random(1)|iota|zeros|ones|x.npy, "
+             "inout:i32:1=zeros, out:f32:1024[=y.npy], same:0, i32:5, f32:0.5, bytes:0500, "
+             "struct:i32:5,div32:768, map:f16:64x64:box=32x8:swizzle=128:of=0"),
+    cl::cat(category));
 static cl::opt<std::string> simText("sim",
                                     cl::desc("order=forward|reverse|random, "
                                              "async=eager|late|random, check, strict, seed=N, "
@@ -120,6 +120,7 @@ private:
   Device device;
   std::vector<Argument> arguments;
   std::vector<std::optional<Buffer>> buffers; ///< for each argument
+  std::vector<LaunchArgument> launchArguments;
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
 };
@@ -170,8 +171,15 @@ Expected<LaunchArgument> KernelRun::launchArgument(size_t index, PlanSpec &spec)
       return map.takeError();
     return LaunchArgument::value(std::move(*map));
   }
-  if (!argument.isBuffer())
+  if (argument.kind == Argument::Kind::Value)
     return LaunchArgument::value(argument.bytes);
+  if (argument.kind == Argument::Kind::Same) {
+    if (argument.same >= index || !arguments[argument.same].isBuffer())
+      return makeError(Stage::Input,
+                       fmt::format("--arg '{}': argument {} is no buffer in front of it",
+                                   printable(argument.text), argument.same));
+    return launchArguments[argument.same];
+  }
   BufferSpec buffer{fmt::format("argument {}", index), buffers[index]->size(), 1};
   if (argument.isOutput()) {
     spec.outputs.push_back(buffer);
@@ -200,8 +208,9 @@ Status KernelRun::run(const KernelBinary &binary) {
     auto argument = launchArgument(i, spec);
     if (!argument)
       return argument.takeError();
-    launch.arguments.push_back(std::move(*argument));
+    launchArguments.push_back(std::move(*argument));
   }
+  launch.arguments = launchArguments;
   spec.launches = {launch};
   auto plan = Plan::create(device, std::move(spec));
   if (!plan)
