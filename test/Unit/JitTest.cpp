@@ -12,6 +12,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <thread>
 
 using namespace swage;
@@ -324,6 +325,78 @@ TEST_F(JitTest, PtxIsCachedOnceItWasWanted) {
   EXPECT_EQ(misses(), 2u);
   request.wantPtx = false;
   EXPECT_EQ(misses(), 2u);
+}
+
+namespace {
+/// Keeps what it is asked, and makes nothing of it.
+class RecordingCompiler : public KernelCompiler {
+public:
+  KernelTarget target() const override { return KernelTarget::Simulator; }
+  std::string identity() const override { return "recorder 1"; }
+  Expected<std::vector<std::string>> options(const CompileRequest &) const override {
+    return std::vector<std::string>{"-O1"};
+  }
+  Expected<KernelBinary> compile(const CompileRequest &request) const override {
+    std::lock_guard<std::mutex> lock(mutex);
+    requests.push_back(request);
+    if (fails)
+      return makeError(Stage::Compile, "as the test asked", "a log");
+    KernelBinary binary;
+    binary.name = request.entry;
+    binary.arch = std::string(kSimulatedArch) + request.arch;
+    binary.image = "image";
+    return binary;
+  }
+  bool fails = false;
+  mutable std::mutex mutex;
+  mutable std::vector<CompileRequest> requests;
+};
+} // namespace
+
+TEST_F(JitTest, ACompilerForTheSimulatorGetsItsTwinOfTheDeviceLayer) {
+  auto compiler = std::make_shared<RecordingCompiler>();
+  CompileOptions options;
+  options.compiler = compiler;
+  auto executable = compile(kNorm, options);
+  ASSERT_TRUE(executable) << executable.error().str();
+  ASSERT_FALSE(compiler->requests.empty());
+  const CompileRequest &request = compiler->requests.front();
+  EXPECT_EQ(request.arch, "sm_90a");
+  EXPECT_FALSE(request.wantPtx);
+  size_t cpu = 0;
+  for (const auto &[name, text] : request.headers) {
+    EXPECT_EQ(name.find("swage/device/cuda/"), std::string::npos) << name;
+    cpu += name.find("swage/device/cpu/") == 0;
+  }
+  EXPECT_GT(cpu, 0u);
+  // Another place in the model changes the comments, and with them what a report says.
+  size_t before = compiler->requests.size();
+  ASSERT_TRUE(compile(kNorm, options));
+  EXPECT_EQ(compiler->requests.size(), before);
+  ASSERT_TRUE(compile(std::string("\n\n") + kNorm, options));
+  EXPECT_GT(compiler->requests.size(), before);
+}
+
+TEST_F(JitTest, AKernelForTheSimulatorIsNotPlannedOnAGpu) {
+  CompileOptions options;
+  options.compiler = std::make_shared<RecordingCompiler>();
+  auto executable = compile(kChain, options);
+  ASSERT_TRUE(executable) << executable.error().str();
+  auto plan = executable->plan(device(), {{64, 256}});
+  ASSERT_FALSE(plan);
+  expectPart(plan.error().message, "was compiled for the simulator (sim:sm_90a)");
+}
+
+TEST_F(JitTest, AFailedCompileForTheSimulatorNamesItsOwnCommand) {
+  auto compiler = std::make_shared<RecordingCompiler>();
+  compiler->fails = true;
+  CompileOptions options;
+  options.compiler = compiler;
+  options.dumpDir = testing::TempDir() + "swage-simulated-dump";
+  auto executable = compile(kChain, options);
+  ASSERT_FALSE(executable);
+  expectPart(executable.error().reproduce, "swage-sim --compile-only ");
+  expectPart(executable.error().log, "a log");
 }
 
 TEST_F(JitTest, OneExecutableServesSeveralThreads) {
