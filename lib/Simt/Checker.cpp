@@ -17,6 +17,7 @@ Checker::State::State(Cluster &cluster) : cluster(cluster), addresses(cluster) {
   unsigned rest = threads % kWarpLanes;
   lastWarpMask = rest ? (1u << rest) - 1 : ~0u;
   together.resize(threadGroups);
+  lent.resize(threadGroups);
   for (size_t i = 0; i < cluster.blocks.size(); ++i)
     blocks.emplace_back(kSharedEnd, 2 * threadGroups);
 }
@@ -35,6 +36,8 @@ void Checker::reset() {
     block.remotes.clear();
   }
   s.engines.clear();
+  for (std::vector<Lent> &ranges : s.lent)
+    ranges.clear();
   s.time = 1;
   s.anyFences = false;
   s.memos = {};
@@ -445,14 +448,51 @@ void Checker::acquire(Thread &thread, const EngineOperation &operation) {
 }
 
 //===----------------------------------------------------------------------===//
+// Accumulators
+//===----------------------------------------------------------------------===//
+
+void Checker::lend(Thread &thread, const void *begin, unsigned bytes, const void *code) {
+  state->lent[state->agentOf(thread).group].push_back(
+      {&thread, reinterpret_cast<uintptr_t>(begin), bytes, code});
+  thread.clock.hasLent = true;
+}
+
+void Checker::takeBack(Thread &thread, const void *begin) {
+  auto &lent = state->lent[state->agentOf(thread).group];
+  auto address = reinterpret_cast<uintptr_t>(begin);
+  thread.clock.hasLent = false;
+  lent.erase(std::remove_if(lent.begin(), lent.end(),
+                            [&](const Lent &range) {
+                              bool isIt = range.thread == &thread && range.begin == address;
+                              thread.clock.hasLent |= range.thread == &thread && !isIt;
+                              return isIt;
+                            }),
+             lent.end());
+}
+
+void Checker::State::checkLent(const Thread &thread, uintptr_t at, uint64_t bytes, bool write,
+                               const void *code) {
+  for (const Lent &range : lent[agentOf(thread).group])
+    if (range.thread == &thread && at < range.begin + range.bytes && range.begin < at + bytes)
+      cluster.worker->fail(thread, FindingKind::BadInstruction, code,
+                           fmt::format("a {} of accumulators that a multiplication is still using; "
+                                       "needed: warpgroupWait before",
+                                       write ? "write" : "read"),
+                           {{"the multiplication", range.code}});
+}
+
+//===----------------------------------------------------------------------===//
 // Any address
 //===----------------------------------------------------------------------===//
 
 void Checker::access(Thread &thread, const void *at, uint64_t bytes, bool write, const void *code) {
-  if (thread.fiber.stack->contains(at))
-    return;
-  Block &block = *thread.home;
   auto address = reinterpret_cast<uintptr_t>(at);
+  if (thread.fiber.stack->contains(at)) {
+    if (thread.clock.hasLent)
+      state->checkLent(thread, address, bytes, write, code);
+    return;
+  }
+  Block &block = *thread.home;
   uintptr_t offset = address - reinterpret_cast<uintptr_t>(block.shared);
   if (offset < kSharedEnd) {
     if (bytes < kSharedEnd && block.holds(SharedAddress(offset), unsigned(bytes)))

@@ -34,6 +34,7 @@ struct ThreadClock {
   uint32_t copies = 0, copiesBefore = 0, copiesFenced = 0; ///< cp.async: issued; waited for; fenced
   bool isUnfenced = false; ///< wrote shared memory since the last fence
   bool isNews = false;     ///< something has happened that those it last met do not know
+  bool hasLent = false;    ///< some of its memory
 };
 
 /// What those knew who released a barrier or mbarrier; empty: nothing.
@@ -98,6 +99,9 @@ public:
   void complete(const EngineOperation &operation, SyncClock &clock);
   /// The thread has waited for it itself.
   void acquire(Thread &thread, const EngineOperation &operation);
+  /// Accumulators of the thread belong to wgmma, until it takes them back.
+  void lend(Thread &thread, const void *begin, unsigned bytes, const void *code);
+  void takeBack(Thread &thread, const void *begin);
 
 private:
   struct State;

@@ -42,6 +42,14 @@ struct BlockState {
   size_t remoteLimit = kRemotes; ///< when to drop those that the block knows
 };
 
+/// A thread's memory that an engine uses.
+struct Lent {
+  const Thread *thread;
+  uintptr_t begin;
+  unsigned bytes;
+  const void *code;
+};
+
 /// A result that the next threads are likely to need too.
 struct Memo {
   enum class What : uint8_t { None, Join, Fence, Raise } what = What::None;
@@ -119,6 +127,7 @@ struct Checker::State {
   std::string describe(Agent agent, const Block &viewer) const;
   [[noreturn]] void report(const Thread &thread, const Block &block, const Conflict &conflict,
                            unsigned bytes, Use use, const char *what, const void *code);
+  void checkLent(const Thread &thread, uintptr_t at, uint64_t bytes, bool write, const void *code);
   [[noreturn]] void refuse(Thread &thread, const void *at, uint64_t bytes, bool write,
                            const void *code);
 
@@ -128,6 +137,7 @@ struct Checker::State {
   uint32_t lastWarpMask;
   std::vector<BlockState> blocks;
   std::vector<EngineAgent> engines;
+  std::vector<std::vector<Lent>> lent; ///< by warp
   uint32_t time = 1;
   bool anyFences = false;
   std::array<Memo, 4> memos;

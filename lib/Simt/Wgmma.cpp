@@ -289,7 +289,7 @@ static void beginMultiply(Thread &thread, MultiplyState &state, const WarpgroupM
 
 /// The thread's registers go into the operation: A, and D unless it is in flight already.
 static void bringRegisters(Thread &thread, MultiplyState &state,
-                           const WarpgroupMultiply &multiply) {
+                           const WarpgroupMultiply &multiply, const void *code) {
   const unsigned index = indexInGroup(thread);
   if (multiply.a) {
     const unsigned row = Part(index).row, word = index % 4;
@@ -313,8 +313,11 @@ static void bringRegisters(Thread &thread, MultiplyState &state,
             state.changed = int(index);
         });
   }
+  const unsigned bytes = into.columns / 2 * sizeof(float);
   if (Worker::current().options().async != Asynchrony::Eager)
-    std::memset(d, kPoisonByte, into.columns / 2 * sizeof(float));
+    std::memset(d, kPoisonByte, bytes);
+  if (Checker *checker = thread.home->cluster->checker.get())
+    checker->lend(thread, d, bytes, code);
 }
 
 /// Fails unless all threads of the group have come through as many fences and commits.
@@ -475,7 +478,7 @@ static void warpgroupMultiply(const WarpgroupMultiply *multiply) {
     beginMultiply(thread, state, *multiply, code);
   // Not in this operation, or in no such operation: the meeting below says which.
   if (state.into && isSame(state.operation, *multiply))
-    bringRegisters(thread, state, *multiply);
+    bringRegisters(thread, state, *multiply, code);
   else
     state.different = int(indexInGroup(thread));
   meetWarpgroup(kMultiply, code, false, nullptr, issueMultiply, const_cast<void *>(code));
@@ -577,6 +580,8 @@ static void finishGroups(void *const *, void *context) {
 static void takeRegisters(Thread &thread, Accumulation &accumulation, const void *code) {
   const unsigned index = indexInGroup(thread);
   Worker &worker = Worker::current();
+  if (Checker *checker = thread.home->cluster->checker.get())
+    checker->takeBack(thread, accumulation.registers[index]);
   if (thread.home->cluster->checker && worker.options().async != Asynchrony::Eager) {
     bool intact = true;
     constexpr unsigned char kPoison[8] = {kPoisonByte, kPoisonByte, kPoisonByte, kPoisonByte,
