@@ -106,6 +106,52 @@ TEST_F(GpuTest, AThreadWithoutAContextMayLaunchOnAStream) {
   EXPECT_TRUE(device->synchronize());
 }
 
+TEST_F(GpuTest, ClustersAreLaunched) {
+  if (device->properties().ccMajor < 9)
+    GTEST_SKIP() << "needs sm_90";
+  auto nvrtc = Nvrtc::get();
+  ASSERT_TRUE(nvrtc);
+  CompileRequest request;
+  request.name = "cluster.cu";
+  request.entry = "cluster";
+  request.arch = device->properties().arch;
+  request.source = "extern \"C\" __global__ void cluster(unsigned *out) {\n"
+                   "  unsigned rank, size;\n"
+                   "  asm(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(rank));\n"
+                   "  asm(\"mov.u32 %0, %%cluster_nctarank;\" : \"=r\"(size));\n"
+                   "  if (threadIdx.x == 0)\n"
+                   "    out[blockIdx.x] = size * 100 + rank;\n"
+                   "}\n";
+  auto compiled = (*nvrtc)->compile(request);
+  ASSERT_TRUE(compiled) << compiled.error().str();
+  auto kernel = Kernel::load(device->sharedDriver(), *compiled);
+  ASSERT_TRUE(kernel) << kernel.error().str();
+  for (unsigned size : {1u, 2u, 4u, 8u}) {
+    PlanSpec spec;
+    spec.outputs = {{"out", 64, 4}};
+    LaunchSpec launch;
+    launch.kernel = *kernel;
+    launch.grid[0] = 16;
+    launch.threads = 64;
+    launch.clusterSize = size;
+    launch.dynamicSharedBytes = 100000;
+    launch.arguments = {LaunchArgument::output(0)};
+    spec.launches = {launch};
+    auto plan = Plan::create(*device, spec);
+    ASSERT_TRUE(plan) << plan.error().str();
+    auto out = device->allocate(64);
+    auto stream = device->createStream();
+    void *outputs[] = {out->data()};
+    Status launched = plan->launch(stream->handle(), nullptr, outputs);
+    ASSERT_TRUE(launched) << launched.error().str();
+    ASSERT_TRUE(stream->synchronize());
+    unsigned values[16];
+    ASSERT_TRUE(out->copyTo(values, 64));
+    for (unsigned i = 0; i < 16; ++i)
+      EXPECT_EQ(values[i], size * 100 + i % size);
+  }
+}
+
 TEST_F(GpuTest, ArgumentsAreCheckedAgainstTheKernel) {
   auto kernel = Kernel::load(device->sharedDriver(), binary);
   ASSERT_TRUE(kernel);
