@@ -116,11 +116,12 @@ extern "C" __global__ void mbarrier_ring(const unsigned *in, unsigned *out) {
 
 // Phases that wait for bytes: of a bulk copy, and of stores that tell of themselves.
 //
-// launch: mbarrier_bytes grid=1 block=64 in=4096 out=2048 exact
+// launch: mbarrier_bytes grid=2 block=64 cluster=2 in=4096 out=4096 exact
 extern "C" __global__ void mbarrier_bytes(const unsigned *in, unsigned *out) {
   char *shared = swage::arena<4096>();
   const unsigned thread = swage::threadIndex();
-  Results results{out + thread, 64};
+  Results results{out + swage::blockIndex() * 64 + thread, 128};
+  const unsigned rank = swage::clusterRank();
   const swage::SharedAddress at = swage::sharedAddress(shared), to = at + 1024;
   auto *words = reinterpret_cast<unsigned *>(shared + 1024);
   initialise(at, 2);
@@ -141,10 +142,10 @@ extern "C" __global__ void mbarrier_bytes(const unsigned *in, unsigned *out) {
     swage::mbarrierArriveExpect(at, 64 * 12 / 2);
   swage::barrier();
   const unsigned long long wide = static_cast<unsigned long long>(in[thread]) << 32 | thread;
-  swage::storeClusterAsync(swage::mapShared(to + 4 * thread, 0), in[64 + thread],
-                           swage::mapShared(at, 0));
-  swage::storeClusterAsync(swage::mapShared(to + 512 + 8 * thread, 0), wide,
-                           swage::mapShared(at, 0));
+  swage::storeClusterAsync(swage::mapShared(to + 4 * thread, rank), in[64 + thread],
+                           swage::mapShared(at, rank));
+  swage::storeClusterAsync(swage::mapShared(to + 512 + 8 * thread, rank), wide,
+                           swage::mapShared(at, rank));
   swage::mbarrierWait(at, 1);
   results.add(words[thread ^ 5u]);
   results.add(words[128 + thread]);

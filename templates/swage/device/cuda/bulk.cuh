@@ -37,7 +37,8 @@ __device__ __forceinline__ void bulkStore(void *to, SharedAddress from, unsigned
                : "l"(to), "r"(from), "r"(bytes)
                : "memory");
 }
-/// Own shared memory to that of a block of the cluster, where `mbarrier` is too.
+/// Own shared memory to that of a block of the cluster, where `mbarrier` is too.  Only in a launch
+/// with clusters, as storeClusterAsync.
 __device__ __forceinline__ void bulkCopyShared(SharedAddress to, SharedAddress from, unsigned bytes,
                                                SharedAddress mbarrier) {
   asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "

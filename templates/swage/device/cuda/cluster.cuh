@@ -1,5 +1,5 @@
 // Blocks of a cluster: their barrier, and access to each other's shared memory.  Compute capability
-// 9.0; a launch without clusters is one of clusters of one block.
+// 9.0; in a launch without clusters every block is a cluster of its own.
 #pragma once
 
 #include "swage/device/cuda/shared.cuh"
@@ -83,7 +83,8 @@ template <class T> __device__ __forceinline__ void storeCluster(SharedAddress to
 }
 
 /// Writes 4 or 8 bytes without waiting; `mbarrier`, in the same block as `to`, is told of that many
-/// bytes when they are there.
+/// bytes when they are there.  Only in a launch with clusters, if of one block: elsewhere the
+/// instruction is illegal.
 template <class T>
 __device__ __forceinline__ void storeClusterAsync(SharedAddress to, T value,
                                                   SharedAddress mbarrier) {
