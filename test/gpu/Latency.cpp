@@ -9,6 +9,7 @@
 
 #include "swage/Codegen/TemplateLibrary.h"
 #include "swage/JIT/CompileKernel.h"
+#include "swage/JIT/Nvrtc.h"
 
 #include <algorithm>
 #include <chrono>

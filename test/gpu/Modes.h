@@ -6,12 +6,6 @@
 
 namespace swage::test {
 
-/// Graphs of seeds begin..begin+count-1, fused and unfused. Returns the number of failures.
-int runRandomGraphs(const Device &device, uint64_t begin, uint64_t count, unsigned threads);
-
-/// Only compiles them, which needs no GPU.
-int compileRandomGraphs(const std::string &arch, uint64_t begin, uint64_t count, unsigned threads);
-
 /// Times the families of bench/peers.py ("copy", "ln", ...; none: all) and writes records.
 Status runBench(const Device &device, const std::vector<std::string> &groups,
                 const std::string &json, bool check);

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Modes.h"
+#include "RandomGraphSuite.h"
 
 #include "swage/JIT/Nvrtc.h"
 #include "swage/Support/Text.h"
@@ -56,10 +57,12 @@ int main(int argc, char **argv) {
     return usage();
   std::string mode = plain[0];
   plain.erase(plain.begin());
-  uint64_t count = plain.empty() ? 300 : std::strtoull(plain[0].c_str(), nullptr, 10);
-  uint64_t first = plain.size() < 2 ? 0 : std::strtoull(plain[1].c_str(), nullptr, 10);
+  test::RandomGraphOptions graphs;
+  graphs.count = plain.empty() ? 300 : std::strtoull(plain[0].c_str(), nullptr, 10);
+  graphs.begin = plain.size() < 2 ? 0 : std::strtoull(plain[1].c_str(), nullptr, 10);
+  graphs.threads = threads;
   if (mode == "compile")
-    return test::compileRandomGraphs("sm_90a", first, count, threads) == 0 ? 0 : 1;
+    return test::compileRandomGraphs("sm_90a", graphs) == 0 ? 0 : 1;
   auto device = Device::open();
   if (!device) {
     std::printf("skipped: %s\n", device.error().message.c_str());
@@ -72,7 +75,7 @@ int main(int argc, char **argv) {
   std::printf("%s\n", device->properties().name.c_str());
   std::fflush(stdout);
   if (mode == "random")
-    return test::runRandomGraphs(*device, first, count, threads) == 0 ? 0 : 1;
+    return test::runRandomGraphs(*device, graphs) == 0 ? 0 : 1;
   if (mode == "bench")
     return report(test::runBench(*device, plain, json, check));
   if (mode == "latency")

@@ -1,11 +1,12 @@
-//===- RandomGraphs.cpp - Random graphs against the reference -------------===//
+//===- RandomGraphSuite.cpp - Random graphs against the reference ---------===//
 //
-// Everything is compiled first, in many threads; then each graph runs fused and unfused, twice with
-// different poisons between guard bands, and every result is judged.
+// Everything is compiled first, in many threads; then each graph runs fused and, unless told
+// otherwise, unfused, twice with different poisons between guard bands, and every result is judged.
 //
 //===----------------------------------------------------------------------===//
+#include "RandomGraphSuite.h"
+
 #include "GuardedRun.h"
-#include "Modes.h"
 #include "RandomGraph.h"
 
 #include "swage/JIT/ProgramIR.h"
@@ -26,19 +27,20 @@ struct Case {
   uint64_t seed = 0;
   RandomGraph graph;
   std::optional<Program> program;
-  std::optional<Executable> executables[2]; ///< fused, unfused
+  std::optional<Executable> executables[2]; ///< fused, unfused: the second may be missing
   std::string failure;                      ///< of compiling
 };
 
-/// Mean errors over all dense results, each result's as a share of the larger of its two, so that a result of few or of
-/// coarse elements counts as much as any other.
+/// Mean errors over all dense results, each result's as a share of the larger of its two, so that a
+/// result of few or of coarse elements counts as much as any other.
 struct Errors {
   double fused = 0, unfused = 0;
 };
 
 class Suite {
 public:
-  Suite(const Device &device) : device(device) {}
+  Suite(const Device &device, const RandomGraphOptions &options)
+      : device(device), options(options) {}
   /// Empty, or what failed.
   std::string run(const Case &test);
 
@@ -50,10 +52,11 @@ private:
   std::string runFamily(const Case &test, reference::InputFamily family, bool isGate);
 
   const Device &device;
+  const RandomGraphOptions &options;
 };
 } // namespace
 
-static void compileOne(Case &test, const std::string &arch,
+static void compileOne(Case &test, const std::string &arch, const RandomGraphOptions &how,
                        const std::shared_ptr<KernelCache> &cache) {
   ParseOptions parsing;
   parsing.filename = fmt::format("seed{}", test.seed);
@@ -63,9 +66,10 @@ static void compileOne(Case &test, const std::string &arch,
     return;
   }
   test.program = *program;
-  for (int unfused = 0; unfused < 2; ++unfused) {
+  for (int unfused = 0; unfused < 1 + how.unfused; ++unfused) {
     CompileOptions options;
     options.arch = arch;
+    options.compiler = how.compiler;
     options.fuse = !unfused;
     options.threads = 1;
     options.cache = cache;
@@ -82,35 +86,35 @@ static void compileOne(Case &test, const std::string &arch,
   }
 }
 
-static void compileAll(std::vector<Case> &cases, const std::string &arch, unsigned threads) {
+static void compileAll(std::vector<Case> &cases, const std::string &arch,
+                       const RandomGraphOptions &how) {
   // Kernels that several graphs share are compiled once; the disk stays out of it.
   Options options = Options::get();
   options.cacheMode = CacheMode::Off;
   auto cache = std::make_shared<KernelCache>(options);
   std::atomic<size_t> next{0};
   std::vector<std::thread> pool;
-  for (unsigned i = 0; i < threads; ++i)
+  for (unsigned i = 0; i < how.threads; ++i)
     pool.emplace_back([&] {
       for (size_t at = next++; at < cases.size(); at = next++)
-        compileOne(cases[at], arch, cache);
+        compileOne(cases[at], arch, how, cache);
     });
   for (std::thread &thread : pool)
     thread.join();
 }
 
-static std::vector<Case> makeCases(uint64_t begin, uint64_t count) {
-  std::vector<Case> cases(count);
-  for (uint64_t i = 0; i < count; ++i) {
-    cases[i].seed = begin + i;
-    cases[i].graph = makeRandomGraph(begin + i);
+static std::vector<Case> makeCases(const RandomGraphOptions &options) {
+  std::vector<Case> cases(options.count);
+  for (uint64_t i = 0; i < options.count; ++i) {
+    cases[i].seed = options.begin + i;
+    cases[i].graph = makeRandomGraph(options.begin + i);
   }
   return cases;
 }
 
-int swage::test::compileRandomGraphs(const std::string &arch, uint64_t begin, uint64_t count,
-                                     unsigned threads) {
-  std::vector<Case> cases = makeCases(begin, count);
-  compileAll(cases, arch, threads);
+int swage::test::compileRandomGraphs(const std::string &arch, const RandomGraphOptions &options) {
+  std::vector<Case> cases = makeCases(options);
+  compileAll(cases, arch, options);
   int failed = 0;
   for (const Case &test : cases) {
     if (test.failure.empty())
@@ -139,8 +143,8 @@ std::string Suite::runFamily(const Case &test, reference::InputFamily family, bo
   for (const reference::Tensor &input : inputs)
     pointers.push_back(&input);
   std::vector<double> means[2];
-  bool comparable = isGate && !test.graph.exact;
-  for (int unfused = 0; unfused < 2; ++unfused) {
+  bool comparable = isGate && !test.graph.exact && options.unfused;
+  for (int unfused = 0; unfused < 1 + options.unfused; ++unfused) {
     const Executable &executable = *test.executables[unfused];
     std::string how = fmt::format("{} on {} inputs", unfused ? "unfused" : "fused", familyName);
     auto layout = executable.layout(dims);
@@ -149,13 +153,15 @@ std::string Suite::runFamily(const Case &test, reference::InputFamily family, bo
     auto plan = executable.plan(device, dims);
     if (!plan)
       return how + ": " + plan.error().str();
-    auto actual = runTwice(device, *plan, *layout, inputs);
+    auto actual = options.brief ? runGuarded(device, *plan, *layout, inputs)
+                                : runTwice(device, *plan, *layout, inputs);
     if (!actual)
       return how + ": " + actual.error().str();
     DiagnosticCollector diagnostics(test.program->internals().context);
-    reference::EvaluateOptions options;
-    options.stored.insert(executable.storedLocations().begin(), executable.storedLocations().end());
-    auto expected = reference::evaluate(test.program->internals().entry, pointers, options);
+    reference::EvaluateOptions evaluating;
+    evaluating.stored.insert(executable.storedLocations().begin(),
+                             executable.storedLocations().end());
+    auto expected = reference::evaluate(test.program->internals().entry, pointers, evaluating);
     if (mlir::failed(expected))
       return how + ": reference: " + diagnostics.errors;
     for (size_t i = 0; i < actual->size(); ++i) {
@@ -192,27 +198,26 @@ std::string Suite::runFamily(const Case &test, reference::InputFamily family, bo
 std::string Suite::run(const Case &test) {
   if (!test.failure.empty())
     return test.failure;
-  for (int unfused = 0; unfused < 2; ++unfused)
+  for (int unfused = 0; unfused < 1 + options.unfused; ++unfused)
     kernels[unfused] += test.executables[unfused]->kernels().size();
   using reference::InputFamily;
   InputFamily own = test.graph.exact ? InputFamily::Exact : InputFamily::Dense;
   InputFamily other = test.graph.exact ? InputFamily::Dense : InputFamily::Exact;
   std::string failure = runFamily(test, own, true);
-  return failure.empty() ? runFamily(test, other, false) : failure;
+  return failure.empty() && !options.brief ? runFamily(test, other, false) : failure;
 }
 
-int swage::test::runRandomGraphs(const Device &device, uint64_t begin, uint64_t count,
-                                 unsigned threads) {
+int swage::test::runRandomGraphs(const Device &device, const RandomGraphOptions &options) {
   using Clock = std::chrono::steady_clock;
   auto secondsSince = [](Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
   };
-  std::vector<Case> cases = makeCases(begin, count);
-  Suite suite(device);
+  std::vector<Case> cases = makeCases(options);
+  Suite suite(device, options);
   auto start = Clock::now();
-  compileAll(cases, device.properties().arch, threads);
-  std::printf("compiled %zu graphs, fused and unfused, in %.1f s\n", cases.size(),
-              secondsSince(start));
+  compileAll(cases, device.properties().arch, options);
+  std::printf("compiled %zu graphs, fused%s, in %.1f s\n", cases.size(),
+              options.unfused ? " and unfused" : "", secondsSince(start));
   std::fflush(stdout);
   start = Clock::now();
   int passed = 0, failed = 0, exact = 0;
@@ -233,9 +238,11 @@ int swage::test::runRandomGraphs(const Device &device, uint64_t begin, uint64_t 
               "results too weak to judge\n",
               secondsSince(start), exact, cases.size() - size_t(exact), suite.kernels[0],
               suite.kernels[1], static_cast<long long>(suite.invalid));
-  std::printf("mean error fused / unfused: %.4f (needed: at most 1.05)\n", ratio);
+  if (options.unfused)
+    std::printf("mean error fused / unfused: %.4f (needed: at most 1.05)\n", ratio);
   if (ratio > 1.05)
     ++failed;
-  std::printf("gpu: %d passed, %d failed\n", passed, failed);
+  std::printf("random graphs on %s: %d passed, %d failed\n", device.properties().name.c_str(),
+              passed, failed);
   return failed;
 }
