@@ -10,6 +10,7 @@
 #include "swage/Support/Text.h"
 
 #include <cctype>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
@@ -191,10 +192,40 @@ static std::string frame(const CompileRequest &request, const std::string &file,
 // Compiling
 //===----------------------------------------------------------------------===//
 
+/// The headers that `text` includes, and those that they include, by name.
+static void addIncluded(std::string_view text, const std::map<std::string_view, size_t> &known,
+                        const CompileRequest &request, std::map<std::string_view, size_t> &found) {
+  const std::string_view directive = "#include \"";
+  for (size_t at = text.find(directive); at != std::string_view::npos;
+       at = text.find(directive, at + 1)) {
+    size_t begin = at + directive.size();
+    auto header = known.find(text.substr(begin, text.find('"', begin) - begin));
+    if (header != known.end() && found.insert(*header).second)
+      addIncluded(request.headers[header->second].second, known, request, found);
+  }
+}
+
+/// A file in a directory of ours, which nobody watches: no need for writeFile's care.
+static Status writeNew(const std::string &path, const std::string &text) {
+  std::FILE *file = std::fopen(path.c_str(), "wbx");
+  bool written = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file && std::fclose(file) != 0)
+    written = false;
+  if (written)
+    return {};
+  return makeError(Stage::Compile,
+                   fmt::format("cannot write '{}': {}", printable(path), std::strerror(errno)));
+}
+
 static Status writeSources(const std::string &directory, const CompileRequest &request,
                            const std::string &file, const std::string &frameText) {
+  std::map<std::string_view, size_t> known, used;
+  for (size_t i = 0; i < request.headers.size(); ++i)
+    known.emplace(request.headers[i].first, i);
+  addIncluded(frameText, known, request, used);
+  addIncluded(request.source, known, request, used);
   std::string made;
-  for (const auto &[name, text] : request.headers) {
+  for (const auto &[name, index] : used) {
     std::filesystem::path path(name);
     bool leadsOut = path.is_absolute();
     for (const std::filesystem::path &part : path)
@@ -208,12 +239,14 @@ static Status writeSources(const std::string &directory, const CompileRequest &r
       std::filesystem::create_directories(directory + "/" + parent, error);
       made = parent;
     }
-    if (Status written = writeFile(directory + "/" + name, text); !written)
+    if (Status written =
+            writeNew(directory + "/" + std::string(name), request.headers[index].second);
+        !written)
       return written;
   }
-  if (Status written = writeFile(directory + "/" + file, request.source); !written)
+  if (Status written = writeNew(directory + "/" + file, request.source); !written)
     return written;
-  return writeFile(directory + "/frame.cpp", frameText);
+  return writeNew(directory + "/frame.cpp", frameText);
 }
 
 Expected<KernelBinary> HostCompiler::compile(const CompileRequest &request) const {
@@ -236,7 +269,7 @@ Expected<KernelBinary> HostCompiler::compile(const CompileRequest &request) cons
   std::string file = kernelFileName(request.name);
   if (Status written = writeSources(directory.path(), request, file, frame(request, file, kernels));
       !written)
-    return makeError(Stage::Compile, written.error().message);
+    return written.takeError();
 
   auto options = this->options(request);
   if (!options)
