@@ -149,6 +149,11 @@ static void checkBulkBytes(const Thread &thread, unsigned bytes, const char *wha
     bad(thread, code, fmt::format("{} of {} bytes; needed: a multiple of 16", what, bytes));
 }
 
+static void checkHasClusters(const Thread &thread, const char *what, const void *code) {
+  if (thread.clusterSize == 1)
+    bad(thread, code, fmt::format("{} in a launch without clusters", what));
+}
+
 static void bulkLoad(SharedAddress to, const void *from, unsigned bytes, SharedAddress mbarrier,
                      unsigned short multicast) {
   const char *what = multicast ? "bulkLoadMulticast" : "bulkLoad";
@@ -167,6 +172,7 @@ static void bulkCopyShared(SharedAddress to, SharedAddress from, unsigned bytes,
   constexpr const char *what = "bulkCopyShared";
   const void *code = CODE;
   Thread &thread = Worker::thread();
+  checkHasClusters(thread, what, code);
   checkBulkBytes(thread, bytes, what, code);
   SharedPlace source = sharedPlace(thread, from, bytes, 16, what, code);
   if (source.block != thread.home)
@@ -185,6 +191,7 @@ static void storeClusterAsync(SharedAddress to, const void *value, unsigned byte
   constexpr const char *what = "storeClusterAsync";
   const void *code = CODE;
   Thread &thread = Worker::thread();
+  checkHasClusters(thread, what, code);
   auto copy = std::make_shared<StoreAsync>();
   std::memcpy(copy->value, value, bytes);
   copy->begin(thread, what, code, Engine::CopyAsync, to, bytes, bytes, bytes, mbarrier, 0);
@@ -327,8 +334,7 @@ public:
       return;
     Mbarrier &arrivedAt = mbarrierAt(*issuer, addressIn(*home, mbarrier), what, code);
     if (Checker *checker = checkerOf(*issuer))
-      for (AsyncRef &copy : copies)
-        checker->complete(static_cast<CopyAsync &>(*copy).order, arrivedAt.clock);
+      checker->complete(order, arrivedAt.clock);
     arriveAtMbarrier(arrivedAt, *issuer, 1, 0, what, code);
   }
 
@@ -336,6 +342,7 @@ public:
   Block *home = nullptr;
   SharedAddress mbarrier = 0;
   std::vector<AsyncRef> copies;
+  EngineOperation order; ///< behind all of them, those that were waited for before too
 };
 } // namespace
 
@@ -416,6 +423,10 @@ static void copyAsyncArrive(SharedAddress mbarrier) {
     arrival->copies.insert(arrival->copies.end(), group.begin(), group.end());
   auto &open = thread.copies.open;
   arrival->copies.insert(arrival->copies.end(), open.begin(), open.end());
+  if (Checker *checker = checkerOf(thread)) {
+    Thread *issuers[] = {&thread};
+    arrival->order = checker->begin(Engine::CopyAsync, issuers, 1);
+  }
   Worker::current().issue(arrival);
 }
 
