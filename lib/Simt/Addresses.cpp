@@ -18,6 +18,7 @@ Addresses::Addresses(const Cluster &cluster) : launch(cluster.worker->launch()) 
   add(launch.arguments, kernel.parameters * sizeof(void *));
   for (unsigned i = 0; i < kernel.parameters; ++i)
     add(launch.arguments[i], kernel.parameter[i].bytes);
+  add(launch.module->data(), launch.module->bytes());
   add(&abiTable(), sizeof(Abi));
   for (const auto &block : cluster.blocks)
     add(block->threads.data(), block->threads.size() * sizeof(Thread));
@@ -60,6 +61,16 @@ bool Addresses::lookUp(uintptr_t at, uint64_t bytes, bool write) {
   auto inside = [&](uintptr_t begin, uint64_t size) {
     return at >= begin && at - begin < size && bytes <= size - (at - begin);
   };
+  Slot &slot = slots[slotOf(at)];
+  auto keep = [&](const Range &range) {
+    slot[1] = slot[0];
+    slot[0] = range;
+  };
+  for (const Range &range : recent)
+    if (inside(range.begin, range.bytes) && !(write && range.isReadOnly)) {
+      keep(range);
+      return true;
+    }
   Range found;
   const MemoryRange *range = before(at);
   if (range && inside(number(range->begin), range->bytes)) {
@@ -70,22 +81,11 @@ bool Addresses::lookUp(uintptr_t at, uint64_t bytes, bool write) {
     for (const Range &other : host)
       if (inside(other.begin, other.bytes))
         found = other;
-    if (!found.bytes) {
-      auto contains = [&](uintptr_t address) {
-        return launch.module->contains(reinterpret_cast<const void *>(address));
-      };
-      if (!contains(at) || !contains(at + bytes - 1))
-        return bytes == 0;
-      constexpr uintptr_t kLine = 1024;
-      found = {at & ~(kLine - 1), kLine, false};
-      if (!inside(found.begin, kLine) || !contains(found.begin) ||
-          !contains(found.begin + kLine - 1))
-        return true;
-    }
+    if (!found.bytes)
+      return bytes == 0;
   }
-  Slot &slot = slots[slotOf(at)];
-  slot[1] = slot[0];
-  slot[0] = found;
+  keep(found);
+  recent[nextRecent++ % recent.size()] = found;
   return true;
 }
 

@@ -45,7 +45,7 @@ private:
     bool isReadOnly = false;
   };
   using Slot = std::array<Range, 2>;
-  static size_t slotOf(uintptr_t at) { return (at >> 10 ^ at >> 16) % 64; }
+  static size_t slotOf(uintptr_t at) { return (at >> 12 ^ at >> 18) % 64; }
 
   bool lookUp(uintptr_t at, uint64_t bytes, bool write);
   /// The allocation that begins at or before the address; null if none does.
@@ -57,6 +57,8 @@ private:
   std::vector<Range> host;
   std::vector<std::pair<const MemoryRange *, int>> readOnly; ///< allocations and parameters
   std::array<Slot, 64> slots;                                ///< found lately, by address
+  std::array<Range, 8> recent;                               ///< and by age
+  size_t nextRecent = 0;
 };
 
 } // namespace swage::simt

@@ -17,7 +17,6 @@ Checker::State::State(Cluster &cluster) : cluster(cluster), addresses(cluster) {
   unsigned rest = threads % kWarpLanes;
   lastWarpMask = rest ? (1u << rest) - 1 : ~0u;
   together.resize(threadGroups);
-  lent.resize(threadGroups);
   for (size_t i = 0; i < cluster.blocks.size(); ++i)
     blocks.emplace_back(kSharedEnd, 2 * threadGroups);
 }
@@ -452,28 +451,26 @@ void Checker::acquire(Thread &thread, const EngineOperation &operation) {
 //===----------------------------------------------------------------------===//
 
 void Checker::lend(Thread &thread, const void *begin, unsigned bytes, const void *code) {
-  state->lent[state->agentOf(thread).group].push_back(
-      {&thread, reinterpret_cast<uintptr_t>(begin), bytes, code});
+  State &s = *state;
+  if (s.lent.empty())
+    s.lent.resize(s.threadGroups * kGroupAgents);
+  s.lent[s.indexOf(thread)].push_back({reinterpret_cast<uintptr_t>(begin), bytes, code});
   thread.clock.hasLent = true;
 }
 
 void Checker::takeBack(Thread &thread, const void *begin) {
-  auto &lent = state->lent[state->agentOf(thread).group];
+  std::vector<Lent> &lent = state->lent[state->indexOf(thread)];
   auto address = reinterpret_cast<uintptr_t>(begin);
-  thread.clock.hasLent = false;
   lent.erase(std::remove_if(lent.begin(), lent.end(),
-                            [&](const Lent &range) {
-                              bool isIt = range.thread == &thread && range.begin == address;
-                              thread.clock.hasLent |= range.thread == &thread && !isIt;
-                              return isIt;
-                            }),
+                            [&](const Lent &range) { return range.begin == address; }),
              lent.end());
+  thread.clock.hasLent = !lent.empty();
 }
 
 void Checker::State::checkLent(const Thread &thread, uintptr_t at, uint64_t bytes, bool write,
                                const void *code) {
-  for (const Lent &range : lent[agentOf(thread).group])
-    if (range.thread == &thread && at < range.begin + range.bytes && range.begin < at + bytes)
+  for (const Lent &range : lent[indexOf(thread)])
+    if (at < range.begin + range.bytes && range.begin < at + bytes)
       cluster.worker->fail(thread, FindingKind::BadInstruction, code,
                            fmt::format("a {} of accumulators that a multiplication is still using; "
                                        "needed: warpgroupWait before",

@@ -44,7 +44,6 @@ struct BlockState {
 
 /// A thread's memory that an engine uses.
 struct Lent {
-  const Thread *thread;
   uintptr_t begin;
   unsigned bytes;
   const void *code;
@@ -63,6 +62,9 @@ struct Checker::State {
 
   Agent agentOf(const Thread &thread) const {
     return {uint16_t(thread.home->rank * warpsPerBlock + thread.warp()), uint16_t(thread.lane())};
+  }
+  size_t indexOf(const Thread &thread) const {
+    return thread.home->rank * warpsPerBlock * kGroupAgents + thread.thread;
   }
   Agent copiesOf(const Thread &thread) const {
     Agent agent = agentOf(thread);
@@ -137,7 +139,7 @@ struct Checker::State {
   uint32_t lastWarpMask;
   std::vector<BlockState> blocks;
   std::vector<EngineAgent> engines;
-  std::vector<std::vector<Lent>> lent; ///< by warp
+  std::vector<std::vector<Lent>> lent; ///< by thread of the cluster; empty: nothing yet
   uint32_t time = 1;
   bool anyFences = false;
   std::array<Memo, 4> memos;

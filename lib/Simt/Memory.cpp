@@ -154,6 +154,9 @@ static void access(const void *at, unsigned long bytes, bool write, const void *
   if (!worker || !worker->running)
     return;
   Thread &thread = *worker->running;
+  // Most are of its own variables.
+  if (thread.fiber.stack->contains(at) && !thread.clock.hasLent)
+    return;
   thread.home->cluster->checker->access(thread, at, bytes, write, code);
 }
 

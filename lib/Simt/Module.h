@@ -31,6 +31,8 @@ public:
   const KernelInfo *find(std::string_view kernel) const;
   /// Whether the address is in the module: its code, constants or static variables.
   bool contains(const void *address) const;
+  uint64_t bytes() const { return uint64_t(end - begin); }
+  const char *data() const { return begin; }
 
   /// The inlined calls at a return address, innermost first; empty when unknown.  Needs a large
   /// stack: not to be called on a fiber (see Worker::onMainStack).

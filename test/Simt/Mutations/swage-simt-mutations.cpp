@@ -19,6 +19,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
@@ -50,6 +51,13 @@ Headers readHeaders(const std::filesystem::path &templates) {
       headers.emplace_back(name, read(entry.path()));
   }
   return headers;
+}
+
+/// Of this thread: other work on the machine does not count.
+double processorSeconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
@@ -161,9 +169,9 @@ Outcome runOnce(const simt::Module &module, const MutationKernel &kernel,
   launch.arguments = arguments.data();
   launch.memory = &memory;
   Outcome outcome;
-  auto start = std::chrono::steady_clock::now();
+  double start = processorSeconds();
   outcome.finding = simt::run(launch, options);
-  outcome.seconds = secondsSince(start);
+  outcome.seconds = processorSeconds() - start;
   for (size_t i = 0; i < buffers.size(); ++i) {
     const MutationArgument &argument = kernel.arguments[i];
     if (buffers[i] && argument.isOutput)
@@ -360,6 +368,7 @@ int main(int argc, char **argv) {
   std::string project = argc > 1 ? argv[1] : ".";
   unsigned seeds = 20, allowed = 1;
   bool plain = false, verbose = false;
+  std::string list = project + "/test/Simt/Mutations/mutations.txt";
   std::vector<std::string> only;
   for (int i = 2; i < argc; ++i) {
     std::string word = argv[i];
@@ -367,6 +376,8 @@ int main(int argc, char **argv) {
       seeds = unsigned(std::stoul(word.substr(8)));
     else if (word.compare(0, 8, "--allow=") == 0)
       allowed = unsigned(std::stoul(word.substr(8)));
+    else if (word.compare(0, 7, "--file=") == 0)
+      list = word.substr(7);
     else if (word == "--plain")
       plain = true;
     else if (word == "--reports")
@@ -374,9 +385,9 @@ int main(int argc, char **argv) {
     else
       only.push_back(word);
   }
-  auto file = parseMutations(read(project + "/test/Simt/Mutations/mutations.txt"));
+  auto file = parseMutations(read(list));
   if (!file) {
-    fmt::print(stderr, "mutations.txt: {}\n", file.error().message);
+    fmt::print(stderr, "{}: {}\n", list, file.error().message);
     return 2;
   }
   auto wanted = [&](const std::string &name) {
@@ -407,9 +418,13 @@ int main(int argc, char **argv) {
     Outcome first = runOnce(*bare, kernel, kernel.launch, parse("workers=1"));
     if (first.finding)
       problem = "unchecked: " + first.finding->str();
-    double seconds = runOnce(*bare, kernel, kernel.launch, parse("workers=1")).seconds;
-    double checkedSeconds =
-        runOnce(*checked, kernel, kernel.launch, parse("check,workers=1")).seconds;
+    double times[2] = {1e9, 1e9}; // the best of a few: of the first, the memory is new
+    for (unsigned i = 0; i < 7; ++i) {
+      times[0] =
+          std::min(times[0], runOnce(*bare, kernel, kernel.launch, parse("workers=1")).seconds);
+      times[1] = std::min(
+          times[1], runOnce(*checked, kernel, kernel.launch, parse("check,workers=1")).seconds);
+    }
     for (unsigned seed = 0; problem.empty() && seed <= seeds; ++seed) {
       const char *async[] = {"eager", "late", "random"};
       std::string mode = fmt::format("order={},async={},check,seed={},workers=1{}",
@@ -425,9 +440,8 @@ int main(int argc, char **argv) {
     }
     std::lock_guard<std::mutex> lock(mutex);
     failures += !problem.empty();
-    fmt::print("{:<34} {} seeds {}; checked {:.1f} ms, {:.1f} times as long\n", kernel.path, seeds,
-               problem.empty() ? "silent" : "FAIL " + problem, checkedSeconds * 1e3,
-               checkedSeconds / seconds);
+    fmt::print("{:<34} {} seeds {}; {:.2f} ms, checked {:.1f} times as long\n", kernel.path, seeds,
+               problem.empty() ? "silent" : "FAIL " + problem, times[0] * 1e3, times[1] / times[0]);
   });
 
   std::vector<Verdict> verdicts(file->mutations.size());
