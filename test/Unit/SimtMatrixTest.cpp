@@ -4,7 +4,7 @@
 // definitions, layouts of shared memory as written down by hand.
 //
 //===----------------------------------------------------------------------===//
-#include "../../lib/Simt/MatrixElements.h"
+#include "MatrixElements.h"
 
 #include <gtest/gtest.h>
 
