@@ -126,6 +126,12 @@ static Expected<std::string> compileCu(const Options &options) {
   }
   if (text.empty())
     return swage::makeError(Stage::Compile, "'" + file + "' holds no kernel");
+  // Where ptxas makes the matrix instructions wait for each other, it says so: C7510 to C7519.
+  SmallVector<StringRef> lines;
+  log.split(lines, '\n', -1, false);
+  for (StringRef line : lines)
+    if (line.contains("(C751"))
+      text += line.str() + "\n";
   return text;
 }
 
