@@ -54,7 +54,6 @@ std::string Finding::str() const {
   add("kernel", kernel);
   add("at", place.str());
   add("line", kernelLine.empty() ? "" : fmt::format("{}: {}", kernelLine, kernelText));
-  add("operand", operand);
   add("op", op);
   add("thread", thread);
   for (const RelatedPlace &other : related)

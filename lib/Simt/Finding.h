@@ -35,7 +35,6 @@ struct CodeLine {
   std::string file; ///< base name
   unsigned line = 0;
   std::string function;
-  std::string operand; ///< the operand of a Spec that is loaded or stored here: "Input0"
 };
 
 /// A place in the kernel, with the calls that were inlined there.
@@ -63,9 +62,9 @@ struct Finding {
   std::string thread; ///< "block 3, thread 17 (warp 0, lane 17)"; empty: several
   std::vector<RelatedPlace> related;
   std::vector<std::string> details; ///< one line each: who waits for what
-  /// Filled by Module::describe: the line of the .cu file, the ops of the graph that its comments
-  /// name, and the operand that was accessed.
-  std::string kernelLine, kernelText, op, operand;
+  /// Filled by Module::describe: the line of the .cu file, and the ops of the graph that its
+  /// comments name.
+  std::string kernelLine, kernelText, op;
 
   /// The report: several lines, the first complete by itself.
   std::string str() const;

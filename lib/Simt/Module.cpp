@@ -147,14 +147,6 @@ static CodeLine describeFrame(const llvm::DILineInfo &frame) {
   line.file = baseName(frame.FileName);
   line.line = frame.Line;
   std::string function = llvm::demangle(frame.FunctionName);
-  // Loads and stores are members of templates over their operand.
-  static constexpr std::string_view kSpec = "Spec::";
-  size_t operand = line.file == "operand.cuh" ? function.find(kSpec) : std::string::npos;
-  if (operand != std::string::npos) {
-    operand += kSpec.size();
-    size_t end = function.find_first_of(",>", operand);
-    line.operand = function.substr(operand, end - operand);
-  }
   // Without namespaces, template arguments and parameters.
   std::string name = function.substr(0, function.find_first_of("<("));
   size_t colons = name.rfind("::");
@@ -241,19 +233,21 @@ static std::string commentOf(std::string_view line) {
   return comment == std::string_view::npos ? "" : trimmed(line.substr(comment + 2));
 }
 
-/// What the comment at the declaration of an operand says, on its line or on the one before.
-static std::string describeOperand(const std::vector<std::string_view> &text,
-                                   const std::string &operand) {
-  std::string declaration = "struct " + operand + " ";
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i].find(declaration) == std::string_view::npos)
-      continue;
-    std::string comment = commentOf(text[i]);
-    if (comment.empty() && i > 0)
-      comment = commentOf(text[i - 1]);
-    return comment.empty() ? operand : operand + ", " + comment;
+/// A place that belongs to no op in particular belongs to the kernel, whose header names its ops:
+/// "@name: ops", continued on lines with a larger indent.
+static std::string opsOfKernel(const std::vector<std::string_view> &text,
+                               const std::string &kernel) {
+  std::string header = fmt::format("// @{}: ", kernel);
+  std::string ops;
+  for (std::string_view line : text) {
+    if (ops.empty() && line.substr(0, header.size()) == header)
+      ops = trimmed(line.substr(header.size()));
+    else if (!ops.empty() && line.substr(0, 5) == "//   ")
+      ops += " " + trimmed(line.substr(5));
+    else if (!ops.empty())
+      break;
   }
-  return operand;
+  return ops;
 }
 
 void Module::describe(Finding &finding) const {
@@ -262,8 +256,6 @@ void Module::describe(Finding &finding) const {
     related.place.lines = lines(related.place.code);
   std::vector<std::string_view> text = splitLines(moduleInfo->source);
   for (const CodeLine &line : finding.place.lines) {
-    if (!line.operand.empty() && finding.operand.empty())
-      finding.operand = describeOperand(text, line.operand);
     if (!isKernelFile(line.file))
       continue;
     std::string_view there = line.line <= text.size() ? text[line.line - 1] : "";
@@ -271,9 +263,6 @@ void Module::describe(Finding &finding) const {
     finding.kernelText = trimmed(there.substr(0, there.find("//")));
     finding.op = commentOf(there);
   }
-  // A place that belongs to no op in particular belongs to the kernel, whose header names its ops.
-  std::string header = fmt::format("@{}: ", finding.kernel);
-  for (std::string_view line : text)
-    if (size_t at = line.find(header); finding.op.empty() && at != std::string_view::npos)
-      finding.op = trimmed(line.substr(at + header.size()));
+  if (finding.op.empty())
+    finding.op = opsOfKernel(text, finding.kernel);
 }
