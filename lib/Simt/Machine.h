@@ -121,7 +121,10 @@ struct Meeting {
 };
 
 struct Warp {
-  std::array<Meeting, 4> meetings; ///< of disjoint masks
+  /// Those that lanes wait in; others on their way to one may be in another before, so that masks
+  /// overlap.
+  std::array<Meeting, 16> meetings;
+  unsigned used = 0; ///< behind the last that lanes wait in
 };
 
 struct Warpgroup {

@@ -66,21 +66,25 @@ void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bo
         fmt::format("{}: the calling lane {} is not among the lanes 0x{:08x} that take part", what,
                     thread.lane(), mask));
   Warp &warp = block.warps[thread.warp()];
-  Meeting *meeting = nullptr;
-  for (Meeting &candidate : warp.meetings)
-    if (candidate.arrived && (candidate.expected & mask))
+  Meeting *meeting = nullptr, *free = nullptr;
+  for (unsigned i = 0; i < warp.used; ++i) {
+    Meeting &candidate = warp.meetings[i];
+    if (!candidate.arrived)
+      free = &candidate;
+    else if (candidate.expected == mask)
       meeting = &candidate;
+    else if ((candidate.expected >> thread.lane() & 1) && (candidate.arrived & mask))
+      failToMeet(candidate, mask, what, code); // each waits for the other
+  }
   if (!meeting) {
-    for (Meeting &candidate : warp.meetings)
-      if (!candidate.arrived)
-        meeting = &candidate;
-    if (!meeting)
+    if (!free && warp.used == warp.meetings.size())
       worker.fail(thread, FindingKind::Divergence, code,
                   fmt::format("{}: the warp is in more than {} places at once", what,
                               warp.meetings.size()));
+    meeting = free ? free : &warp.meetings[warp.used++];
     *meeting = {mask, 0, what, code};
   } else {
-    if (meeting->expected != mask || meeting->code != code || meeting->what != what)
+    if (meeting->code != code || meeting->what != what)
       failToMeet(*meeting, mask, what, code);
   }
   thread.argument = argument;
@@ -96,6 +100,8 @@ void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bo
   }
   ++currentWorker->stats.meetings;
   meeting->arrived = 0;
+  while (warp.used && !warp.meetings[warp.used - 1].arrived)
+    --warp.used;
   Thread *lanes = &block.threads[first];
   if (combine) {
     void *arguments[kWarpLanes] = {};
