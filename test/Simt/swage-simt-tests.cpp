@@ -1,15 +1,17 @@
 //===- swage-simt-tests.cpp - Kernels of the device layer, without a GPU --===//
 //
-//   swage-simt-tests kernels FILE|DIR... [--sim=OPTIONS] [--seeds=N]: hand-written kernels on the
-//   simulator against
-//                                                       references in double precision
-//   swage-simt-tests compile FILE|DIR...: with NVRTC for sm_90a, without spills and without
-//   warnings about wgmma
+//   swage-simt-tests kernels FILE|DIR...     hand-written kernels against references in double
+//   precision swage-simt-tests wrappers FILE|DIR...    the kernels of test/Wrappers against scalar
+//   references swage-simt-tests record OUT FILE|DIR...  keeps the outputs of the kernels of
+//   test/Wrappers swage-simt-tests check IN FILE|DIR...    compares them with those of another run
+//   swage-simt-tests compile FILE|DIR...     hand-written kernels with NVRTC for sm_90a: no spills,
+//   no warnings
 //
-// The last line says what passed; every failure has a line before it.
+// With --sim=OPTIONS (as swage-run), --seeds=N, --only=PART (of a name), --threads=N (that
+// compile), -v. The last line says what passed; every failure has a line before it.
 //
 //===----------------------------------------------------------------------===//
-#include "KernelProblem.h"
+#include "KernelSuites.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -20,16 +22,15 @@ using namespace swage::test;
 
 namespace {
 struct Options {
+  std::string mode, sim;
   std::vector<std::string> paths;
-  std::string sim;
-  uint64_t seeds = 1;
-  bool verbose = false;
+  SuiteOptions suite;
 };
 } // namespace
 
-static std::vector<std::string> filesOf(const Options &options) {
+static std::vector<std::string> filesOf(const std::vector<std::string> &paths) {
   std::vector<std::string> files;
-  for (const std::string &path : options.paths) {
+  for (const std::string &path : paths) {
     if (std::filesystem::is_directory(path))
       for (const std::string &file : kernelFiles(path))
         files.push_back(file);
@@ -44,41 +45,6 @@ static int fail(const Error &error) {
   return 1;
 }
 
-static int runKernels(const Options &options) {
-  auto parsed = simt::SimulatorOptions::parse(options.sim);
-  if (!parsed)
-    return fail(parsed.error());
-  auto machine = Machine::simulator(*parsed);
-  if (!machine)
-    return fail(machine.error());
-  int passed = 0, failed = 0;
-  for (const std::string &file : filesOf(options)) {
-    auto problems = problemsOf(file);
-    if (!problems)
-      return fail(problems.error());
-    for (KernelProblem &problem : *problems) {
-      RunReport report;
-      auto buffers = (*machine)->run(problem.run, &report);
-      Judgement judgement;
-      if (buffers)
-        judgement = problem.judge(*buffers);
-      else
-        judgement.failure = buffers.error().str();
-      ++(judgement.failure.empty() ? passed : failed);
-      if (!judgement.failure.empty())
-        std::printf("FAILED %s: %s\n", problem.title.c_str(), judgement.failure.c_str());
-      else if (options.verbose)
-        std::printf("%s: %.2f of the bound; compiled in %.0f ms, ran in %.1f ms\n",
-                    problem.title.c_str(), judgement.worst, report.compileSeconds * 1e3,
-                    report.runSeconds * 1e3);
-      std::fflush(stdout);
-    }
-  }
-  std::printf("kernels on the simulator (%s): %d passed, %d failed\n",
-              options.sim.empty() ? "default" : options.sim.c_str(), passed, failed);
-  return failed != 0;
-}
-
 static int compileKernels(const Options &options) {
   auto machine = Machine::gpuCompiler();
   if (!machine) {
@@ -86,7 +52,7 @@ static int compileKernels(const Options &options) {
     return 77;
   }
   int passed = 0, failed = 0;
-  for (const std::string &file : filesOf(options)) {
+  for (const std::string &file : filesOf(options.paths)) {
     auto problems = problemsOf(file);
     if (!problems)
       return fail(problems.error());
@@ -101,39 +67,87 @@ static int compileKernels(const Options &options) {
         failure = status.error().str();
       else if (report.spillBytes != 0)
         failure = fmt::format("spills {} bytes", report.spillBytes);
-      else if (report.log.find("C75") != std::string::npos)
+      else if (report.log.find("C75") != std::string::npos) // about wgmma
         failure = report.log;
       ++(failure.empty() ? passed : failed);
       if (!failure.empty())
         std::printf("FAILED %s: %s\n", problem.title.c_str(), failure.c_str());
-      else if (options.verbose)
+      else if (options.suite.verbose)
         std::printf("%s\n%s\n", problem.title.c_str(), report.log.c_str());
     }
   }
-  std::printf("compiled for sm_90a: %d passed, %d failed\n", passed, failed);
+  std::printf("hand-written kernels compiled for sm_90a: %d passed, %d failed\n", passed, failed);
+  return failed != 0;
+}
+
+static int runOnSimulator(const Options &options) {
+  auto parsed = simt::SimulatorOptions::parse(options.sim);
+  if (!parsed)
+    return fail(parsed.error());
+  auto machine = Machine::simulator(*parsed);
+  if (!machine)
+    return fail(machine.error());
+  std::vector<std::string> paths = options.paths;
+  if (options.mode == "kernels")
+    return judgeKernels(**machine, filesOf(paths), options.suite) != 0;
+  std::string recorded;
+  if (options.mode != "wrappers" && !paths.empty()) {
+    recorded = paths.front();
+    paths.erase(paths.begin());
+  }
+  std::vector<WrapperCase> cases;
+  for (const std::string &file : filesOf(paths)) {
+    auto some = wrappersOf(file);
+    if (!some)
+      return fail(some.error());
+    std::move(some->begin(), some->end(), std::back_inserter(cases));
+  }
+  if (options.mode == "wrappers")
+    return compareWrappers(**machine, cases, fromReferences(), options.suite) != 0;
+  if (options.mode == "check") {
+    auto recording = Recording::read(recorded);
+    if (!recording)
+      return fail(recording.error());
+    return compareWrappers(**machine, cases, fromRecording(*recording), options.suite) != 0;
+  }
+  Recording recording;
+  int failed = recordWrappers(**machine, cases, recording, options.suite);
+  if (Status written = recording.write(recorded); !written)
+    return fail(written.error());
   return failed != 0;
 }
 
 int main(int argc, char **argv) {
   Options options;
-  std::string mode;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
-    if (word.compare(0, 6, "--sim=") == 0)
-      options.sim = word.substr(6);
-    else if (word.compare(0, 8, "--seeds=") == 0)
-      options.seeds = std::strtoull(word.c_str() + 8, nullptr, 10);
+    auto value = [&](const char *name) {
+      size_t length = std::strlen(name);
+      return word.compare(0, length, name) == 0 ? argv[i] + length : nullptr;
+    };
+    if (const char *text = value("--sim="))
+      options.sim = text;
+    else if (const char *text = value("--seeds="))
+      options.suite.seeds = std::strtoull(text, nullptr, 10);
+    else if (const char *text = value("--threads="))
+      options.suite.threads = unsigned(std::strtoul(text, nullptr, 10));
+    else if (const char *text = value("--only="))
+      options.suite.only = text;
     else if (word == "-v")
-      options.verbose = true;
-    else if (mode.empty())
-      mode = word;
+      options.suite.verbose = true;
+    else if (options.mode.empty())
+      options.mode = word;
     else
       options.paths.push_back(word);
   }
-  if (mode == "kernels")
-    return runKernels(options);
-  if (mode == "compile")
+  if (options.mode == "compile")
     return compileKernels(options);
-  std::fputs("usage: swage-simt-tests kernels|compile FILE|DIR... [--sim=OPTIONS] [-v]\n", stderr);
+  for (const char *mode : {"kernels", "wrappers", "record", "check"})
+    if (options.mode == mode)
+      return runOnSimulator(options);
+  std::fputs("usage: swage-simt-tests kernels|wrappers|compile FILE|DIR... [--sim=OPTIONS]\n"
+             "       swage-simt-tests record|check RECORDING FILE|DIR... [--sim=OPTIONS]\n"
+             "       with [--seeds=N] [--only=PART] [--threads=N] [-v]\n",
+             stderr);
   return 1;
 }

@@ -33,9 +33,11 @@ unsigned swage::test::bytesOf(MapElement element) {
   case MapElement::BF16:
     return 2;
   case MapElement::U32:
-  case MapElement::I32:
+  case MapElement::S32:
   case MapElement::F32:
     return 4;
+  case MapElement::U64:
+  case MapElement::S64:
   case MapElement::F64:
     return 8;
   }
@@ -80,28 +82,24 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Compiles each text once.
+/// Compiles each text once, with all of its kernels.
 class Compiled {
 public:
   explicit Compiled(std::shared_ptr<const KernelCompiler> compiler)
       : compiler(std::move(compiler)) {}
 
   Expected<std::shared_ptr<const KernelBinary>> get(const KernelRun &run, RunReport *report) {
-    std::string key = run.kernel + "\n" + run.text;
     {
       std::lock_guard<std::mutex> lock(mutex);
-      if (auto found = binaries.find(key); found != binaries.end()) {
-        if (report) {
-          report->log = found->second->log;
-          report->spillBytes = found->second->resources.spillStores;
-        }
+      if (auto found = binaries.find(run.text); found != binaries.end()) {
+        if (report)
+          describe(*found->second, run.kernel, *report);
         return found->second;
       }
     }
     CompileRequest request;
     request.source = run.text;
     request.name = run.file;
-    request.entry = run.kernel;
     request.headers = headersFor(compiler->target(), embeddedTemplates());
     request.arch = "sm_90a";
     auto start = std::chrono::steady_clock::now();
@@ -111,14 +109,18 @@ public:
     auto shared = std::make_shared<const KernelBinary>(std::move(*binary));
     if (report) {
       report->compileSeconds = secondsSince(start);
-      report->log = shared->log;
-      report->spillBytes = shared->resources.spillStores;
+      describe(*shared, run.kernel, *report);
     }
     std::lock_guard<std::mutex> lock(mutex);
-    return binaries[key] = shared;
+    return binaries[run.text] = shared;
   }
 
 private:
+  static void describe(const KernelBinary &binary, const std::string &kernel, RunReport &report) {
+    report.log = binary.log;
+    report.spillBytes = parsePtxasReport(binary.log, kernel).spillStores;
+  }
+
   std::shared_ptr<const KernelCompiler> compiler;
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<const KernelBinary>> binaries;
@@ -295,7 +297,9 @@ Expected<std::vector<std::string>> GpuMachine::run(const KernelRun &run, RunRepo
   auto binary = compiled.get(run, report);
   if (!binary)
     return binary.takeError();
-  auto kernel = Kernel::load(device->sharedDriver(), **binary);
+  KernelBinary named = **binary;
+  named.name = run.kernel;
+  auto kernel = Kernel::load(device->sharedDriver(), named);
   if (!kernel)
     return kernel.takeError();
 

@@ -19,7 +19,7 @@
 namespace swage::test {
 
 /// As the driver counts them: CUtensorMapDataType, CUtensorMapSwizzle.
-enum class MapElement { U8 = 0, U16 = 1, U32 = 2, I32 = 3, F16 = 6, F32 = 7, F64 = 8, BF16 = 9 };
+enum class MapElement { U8, U16, U32, S32, U64, S64, F16, F32, F64, BF16 };
 enum class MapSwizzle { None = 0, B32 = 1, B64 = 2, B128 = 3 };
 unsigned bytesOf(MapElement element);
 

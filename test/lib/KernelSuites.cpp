@@ -1,0 +1,202 @@
+//===- KernelSuites.cpp - Kernels of the device layer, judged -------------===//
+#include "KernelSuites.h"
+
+#include "WrapperReference.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <set>
+#include <thread>
+
+using namespace swage;
+using namespace swage::test;
+
+namespace {
+class Summary {
+public:
+  Summary(std::string what, const Machine &machine)
+      : what(std::move(what)), where(machine.name()) {}
+  void pass() { ++passed; }
+  void fail(const std::string &title, const std::string &why) {
+    ++failed;
+    std::printf("FAILED %s: %s\n", title.c_str(), why.c_str());
+    std::fflush(stdout);
+  }
+  int finish(const std::string &more = "") {
+    double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    std::printf("%s on %s: %d passed, %d failed%s in %.1f s\n", what.c_str(), where.c_str(), passed,
+                failed, more.c_str(), seconds);
+    return failed;
+  }
+
+private:
+  std::string what, where;
+  int passed = 0, failed = 0;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+} // namespace
+
+/// Every text once; what fails is reported by the run.
+static void compileAll(Machine &machine, const std::vector<const KernelRun *> &runs,
+                       unsigned threads) {
+  std::set<std::string> seen;
+  std::vector<const KernelRun *> distinct;
+  for (const KernelRun *run : runs)
+    if (seen.insert(run->text).second)
+      distinct.push_back(run);
+  std::atomic<size_t> next{0};
+  std::vector<std::thread> pool;
+  for (unsigned i = 0; i < std::max(1u, threads); ++i)
+    pool.emplace_back([&] {
+      for (size_t at = next++; at < distinct.size(); at = next++)
+        (void)machine.compile(*distinct[at]);
+    });
+  for (std::thread &thread : pool)
+    thread.join();
+}
+
+int swage::test::judgeKernels(Machine &machine, const std::vector<std::string> &files,
+                              const SuiteOptions &options) {
+  Summary summary("hand-written kernels", machine);
+  std::vector<KernelProblem> problems;
+  for (const std::string &file : files) {
+    auto some = problemsOf(file);
+    if (!some)
+      summary.fail(file, some.error().str());
+    else
+      for (KernelProblem &problem : *some)
+        if (problem.title.find(options.only) != std::string::npos)
+          problems.push_back(std::move(problem));
+  }
+  std::vector<const KernelRun *> runs;
+  for (const KernelProblem &problem : problems)
+    runs.push_back(&problem.run);
+  compileAll(machine, runs, options.threads);
+  double worst = 0;
+  for (const KernelProblem &problem : problems) {
+    RunReport report;
+    auto buffers = machine.run(problem.run, &report);
+    if (!buffers) {
+      summary.fail(problem.title, buffers.error().str());
+      continue;
+    }
+    Judgement judgement = problem.judge(*buffers);
+    worst = std::max(worst, judgement.worst);
+    if (!judgement.failure.empty())
+      summary.fail(problem.title, judgement.failure);
+    else
+      summary.pass();
+    if (options.verbose && judgement.failure.empty())
+      std::printf("%s: %.2f of the bound, %.1f ms\n", problem.title.c_str(), judgement.worst,
+                  report.runSeconds * 1e3);
+  }
+  return summary.finish(fmt::format(", largest error {:.2f} of its bound", worst));
+}
+
+ExpectedOutput swage::test::fromRecording(const Recording &recording) {
+  return [&](const WrapperCase &test, uint64_t seed) -> Expected<std::optional<std::string>> {
+    const std::string *output = recording.find(test, seed);
+    return output ? std::optional<std::string>(*output) : std::nullopt;
+  };
+}
+
+ExpectedOutput swage::test::fromMachine(Machine &machine) {
+  return [&](const WrapperCase &test, uint64_t seed) -> Expected<std::optional<std::string>> {
+    auto buffers = machine.run(test.seeded(seed));
+    if (!buffers)
+      return buffers.takeError();
+    return std::optional<std::string>((*buffers)[1]);
+  };
+}
+
+ExpectedOutput swage::test::fromReferences() {
+  return [](const WrapperCase &test, uint64_t seed) -> Expected<std::optional<std::string>> {
+    const References &references = allReferences();
+    auto found = references.find(test.name);
+    if (found == references.end())
+      return std::optional<std::string>();
+    KernelRun run = test.seeded(seed);
+    Memory in(run.buffers[0]), out(run.buffers[1]);
+    found->second(test, in, out);
+    return std::optional<std::string>(out.bytes);
+  };
+}
+
+static std::vector<const WrapperCase *> select(const std::vector<WrapperCase> &cases,
+                                               const SuiteOptions &options, Machine &machine) {
+  std::vector<const WrapperCase *> selected;
+  std::vector<const KernelRun *> runs;
+  for (const WrapperCase &test : cases)
+    if (test.name.find(options.only) != std::string::npos ||
+        test.run.file.find(options.only) != std::string::npos) {
+      selected.push_back(&test);
+      runs.push_back(&test.run);
+    }
+  compileAll(machine, runs, options.threads);
+  return selected;
+}
+
+int swage::test::compareWrappers(Machine &machine, const std::vector<WrapperCase> &cases,
+                                 const ExpectedOutput &expected, const SuiteOptions &options) {
+  Summary summary("kernels of the wrappers", machine);
+  for (const WrapperCase *test : select(cases, options, machine)) {
+    std::string failure;
+    double seconds = 0;
+    for (uint64_t seed = 1; seed <= options.seeds && failure.empty(); ++seed) {
+      RunReport report;
+      auto buffers = machine.run(test->seeded(seed), &report);
+      seconds += report.runSeconds;
+      auto wanted = expected(*test, seed);
+      if (!buffers)
+        failure = buffers.error().str();
+      else if (!wanted)
+        failure = "expected output: " + wanted.error().str();
+      else if (!*wanted)
+        failure = "there is no expected output";
+      else
+        failure = test->compare((*buffers)[1], **wanted);
+      if (!failure.empty() && options.seeds > 1)
+        failure = fmt::format("seed {}: {}", seed, failure);
+    }
+    if (failure.empty())
+      summary.pass();
+    else
+      summary.fail(test->run.file + ", " + test->name, failure);
+    if (options.verbose && failure.empty())
+      std::printf("%s: %.1f ms\n", test->name.c_str(), seconds * 1e3);
+  }
+  return summary.finish();
+}
+
+int swage::test::recordWrappers(Machine &machine, const std::vector<WrapperCase> &cases,
+                                Recording &recording, const SuiteOptions &options) {
+  Summary summary("recorded", machine);
+  for (const WrapperCase *test : select(cases, options, machine))
+    for (uint64_t seed = 1; seed <= options.seeds; ++seed) {
+      auto buffers = machine.run(test->seeded(seed));
+      if (buffers) {
+        recording.add(*test, seed, std::move((*buffers)[1]));
+        summary.pass();
+      } else {
+        summary.fail(test->name, buffers.error().str());
+      }
+    }
+  return summary.finish();
+}
+
+const References &swage::test::allReferences() {
+  static const References references = [] {
+    References all;
+    addThreadReferences(all);
+    addMemoryReferences(all);
+    addClusterReferences(all);
+    addTensorReferences(all);
+    addMatrixReferences(all);
+    addNumberReferences(all);
+    return all;
+  }();
+  return references;
+}
