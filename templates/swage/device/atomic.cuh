@@ -1,4 +1,5 @@
-// As device.cuh: the switch between the twins, here of atomic operations and signals between blocks.
+// As device.cuh: the switch between the twins, here of atomic operations and signals between
+// blocks.
 #pragma once
 
 #include "swage/device/device.cuh"
