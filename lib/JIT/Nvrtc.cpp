@@ -62,7 +62,7 @@ struct Nvrtc::State {
                      Use use) const;
 };
 
-static const char kNeeded[] = "needed: NVRTC 12.0 or newer, from a CUDA toolkit or the Python "
+static const char kNeeded[] = "needed: NVRTC 12.4 or newer, from a CUDA toolkit or the Python "
                               "package nvidia-cuda-nvrtc, or SWAGE_NVRTC naming the library or its "
                               "directory";
 static const char *const kSonames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
@@ -146,7 +146,7 @@ Expected<std::shared_ptr<const Nvrtc>> Nvrtc::load(const std::string &path) {
       state->nvrtcGetNumSupportedArchs(&archCount) != kSuccess)
     return makeError(Stage::Load,
                      fmt::format("NVRTC: '{}' does not tell its version", printable(state->path)));
-  if (state->version.major < 12)
+  if (state->version.major < 12 || (state->version.major == 12 && state->version.minor < 4))
     return makeError(Stage::Load,
                      fmt::format("NVRTC: '{}' is version {}.{}; {}", printable(state->path),
                                  state->version.major, state->version.minor, kNeeded));
