@@ -24,6 +24,10 @@ check() { # NAME COMMAND...: runs it, keeps the log, notes the outcome
   rows+=("$(printf '%-14s %-8s %4d s  %s' "$name" "$([ "$status" = 0 ] && echo ok || echo "$status")" $((SECONDS - start)) \
     "$(tail -n 1 "$out/$name.log" | cut -c1-100)")")
 }
+# swage-simt-tests record BUILD_DIR/wrappers.rec test/Wrappers keeps what the simulator computes for a machine without a
+# compiler.
+recorded=$build/wrappers.rec
+check wrappers "$tests" wrappers --root="$root" $([ -e "$recorded" ] && echo "--recorded=$recorded --seeds=1")
 check random "$tests" random "$seeds"
 check latency "$tests" latency
 check bench "$tests" bench --json="$out/swage.json"

@@ -24,6 +24,7 @@ namespace {
 struct Options {
   std::string mode, sim;
   std::vector<std::string> paths;
+  bool device = false;
   SuiteOptions suite;
 };
 } // namespace
@@ -84,7 +85,7 @@ static int runOnSimulator(const Options &options) {
   auto parsed = simt::SimulatorOptions::parse(options.sim);
   if (!parsed)
     return fail(parsed.error());
-  auto machine = Machine::simulator(*parsed);
+  auto machine = options.device ? Machine::simulatedDevice(*parsed) : Machine::simulator(*parsed);
   if (!machine)
     return fail(machine.error());
   std::vector<std::string> paths = options.paths;
@@ -133,6 +134,8 @@ int main(int argc, char **argv) {
       options.suite.threads = unsigned(std::strtoul(text, nullptr, 10));
     else if (const char *text = value("--only="))
       options.suite.only = text;
+    else if (word == "--device")
+      options.device = true;
     else if (word == "-v")
       options.suite.verbose = true;
     else if (options.mode.empty())

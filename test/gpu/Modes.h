@@ -6,6 +6,16 @@
 
 namespace swage::test {
 
+struct WrapperOptions {
+  std::string root;     ///< of the source tree; empty: where this program was built
+  std::string recorded; ///< outputs of the simulator; empty: it runs here
+  std::string only;     ///< part of a name
+  unsigned seeds = 2, threads = 16;
+};
+
+/// The kernels of test/Wrappers and test/Simt/Kernels on the GPU.  Returns the number of failures.
+int runWrappers(const WrapperOptions &options);
+
 /// Times the families of bench/peers.py ("copy", "ln", ...; none: all) and writes records.
 Status runBench(const Device &device, const std::vector<std::string> &groups,
                 const std::string &json, bool check);

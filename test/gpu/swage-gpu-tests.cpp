@@ -4,6 +4,10 @@
 //   swage-gpu-tests compile [COUNT [FIRST]]: the same graphs, without a GPU
 //   swage-gpu-tests bench [copy pointwise reduce ln softmax permute] [--check] [--json=FILE]
 //   swage-gpu-tests latency
+//   swage-gpu-tests wrappers [--root=DIR] [--recorded=FILE] [--seeds=N] [--threads=N]: the kernels
+//   of test/Wrappers
+//       against what `swage-simt-tests record` has kept, or the simulator here; those of
+//       test/Simt/Kernels against references. DIR is the source tree
 //
 // Exit code 77, which ctest counts as skipped, without a GPU or NVRTC.
 //
@@ -21,11 +25,13 @@
 using namespace swage;
 
 static int usage() {
-  std::fputs("usage: swage-gpu-tests random [COUNT [FIRST]] [--threads=N]\n"
-             "       swage-gpu-tests bench [FAMILY...] [--check] [--json=FILE]\n"
-             "       swage-gpu-tests latency\n"
-             "       swage-gpu-tests compile [COUNT [FIRST]]\n",
-             stderr);
+  std::fputs(
+      "usage: swage-gpu-tests random [COUNT [FIRST]] [--threads=N]\n"
+      "       swage-gpu-tests bench [FAMILY...] [--check] [--json=FILE]\n"
+      "       swage-gpu-tests latency\n"
+      "       swage-gpu-tests wrappers [--root=DIR] [--recorded=FILE] [--seeds=N] [--only=PART]\n"
+      "       swage-gpu-tests compile [COUNT [FIRST]]\n",
+      stderr);
   return 1;
 }
 
@@ -39,6 +45,7 @@ static int report(const Status &status) {
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc), plain;
   std::string json;
+  test::WrapperOptions wrappers;
   bool check = false;
   unsigned threads = 16;
   for (const std::string &word : words) {
@@ -48,6 +55,14 @@ int main(int argc, char **argv) {
       check = true;
     else if (word.compare(0, 10, "--threads=") == 0)
       threads = unsigned(std::max(1, std::atoi(word.c_str() + 10)));
+    else if (word.compare(0, 7, "--root=") == 0)
+      wrappers.root = word.substr(7);
+    else if (word.compare(0, 11, "--recorded=") == 0)
+      wrappers.recorded = word.substr(11);
+    else if (word.compare(0, 8, "--seeds=") == 0)
+      wrappers.seeds = unsigned(std::max(1, std::atoi(word.c_str() + 8)));
+    else if (word.compare(0, 7, "--only=") == 0)
+      wrappers.only = word.substr(7);
     else if (word.compare(0, 1, "-") == 0)
       return usage();
     else
@@ -76,6 +91,10 @@ int main(int argc, char **argv) {
   std::fflush(stdout);
   if (mode == "random")
     return test::runRandomGraphs(*device, graphs) == 0 ? 0 : 1;
+  if (mode == "wrappers") {
+    wrappers.threads = threads;
+    return test::runWrappers(wrappers) == 0 ? 0 : 1;
+  }
   if (mode == "bench")
     return report(test::runBench(*device, plain, json, check));
   if (mode == "latency")

@@ -8,6 +8,7 @@
 #include "swage/Codegen/TemplateLibrary.h"
 #include "swage/JIT/Nvrtc.h"
 #include "swage/Runtime/Plan.h"
+#include "swage/Simt/Simulator.h"
 
 #include <algorithm>
 #include <chrono>
@@ -183,15 +184,15 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
-// GPU
+// Devices
 //===----------------------------------------------------------------------===//
 
 constexpr size_t kGuardBytes = 4096;
 constexpr char kGuard = '\xa5';
 
-class GpuMachine : public Machine {
+class DeviceMachine : public Machine {
 public:
-  GpuMachine(std::optional<Device> device, std::shared_ptr<const KernelCompiler> compiler)
+  DeviceMachine(std::optional<Device> device, std::shared_ptr<const KernelCompiler> compiler)
       : device(std::move(device)), compiled(std::move(compiler)) {}
 
   std::string name() const override { return device ? device->properties().name : "NVRTC"; }
@@ -273,7 +274,18 @@ Expected<std::vector<std::string>> SimulatorMachine::run(const KernelRun &run, R
   return results;
 }
 
-Expected<std::string> GpuMachine::encode(const MapSpec &spec, void *memory) const {
+Expected<std::string> DeviceMachine::encode(const MapSpec &spec, void *memory) const {
+  MapArguments map(spec);
+  MapBytes bytes;
+  if (device->driver().isSimulator()) {
+    Status encoded =
+        simt::encodeTensorMap(&bytes, unsigned(spec.element), unsigned(map.dims.size()), memory,
+                              map.dims.data(), map.strides.data(), map.box.data(),
+                              map.elementStrides.data(), 0, unsigned(spec.swizzle), 0, 0);
+    if (!encoded)
+      return encoded.takeError();
+    return std::string(reinterpret_cast<const char *>(bytes.bytes), sizeof(bytes));
+  }
   static const auto function = [&]() -> EncodeTiled {
     void *library = dlopen(device->driver().path().c_str(), RTLD_NOW | RTLD_NOLOAD);
     return library ? reinterpret_cast<EncodeTiled>(dlsym(library, "cuTensorMapEncodeTiled"))
@@ -281,8 +293,6 @@ Expected<std::string> GpuMachine::encode(const MapSpec &spec, void *memory) cons
   }();
   if (!function)
     return makeError(Stage::Load, "the driver has no cuTensorMapEncodeTiled");
-  MapArguments map(spec);
-  MapBytes bytes;
   int result = function(&bytes, int(spec.element), uint32_t(map.dims.size()), memory,
                         map.dims.data(), map.strides.data(), map.box.data(),
                         map.elementStrides.data(), 0, int(spec.swizzle), 0, 0);
@@ -291,7 +301,7 @@ Expected<std::string> GpuMachine::encode(const MapSpec &spec, void *memory) cons
   return std::string(reinterpret_cast<const char *>(bytes.bytes), sizeof(bytes));
 }
 
-Expected<std::vector<std::string>> GpuMachine::run(const KernelRun &run, RunReport *report) {
+Expected<std::vector<std::string>> DeviceMachine::run(const KernelRun &run, RunReport *report) {
   if (!device)
     return makeError(Stage::Load, "there is no GPU");
   auto binary = compiled.get(run, report);
@@ -373,6 +383,16 @@ Expected<std::unique_ptr<Machine>> Machine::simulator(const simt::SimulatorOptio
   return std::unique_ptr<Machine>(std::make_unique<SimulatorMachine>(options, *compiler));
 }
 
+Expected<std::unique_ptr<Machine>> Machine::simulatedDevice(const simt::SimulatorOptions &options) {
+  auto compiler = simt::simulatorCompiler(options);
+  if (!compiler)
+    return compiler.takeError();
+  auto device = simt::openSimulator(options);
+  if (!device)
+    return device.takeError();
+  return std::unique_ptr<Machine>(std::make_unique<DeviceMachine>(*device, *compiler));
+}
+
 Expected<std::unique_ptr<Machine>> Machine::gpu() {
   auto device = Device::open();
   if (!device)
@@ -380,12 +400,12 @@ Expected<std::unique_ptr<Machine>> Machine::gpu() {
   auto nvrtc = Nvrtc::get();
   if (!nvrtc)
     return nvrtc.takeError();
-  return std::unique_ptr<Machine>(std::make_unique<GpuMachine>(*device, *nvrtc));
+  return std::unique_ptr<Machine>(std::make_unique<DeviceMachine>(*device, *nvrtc));
 }
 
 Expected<std::unique_ptr<Machine>> Machine::gpuCompiler() {
   auto nvrtc = Nvrtc::get();
   if (!nvrtc)
     return nvrtc.takeError();
-  return std::unique_ptr<Machine>(std::make_unique<GpuMachine>(std::nullopt, *nvrtc));
+  return std::unique_ptr<Machine>(std::make_unique<DeviceMachine>(std::nullopt, *nvrtc));
 }

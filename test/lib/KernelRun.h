@@ -76,8 +76,9 @@ public:
   virtual Expected<std::vector<std::string>> run(const KernelRun &run,
                                                  RunReport *report = nullptr) = 0;
 
-  /// `checked`: whether the kernels show their accesses; the options decide by default.
   static Expected<std::unique_ptr<Machine>> simulator(const simt::SimulatorOptions &options);
+  /// The simulator as a device, through all that a GPU is used through.
+  static Expected<std::unique_ptr<Machine>> simulatedDevice(const simt::SimulatorOptions &options);
   /// The first GPU; an error where there is none, or no NVRTC.
   static Expected<std::unique_ptr<Machine>> gpu();
   /// No GPU: compiles with NVRTC and refuses to run.
