@@ -82,16 +82,16 @@ void SignallingCopy::begin(Thread &thread, const char *name, const void *place, 
                         what, target.mbarrier),
             {{fmt::format("the initialisation by {}", counter.begin.thread->str()),
               counter.begin.code}});
-      checker->sharedAccess(order, thread, *target.block, target.to, sharedBytes, true, what, code);
+      forEachPiece(target.to, [&](SharedAddress at, unsigned size) {
+        checker->sharedAccess(order, thread, *target.block, at, size, true, what, code);
+      });
     }
   }
   if (!isEager())
     for (const CopyTarget &target : targets)
-      poison(target);
-}
-
-void SignallingCopy::poison(const CopyTarget &target) {
-  std::memset(target.block->shared + target.to, kPoisonByte, sharedBytes);
+      forEachPiece(target.to, [&](SharedAddress at, unsigned size) {
+        std::memset(target.block->shared + at, kPoisonByte, size);
+      });
 }
 
 void SignallingCopy::perform() {
@@ -215,7 +215,9 @@ void BulkStore::begin(Thread &thread, const char *name, const void *place, Share
   if (Checker *checker = checkerOf(thread)) {
     Thread *issuers[] = {&thread};
     order = checker->begin(Engine::BulkStore, issuers, 1);
-    checker->sharedAccess(order, thread, *thread.home, from, sharedBytes, false, what, code);
+    forEachPiece([&](SharedAddress at, unsigned size) {
+      checker->sharedAccess(order, thread, *thread.home, at, size, false, what, code);
+    });
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include "Machine.h"
 
+#include <functional>
+
 namespace swage::simt {
 
 constexpr unsigned kRankShift = 24; ///< of a shared address
@@ -27,8 +29,10 @@ public:
   void perform() final;
 
 protected:
+  using Visit = std::function<void(SharedAddress at, unsigned bytes)>;
   virtual void copyTo(const CopyTarget &target) = 0;
-  virtual void poison(const CopyTarget &target);
+  /// The pieces of shared memory at `to` that it writes.
+  virtual void forEachPiece(SharedAddress to, const Visit &visit) { visit(to, sharedBytes); }
 
   const char *what = nullptr;
   unsigned sharedBytes = 0, bytes = 0;
@@ -49,6 +53,9 @@ public:
   void acquire(Thread &thread);
 
 protected:
+  using Visit = std::function<void(SharedAddress at, unsigned bytes)>;
+  /// The pieces of shared memory that it needs.
+  virtual void forEachPiece(const Visit &visit) { visit(from, sharedBytes); }
   /// From `block->shared` at `at` into `staged`.
   virtual void readFrom(const char *shared, SharedAddress at) = 0;
   virtual void write() = 0;

@@ -59,8 +59,8 @@ public:
 
 protected:
   void copyTo(const CopyTarget &target) override { box.load(target.block->shared, target.to); }
-  void poison(const CopyTarget &target) override {
-    box.fill(target.block->shared, target.to, kPoisonByte);
+  void forEachPiece(SharedAddress to, const Visit &visit) override {
+    box.forEachPiece(false, to, visit);
   }
 
 private:
@@ -169,6 +169,7 @@ public:
   TensorStore(const TensorBox &box, int reduction) : box(box), reduction(reduction) {}
 
 protected:
+  void forEachPiece(const Visit &visit) override { box.forEachPiece(true, from, visit); }
   void readFrom(const char *shared, SharedAddress at) override {
     staged.resize(box.map().boxBytes());
     box.gather(shared, at, staged.data());

@@ -11,7 +11,7 @@ using namespace swage::simt;
 
 static constexpr uint64_t kMagic = 0x7067'736e'6554'7753; // "SwTensgp"
 static constexpr unsigned kTensorMapBytes = 128, kTensorMapAlignment = 64;
-static constexpr unsigned kChunk = 16; ///< bytes that a swizzle keeps together
+static constexpr unsigned kChunk = kSwizzledChunk;
 /// What the driver takes for shared memory when it looks whether a box fits.
 static constexpr uint64_t kMaxBoxBytes = 228 << 10;
 static constexpr unsigned kAddressBits = 57;
@@ -264,15 +264,4 @@ void TensorBox::store(const char *rows) const {
       std::memcpy(global + start[0] * int64_t(bytes) + begin,
                   rows + number * tensor.rowBytes() + begin, end - begin);
   });
-}
-
-void TensorBox::fill(char *shared, uint32_t at, unsigned char value) const {
-  unsigned rowBytes = tensor.rowBytes(), pitch = tensor.rowPitch();
-  if (rowBytes == pitch) {
-    std::memset(shared + at, value, tensor.sharedBytes());
-    return;
-  }
-  for (unsigned row = 0, count = tensor.rows(); row < count; ++row)
-    for (unsigned chunk = 0; chunk < rowBytes; chunk += kChunk)
-      std::memset(shared + swizzled(at + row * pitch + chunk, tensor.swizzle), value, kChunk);
 }

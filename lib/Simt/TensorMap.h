@@ -50,6 +50,9 @@ constexpr uint32_t swizzled(uint32_t address, TensorSwizzle swizzle) {
   return address ^ (address >> 7 & mask) << 4;
 }
 
+/// Bytes that a swizzle keeps together.
+constexpr unsigned kSwizzledChunk = 16;
+
 constexpr unsigned kMaxTensorRank = 5;
 
 /// A tensor map as the simulator encodes it.
@@ -121,8 +124,30 @@ public:
           combine(global + start[0] * int64_t(bytes) + i, rows + row * tensor.rowBytes() + i);
     });
   }
-  /// Sets every byte of shared memory that load writes.
-  void fill(char *shared, uint32_t at, unsigned char value) const;
+  /// visit(address, bytes) for the pieces of shared memory that load writes, or store needs.
+  template <class Visit> void forEachPiece(bool isStore, uint32_t at, Visit visit) const {
+    uint32_t begin = at, end = at;
+    auto add = [&](uint32_t from, unsigned bytes) {
+      if (from != end) {
+        if (begin != end)
+          visit(begin, end - begin);
+        begin = end = from;
+      }
+      end += bytes;
+    };
+    unsigned pitch = tensor.rowPitch(), used = isStore ? storedEnd() : tensor.rowBytes();
+    forEachRow([&](unsigned row, const char *global) {
+      if (isStore && !global)
+        return;
+      if (used == pitch || tensor.swizzle == TensorSwizzle::None)
+        add(at + row * pitch, used);
+      else
+        for (unsigned byte = 0; byte < used; byte += kSwizzledChunk)
+          add(swizzled(at + row * pitch + byte, tensor.swizzle), kSwizzledChunk);
+    });
+    if (begin != end)
+      visit(begin, end - begin);
+  }
 
 private:
   /// visit(number of the row, its element 0 in global memory or null if it is out of bounds).

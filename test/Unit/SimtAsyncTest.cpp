@@ -237,6 +237,22 @@ extern "C" __global__ void addUp(const __grid_constant__ TensorMap to) {
   }
 }
 
+// The first `rows` rows of a box of 64-byte rows under the 128-byte swizzle, and nothing else of it.
+extern "C" __global__ void storePart(const __grid_constant__ TensorMap to, int rows) {
+  char *shared = dynamicArena();
+  for (int i = threadIndex(); i < rows * 16; i += 32) {
+    const int row = i / 16, chunk = i % 16 / 4 ^ row % 8;
+    reinterpret_cast<unsigned *>(shared + 128 * row + 16 * chunk)[i % 4] = 100 + i;
+  }
+  fenceProxyAsync();
+  barrier();
+  if (threadIndex() == 0) {
+    tensorStore(to, sharedAddress(shared), 0, 2);
+    bulkCommit();
+    bulkWait<0>();
+  }
+}
+
 // Two buffers, each written again as soon as its store has read it.
 extern "C" __global__ void storeTwice(unsigned *out, int steps, bool waits) {
   unsigned *words = reinterpret_cast<unsigned *>(dynamicArena());
@@ -378,6 +394,24 @@ TEST_F(SimtAsyncTest, StoresReadTheirSourceWhenTheyCan) {
   auto found = run("storeTwice", "check", {1, 32, 1, 256}, out, 6, false);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->kind, FindingKind::SharedRace);
+}
+
+TEST_F(SimtAsyncTest, AStoreNeedsWhatIsInBounds) {
+  // Rows 2 to 6 of a tensor of 7 rows, through a box of 8.
+  const uint64_t dims[] = {16, 7}, strides[] = {64};
+  const uint32_t box[] = {16, 8}, ones[] = {1, 1};
+  auto *out = allocate<unsigned>(112, false);
+  TensorMap to;
+  ASSERT_TRUE(encodeTensorMap(&to, 2, 2, out, dims, strides, box, ones, 0, 3, 0, 0));
+  for (const std::string &options : everyOptions()) {
+    std::fill(out, out + 112, 0u);
+    EXPECT_CLEAN(run("storePart", options, {1, 32, 1, 1024}, to, 5), options);
+    for (unsigned i = 0; i < 112; ++i)
+      ASSERT_EQ(out[i], i < 32 ? 0 : 100 + i - 32) << options;
+  }
+  auto found = run("storePart", "check", {1, 32, 1, 1024}, to, 4);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->kind, FindingKind::Uninitialized) << found->str();
 }
 
 TEST_F(SimtAsyncTest, SomeCopiesNeedClusters) {

@@ -382,14 +382,15 @@ TEST(TensorBox, LoadsWhatItShould) {
     }
     sum = hash(sum, shared);
 
-    // Poison is where data will be, and nowhere else.
-    std::vector<char> filled(kSharedBytes, char(0xcd));
-    box.fill(filled.data(), c.at, 0);
-    std::vector<char> marked(kSharedBytes, char(0xcd));
-    forEachElement(c, [&](const int64_t *, unsigned x, unsigned row) {
-      std::memset(&marked[placeOf(c, row, x * bytes)], 0, bytes);
+    std::vector<char> written(kSharedBytes), marked(kSharedBytes);
+    box.forEachPiece(false, c.at, [&](uint32_t at, unsigned size) {
+      for (unsigned i = 0; i < size; ++i)
+        ++written[at + i];
     });
-    ASSERT_EQ(filled, marked);
+    forEachElement(c, [&](const int64_t *, unsigned x, unsigned row) {
+      std::memset(&marked[placeOf(c, row, x * bytes)], 1, bytes);
+    });
+    ASSERT_EQ(written, marked);
   }
   EXPECT_EQ(sum, kLoadsOfAnH200);
 }
@@ -412,6 +413,7 @@ TEST(TensorBox, StoresWholeChunks) {
     unsigned bytes = c.elementBytes();
     const char *low = nullptr, *high = nullptr;
     unsigned stored = 0;
+    std::vector<char> needed(kSharedBytes), marked(kSharedBytes);
     forEachElement(c, [&](const int64_t *at, unsigned x, unsigned row) {
       // An element behind the end of its row is written if its 16 bytes begin in front of it.
       int64_t leader[5];
@@ -423,6 +425,7 @@ TEST(TensorBox, StoresWholeChunks) {
       low = low && low < tensor.begin + offset ? low : tensor.begin + offset;
       high = std::max<const char *>(high, tensor.begin + offset + bytes);
       std::memcpy(&expected[offset], &shared[placeOf(c, row, x * bytes)], bytes);
+      std::memset(&marked[placeOf(c, row, x * bytes)], 1, bytes);
       ++stored;
     });
     ASSERT_EQ(tensor.copy(), expected);
@@ -433,6 +436,12 @@ TEST(TensorBox, StoresWholeChunks) {
       EXPECT_EQ(end, high);
     }
     sum = hash(sum, tensor.copy());
+
+    box.forEachPiece(true, c.at, [&](uint32_t at, unsigned size) {
+      for (unsigned i = 0; i < size; ++i)
+        ++needed[at + i];
+    });
+    ASSERT_EQ(needed, marked);
 
     // A reduction meets each of those elements once, with its operand.
     Tensor reduced(content(kStoredBytes, 2));
