@@ -146,6 +146,7 @@ Expected<std::shared_ptr<const Nvrtc>> Nvrtc::load(const std::string &path) {
       state->nvrtcGetNumSupportedArchs(&archCount) != kSuccess)
     return makeError(Stage::Load,
                      fmt::format("NVRTC: '{}' does not tell its version", printable(state->path)));
+  // Earlier ones have no __builtin_bit_cast.
   if (state->version.major < 12 || (state->version.major == 12 && state->version.minor < 4))
     return makeError(Stage::Load,
                      fmt::format("NVRTC: '{}' is version {}.{}; {}", printable(state->path),
