@@ -24,6 +24,14 @@ static std::string ranges(const std::vector<unsigned> &numbers) {
   return text;
 }
 
+/// The mbarrier of its block that the thread waits for, or null.
+static const Mbarrier *awaited(const Thread &thread) {
+  if (thread.wait.kind != Wait::For::Mbarrier)
+    return nullptr;
+  auto found = thread.home->mbarriers.find(thread.wait.a);
+  return found == thread.home->mbarriers.end() ? nullptr : &found->second;
+}
+
 /// What a thread waits for, with the state of it.
 static std::string describe(const Thread &thread, const Module &module) {
   if (thread.finished)
@@ -50,17 +58,13 @@ static std::string describe(const Thread &thread, const Module &module) {
     text += fmt::format(" ({} of {} threads of the cluster have come)",
                         thread.home->cluster->barrier.arrived, thread.home->cluster->live);
     break;
-  case Wait::For::Mbarrier: {
-    unsigned rank = wait.a >> 24;
-    const Block &block = rank ? *thread.home->cluster->blocks[rank - 1] : *thread.home;
-    auto found = block.mbarriers.find(wait.a & 0xffffff);
-    if (found != block.mbarriers.end())
+  case Wait::For::Mbarrier:
+    if (const Mbarrier *mbarrier = awaited(thread))
       text += fmt::format(" (mbarrier 0x{:x}, parity {}: phase {}, {} of {} arrivals pending, {} "
                           "bytes expected)",
-                          wait.a & 0xffffff, wait.b, found->second.phase, found->second.pending,
-                          found->second.count, found->second.transactions);
+                          wait.a, wait.b, mbarrier->phase, mbarrier->pending, mbarrier->count,
+                          mbarrier->transactions);
     break;
-  }
   case Wait::For::Nothing:
   case Wait::For::Pause:
     break;
@@ -68,6 +72,29 @@ static std::string describe(const Thread &thread, const Module &module) {
   if (!at.lines.empty())
     text += " at " + at.str();
   return text;
+}
+
+/// The lanes that a thread in a collective of its warp waits for.
+static std::vector<const Thread *> missingLanes(const Thread &waiting) {
+  std::vector<const Thread *> missing;
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    unsigned number = waiting.warp() * kWarpLanes + lane;
+    if (!(waiting.wait.a >> lane & 1) || number >= waiting.threads)
+      continue;
+    const Thread &thread = waiting.home->threads[number];
+    if (thread.finished || thread.wait.kind != Wait::For::Warp ||
+        thread.wait.code != waiting.wait.code)
+      missing.push_back(&thread);
+  }
+  return missing;
+}
+
+/// Whether its warp is where it is because one of its lanes does for all what others must answer.
+static bool isHeldUp(const Thread &waiting) {
+  for (const Thread *thread : missingLanes(waiting))
+    if (thread->wait.kind == Wait::For::Mbarrier || thread->wait.kind == Wait::For::Pause)
+      return true;
+  return false;
 }
 
 Finding WorkerImpl::deadlock() {
@@ -79,7 +106,7 @@ Finding WorkerImpl::deadlock() {
       std::vector<unsigned> threads;
     };
     std::vector<Group> groups;
-    const Thread *first = nullptr, *inWarp = nullptr;
+    const Thread *first = nullptr, *inWarp = nullptr, *forMbarrier = nullptr;
     size_t waiting = 0;
     for (const auto &cluster : resident)
       for (const auto &block : cluster->blocks) {
@@ -89,8 +116,13 @@ Finding WorkerImpl::deadlock() {
             ++waiting;
             if (!first)
               first = &thread;
-            if (!inWarp && thread.wait.kind == Wait::For::Warp)
+            if (!inWarp && thread.wait.kind == Wait::For::Warp && !isHeldUp(thread))
               inWarp = &thread;
+            // One that lacks only bytes is the cause: no copy is under way any more.
+            const Mbarrier *mbarrier = awaited(thread);
+            if (mbarrier &&
+                (!forMbarrier || (mbarrier->pending == 0 && awaited(*forMbarrier)->pending)))
+              forMbarrier = &thread;
           }
           std::string what = describe(thread, *launch.module);
           auto same = std::find_if(groups.begin() + ptrdiff_t(begin), groups.end(),
@@ -105,22 +137,22 @@ Finding WorkerImpl::deadlock() {
     result.message = loops ? fmt::format("{} threads wait in loops for what never happens", waiting)
                            : fmt::format("no thread can run: {} wait", waiting);
     const Thread *shown = first;
+    if (forMbarrier && !loops) {
+      shown = forMbarrier;
+      if (const Mbarrier &mbarrier = *awaited(*shown); mbarrier.pending == 0)
+        result.message =
+            fmt::format("{} bytes that an mbarrier expects never come: {} threads wait",
+                        mbarrier.transactions, waiting);
+    }
     if (inWarp) {
       // The others of the warp are elsewhere, and will not come.
       shown = inWarp;
       std::vector<unsigned> missing;
       const Thread *other = nullptr;
       const Wait &wait = inWarp->wait;
-      for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-        unsigned number = inWarp->warp() * kWarpLanes + lane;
-        if (!(wait.a >> lane & 1) || number >= inWarp->threads)
-          continue;
-        const Thread &thread = inWarp->home->threads[number];
-        if (thread.finished || thread.wait.kind != Wait::For::Warp ||
-            thread.wait.code != wait.code) {
-          missing.push_back(lane);
-          other = &thread;
-        }
+      for (const Thread *thread : missingLanes(*inWarp)) {
+        missing.push_back(thread->lane());
+        other = thread;
       }
       result.kind = FindingKind::Divergence;
       result.message = fmt::format("{} {} of the warp {} not take part in {}",
@@ -133,6 +165,8 @@ Finding WorkerImpl::deadlock() {
     if (shown) {
       result.place = shown->wait.code;
       result.thread = shown->str();
+      if (const Mbarrier *mbarrier = awaited(*shown))
+        result.related = historyOf(*mbarrier);
     }
     for (const Group &group : groups) {
       if (result.details.size() == 16) {

@@ -278,6 +278,8 @@ Mbarrier &mbarrierAt(Thread &thread, SharedAddress at, const char *what, const v
 /// expected.  `by`: the thread that arrives, or that issued what arrives.
 void arriveAtMbarrier(Mbarrier &mbarrier, Thread &by, unsigned arrivals, int64_t bytesArrived,
                       const char *what, const void *code);
+/// What has been done to it, the latest first.
+std::vector<RelatedPlace> historyOf(const Mbarrier &mbarrier);
 /// The initialisation of the block's mbarriers, or only of those that the thread initialised, is
 /// visible to the copy engines.
 void fenceMbarriers(Thread &thread, bool onlyOwn);

@@ -99,6 +99,12 @@ Mbarrier &swage::simt::mbarrierAt(Thread &thread, SharedAddress at, const char *
   return find(thread, placeOf(thread, at, false, what, code), what, code);
 }
 
+std::vector<RelatedPlace> swage::simt::historyOf(const Mbarrier &mbarrier) {
+  return related({{"the last arrival", mbarrier.arrival},
+                  {"the last bytes expected", mbarrier.expectation},
+                  {"the initialisation", mbarrier.begin}});
+}
+
 /// Its phase is over: those that wait for it go on.
 static void advance(Mbarrier &mbarrier, Thread &by, const char *what, const void *code) {
   if (!mbarrier.woken.empty()) {
@@ -169,9 +175,7 @@ void swage::simt::arriveAtMbarrier(Mbarrier &mbarrier, Thread &by, unsigned arri
            fmt::format("{}: {} bytes more than expected came to phase {} of an mbarrier, which is "
                        "never over now",
                        what, -mbarrier.transactions, mbarrier.phase),
-           related({{"the last bytes expected", mbarrier.expectation},
-                    {"the last arrival", mbarrier.arrival},
-                    {"the initialisation", mbarrier.begin}}));
+           historyOf(mbarrier));
 }
 
 //===----------------------------------------------------------------------===//

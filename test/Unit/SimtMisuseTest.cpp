@@ -115,6 +115,16 @@ extern "C" __global__ void mistake(int what, const float *in, float *out,
     bulkLoad(at, in, 32, bar);
     mbarrierWait(bar, 0);
   }
+  // The one that waits for bytes does so for its warp.
+  if (what == 47) {
+    if (electLane()) {
+      mbarrierArriveExpect(bar, 48);
+      mbarrierArrive(bar);
+      bulkLoad(at, in, 32, bar);
+      mbarrierWait(bar, 0);
+    }
+    syncWarp();
+  }
   // The fence is missing.
   if (what == 44) {
     *reinterpret_cast<float *>(shared + 4 * own) = 1.0f;
@@ -240,11 +250,17 @@ TEST_F(SimtForgivenTest, DestinationsArePoisonedUntilTheirWait) {
 TEST_F(SimtForgivenTest, ADeadlockNamesWhatIsMissing) {
   auto *in = allocate<float>(1024);
   auto *out = allocate<float>(1024, false);
-  auto found = run("mistake", "", {2, 32, 2, 2048}, 45, in, out, TensorMap());
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->kind, FindingKind::Deadlock);
-  EXPECT_CONTAINS(found->str(), "mbarrierWait");
-  EXPECT_CONTAINS(found->str(), "16 bytes");
+  for (int what : {45, 47}) {
+    auto found = run("mistake", "", {2, 32, 2, 2048}, what, in, out, TensorMap());
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->kind, FindingKind::Deadlock);
+    EXPECT_CONTAINS(found->message, "16 bytes that an mbarrier expects never come");
+    EXPECT_CONTAINS(found->str(),
+                    "in mbarrierWait (mbarrier 0x800, parity 0: phase 0, 0 of 2 arrivals "
+                    "pending, 16 bytes expected)");
+    ASSERT_EQ(found->related.size(), 3u);
+    EXPECT_CONTAINS(found->related[1].what, "the last bytes expected by block");
+  }
 }
 
 } // namespace
