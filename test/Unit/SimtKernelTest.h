@@ -29,7 +29,7 @@ protected:
   };
   template <class... Arguments>
   std::optional<Finding> run(const char *kernel, const std::string &options, Shape shape,
-                             Arguments... arguments) {
+                             const Arguments &...arguments) {
     auto parsed = SimulatorOptions::parse(options);
     EXPECT_TRUE(parsed);
     Launch launch;
@@ -43,7 +43,7 @@ protected:
     launch.threads = shape.threads;
     launch.clusterSize = shape.cluster;
     launch.dynamicSharedBytes = shape.shared;
-    void *pointers[] = {&arguments...};
+    void *pointers[] = {const_cast<Arguments *>(&arguments)...};
     launch.arguments = pointers;
     launch.memory = &memory;
     return simt::run(launch, *parsed);
