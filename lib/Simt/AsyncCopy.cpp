@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "Copy.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
@@ -235,6 +236,7 @@ void BulkStore::read() {
 void BulkStore::perform() {
   read();
   write();
+  staged = {};
 }
 
 void BulkStore::acquire(Thread &thread) {
@@ -280,8 +282,12 @@ static void commit(AsyncGroups &groups) {
 
 static void bulkCommit() { commit(Worker::thread().bulkStores); }
 
+/// Groups of one thread that have read their sources and are kept from writing, at most.
+static constexpr size_t kGroupsKept = 64;
+
 static void bulkWait(unsigned pending, bool onlyReads) {
   Thread &thread = Worker::thread();
+  Worker &worker = Worker::current();
   auto &groups = thread.bulkStores.committed;
   size_t count = groups.size() > pending ? groups.size() - pending : 0;
   for (size_t i = 0; i < count; ++i)
@@ -290,11 +296,19 @@ static void bulkWait(unsigned pending, bool onlyReads) {
       if (onlyReads)
         store.read();
       else
-        Worker::current().finish(store);
+        worker.finish(store);
       store.acquire(thread);
     }
-  if (!onlyReads)
-    groups.erase(groups.begin(), groups.begin() + ptrdiff_t(count));
+  // Of what is done nothing is left to wait for.
+  auto isDone = [](const AsyncRef &operation) { return operation->done; };
+  for (; count; --count, groups.pop_front()) {
+    auto &oldest = groups.front();
+    if (count > kGroupsKept)
+      for (AsyncRef &operation : oldest)
+        worker.finish(*operation);
+    if (!std::all_of(oldest.begin(), oldest.end(), isDone))
+      break;
+  }
 }
 
 //===----------------------------------------------------------------------===//
