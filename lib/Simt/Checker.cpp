@@ -10,7 +10,9 @@ using namespace swage::simt;
 
 static constexpr unsigned kLoadAgents = 64;
 
-Checker::State::State(Cluster &cluster) : cluster(cluster), addresses(cluster) {
+Checker::State::State(Cluster &cluster) : cluster(cluster) {
+  if (cluster.worker)
+    addresses.emplace(cluster);
   size_t threads = cluster.blocks[0]->threads.size();
   warpsPerBlock = unsigned((threads + kWarpLanes - 1) / kWarpLanes);
   threadGroups = unsigned(warpsPerBlock * cluster.blocks.size());
@@ -237,6 +239,25 @@ Accessor Checker::State::accessor(Thread &thread, const void *code) {
   return accessor;
 }
 
+Accessor Checker::State::accessor(const EngineOperation &operation, const Thread &issuer,
+                                  const void *code) {
+  Accessor accessor;
+  accessor.agent = operation.agent;
+  accessor.epoch = operation.epoch;
+  accessor.known = operation.issued.get();
+  accessor.thread = operation.issuer;
+  accessor.threadBefore = operation.issuerBefore;
+  accessor.threadFenced = operation.issuerFenced;
+  if (operation.copiesBefore) {
+    accessor.copies = copiesOf(issuer);
+    accessor.copiesBefore = operation.copiesBefore;
+    accessor.copiesFenced = operation.copiesFenced;
+  }
+  accessor.isAsync = operation.engine != Engine::CopyAsync;
+  accessor.code = pack(code);
+  return accessor;
+}
+
 /// What all the block's threads together know.
 ClockRef Checker::State::knownTo(const Block &block) {
   ClockRef known;
@@ -285,18 +306,22 @@ void Checker::State::noteRemote(Block &block, Agent agent, uint32_t epoch, const
   home.remoteLimit = std::max(BlockState::kRemotes, 2 * remotes.size());
 }
 
+Conflict Checker::State::tryAccess(Thread &thread, Block &block, SharedAddress at, unsigned bytes,
+                                   Use use, const void *code) {
+  Conflict conflict = blocks[block.rank].shadow.access(accessor(thread, code), at, bytes, use);
+  thread.clock.isNews = true;
+  thread.clock.isUnfenced |= use != Use::Read;
+  return conflict;
+}
+
 void Checker::State::touch(Thread &thread, Block &block, SharedAddress at, unsigned bytes, Use use,
                            const char *what, const void *code) {
   if (thread.home != &block)
     requireStarted(block, thread.clock.data, thread, what, code);
-  Conflict conflict = blocks[block.rank].shadow.access(accessor(thread, code), at, bytes, use);
-  if (conflict)
+  if (Conflict conflict = tryAccess(thread, block, at, bytes, use, code))
     report(thread, block, conflict, bytes, use, what, code);
-  ThreadClock &own = thread.clock;
-  own.isNews = true;
-  own.isUnfenced |= use != Use::Read;
   if (thread.home != &block)
-    noteRemote(block, agentOf(thread), own.epoch, thread, use != Use::Read, code);
+    noteRemote(block, agentOf(thread), thread.clock.epoch, thread, use != Use::Read, code);
 }
 
 void Checker::sharedAccess(Thread &thread, Block &block, SharedAddress at, unsigned bytes,
@@ -347,12 +372,12 @@ Agent Checker::State::agentOf(Engine engine, const Thread &issuer) {
     return agent;
   }
   auto &agents = engine == Engine::Wgmma ? block.multiplies : block.stores;
-  unsigned key = engine == Engine::Wgmma ? issuer.warpgroup() : issuer.thread;
-  for (const auto &[other, agent] : agents)
-    if (other == key)
-      return agent;
-  agents.emplace_back(key, newAgent(engine, issuer));
-  return agents.back().second;
+  unsigned index = engine == Engine::Wgmma ? issuer.warpgroup() : issuer.thread;
+  if (index >= agents.size())
+    agents.resize(index + 1, {Accessor::kNobody, 0});
+  if (agents[index].group == Accessor::kNobody)
+    agents[index] = newAgent(engine, issuer);
+  return agents[index];
 }
 
 EngineOperation Checker::begin(Engine engine, Thread *const *issuers, size_t count) {
@@ -410,22 +435,8 @@ void Checker::sharedAccess(EngineOperation &operation, Thread &issuer, Block &bl
   State &s = *state;
   if (issuer.home != &block)
     s.requireStarted(block, operation.issued, issuer, what, code);
-  Accessor accessor;
-  accessor.agent = operation.agent;
-  accessor.epoch = operation.epoch;
-  accessor.known = operation.issued.get();
-  accessor.thread = operation.issuer;
-  accessor.threadBefore = operation.issuerBefore;
-  accessor.threadFenced = operation.issuerFenced;
-  if (operation.copiesBefore) {
-    accessor.copies = s.copiesOf(issuer);
-    accessor.copiesBefore = operation.copiesBefore;
-    accessor.copiesFenced = operation.copiesFenced;
-  }
-  accessor.isAsync = operation.engine != Engine::CopyAsync;
-  accessor.code = s.pack(code);
-  Conflict conflict =
-      s.blocks[block.rank].shadow.access(accessor, at, bytes, write ? Use::Write : Use::Read);
+  Conflict conflict = s.blocks[block.rank].shadow.access(s.accessor(operation, issuer, code), at,
+                                                         bytes, write ? Use::Write : Use::Read);
   if (conflict)
     s.report(issuer, block, conflict, bytes, write ? Use::Write : Use::Read, what, code);
   if (issuer.home != &block)
@@ -499,6 +510,6 @@ void Checker::access(Thread &thread, const void *at, uint64_t bytes, bool write,
       state->refuse(thread, at, bytes, write, code);
     return;
   }
-  if (!state->addresses.allows(address, bytes, write))
+  if (!state->addresses->allows(address, bytes, write))
     state->refuse(thread, at, bytes, write, code);
 }

@@ -104,6 +104,7 @@ public:
   void takeBack(Thread &thread, const void *begin);
 
 private:
+  friend struct CheckerPeer; ///< of the unit tests
   struct State;
   std::unique_ptr<State> state;
 };

@@ -28,7 +28,7 @@ void Checker::State::refuse(Thread &thread, const void *at, uint64_t bytes, bool
                     isDynamic ? "dynamic" : "static",
                     isDynamic ? block->dynamicSharedBytes : block->staticSharedBytes));
   }
-  Addresses::Refusal refusal = addresses.refusal(reinterpret_cast<uintptr_t>(at), bytes, write);
+  Addresses::Refusal refusal = addresses->refusal(reinterpret_cast<uintptr_t>(at), bytes, write);
   cluster.worker->fail(thread, refusal.kind, code, std::move(refusal.message));
 }
 

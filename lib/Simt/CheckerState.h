@@ -13,6 +13,8 @@
 #include "Machine.h"
 #include "Shadow.h"
 
+#include <optional>
+
 namespace swage::simt {
 
 /// One of the engines' agents.
@@ -27,8 +29,8 @@ struct BlockState {
   Shadow shadow;
   std::vector<Agent> loads; ///< round robin
   size_t nextLoad = 0;
-  std::vector<std::pair<unsigned, Agent>> stores;     ///< by thread
-  std::vector<std::pair<unsigned, Agent>> multiplies; ///< by warpgroup
+  std::vector<Agent> stores;     ///< by thread
+  std::vector<Agent> multiplies; ///< by warpgroup
   /// By other blocks: must happen before the block ends.
   struct Remote {
     Agent agent;
@@ -76,7 +78,7 @@ struct Checker::State {
   uint32_t fullMask(unsigned group) const {
     return (group + 1) % warpsPerBlock == 0 ? lastWarpMask : ~0u;
   }
-  bool isStrict() const { return cluster.worker->options().strict; }
+  bool isStrict() const { return cluster.worker && cluster.worker->options().strict; }
 
   uint32_t pack(const void *code) {
     if (!code)
@@ -120,6 +122,9 @@ struct Checker::State {
   ClockRef knownTo(const Block &block);
 
   Accessor accessor(Thread &thread, const void *code);
+  Accessor accessor(const EngineOperation &operation, const Thread &issuer, const void *code);
+  Conflict tryAccess(Thread &thread, Block &block, SharedAddress at, unsigned bytes, Use use,
+                     const void *code);
   void touch(Thread &thread, Block &block, SharedAddress at, unsigned bytes, Use use,
              const char *what, const void *code);
   void requireStarted(const Block &block, const ClockRef &known, const Thread &thread,
@@ -134,7 +139,7 @@ struct Checker::State {
                            const void *code);
 
   Cluster &cluster;
-  Addresses addresses;
+  std::optional<Addresses> addresses; ///< none without a launch
   unsigned warpsPerBlock, threadGroups;
   uint32_t lastWarpMask;
   std::vector<BlockState> blocks;

@@ -17,9 +17,8 @@ bool Accessor::knows(Agent other, uint32_t otherEpoch) const {
 }
 
 bool Accessor::seesThroughProxy(Agent other, uint32_t otherEpoch) const {
-  if (other == thread)
-    return otherEpoch < threadFenced;
-  if (other == copies && otherEpoch < copiesFenced)
+  if ((other == thread && otherEpoch < threadFenced) ||
+      (other == copies && otherEpoch < copiesFenced))
     return true;
   return known && otherEpoch < known->fenced.get(other.group, other.lane);
 }
@@ -31,10 +30,7 @@ void Shadow::reset() {
   generation = ++lastGeneration;
   upperBegin = ~0u;
   freeLists.clear();
-  for (size_t i = lists.size(); i-- > 0;) {
-    lists[i].clear();
-    freeLists.push_back(uint32_t(i + 1));
-  }
+  usedLists = 0;
 }
 
 void Shadow::resetFrom(SharedAddress begin) {
@@ -54,6 +50,19 @@ void Shadow::renew(Page &page, unsigned pieceLog2, uint32_t wanted) {
   page.capacityLog2 = page.pieceLog2;
 }
 
+/// Index + 1 of an empty list.
+uint32_t Shadow::newList() {
+  if (!freeLists.empty()) {
+    uint32_t list = freeLists.back();
+    freeLists.pop_back();
+    return list;
+  }
+  if (usedLists == lists.size())
+    lists.emplace_back();
+  lists[usedLists].clear();
+  return ++usedLists;
+}
+
 /// Smaller pieces start with what the larger one had seen.
 void Shadow::split(Page &page, unsigned pieceLog2) {
   size_t count = kPageBytes >> pieceLog2;
@@ -63,9 +72,8 @@ void Shadow::split(Page &page, unsigned pieceLog2) {
     const Cell &from = page.cells[i >> ratioLog2];
     cells[i] = from;
     if (from.more && i & ((1u << ratioLog2) - 1)) {
-      std::vector<Reads> list = lists[from.more - 1];
-      lists.push_back(std::move(list));
-      cells[i].more = uint32_t(lists.size());
+      cells[i].more = newList();
+      lists[cells[i].more - 1] = lists[from.more - 1];
     }
   }
   page.cells = std::move(cells);
@@ -123,13 +131,13 @@ void Shadow::addReader(Cell &cell, const Accessor &accessor, bool isAtomic) {
   uint32_t bit = 1u << accessor.agent.lane;
   Reads added{accessor.epoch, accessor.code, bit, accessor.agent.group, isAtomic};
   // What happened before needs no place of its own: whoever comes after this one comes after both.
-  // Atomics do not race with atomics, so they cannot stand for a read.
+  // A read and an atomic cannot stand for each other: what races with them is not the same.
   auto takes = [&](Reads &reads) {
     if (reads.epoch == added.epoch && reads.group == added.group && reads.isAtomic == isAtomic) {
       reads.mask |= bit;
       return true;
     }
-    if ((isAtomic && !reads.isAtomic) || !isBefore(reads, accessor))
+    if (reads.isAtomic != isAtomic || !isBefore(reads, accessor))
       return false;
     reads = added;
     return true;
@@ -140,14 +148,8 @@ void Shadow::addReader(Cell &cell, const Accessor &accessor, bool isAtomic) {
   }
   if (takes(cell.reads))
     return;
-  if (!cell.more) {
-    if (freeLists.empty()) {
-      lists.emplace_back();
-      freeLists.push_back(uint32_t(lists.size()));
-    }
-    cell.more = freeLists.back();
-    freeLists.pop_back();
-  }
+  if (!cell.more)
+    cell.more = newList();
   std::vector<Reads> &list = lists[cell.more - 1];
   for (size_t i = list.size(); i-- > 0;)
     if (takes(list[i]))

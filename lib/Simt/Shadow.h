@@ -83,6 +83,7 @@ private:
 
   void renew(Page &page, unsigned pieceLog2, uint32_t generation);
   void split(Page &page, unsigned pieceLog2);
+  uint32_t newList();
   bool touch(Cell &cell, const Accessor &accessor, Use use, Conflict &conflict);
   bool checkWrite(const Cell &cell, const Accessor &accessor, Conflict &conflict) const;
   bool checkReads(const Reads &reads, const Accessor &accessor, Conflict &conflict) const;
@@ -94,7 +95,8 @@ private:
   SharedAddress upperBegin = ~0u; ///< pages from there on have upperGeneration
   uint32_t generation = 1, upperGeneration = 1, lastGeneration = 1;
   std::vector<std::vector<Reads>> lists;
-  std::vector<uint32_t> freeLists;
+  std::vector<uint32_t> freeLists; ///< index + 1, of those below usedLists
+  uint32_t usedLists = 0;
 };
 
 } // namespace swage::simt
