@@ -105,6 +105,10 @@ Expected<std::vector<std::string>> HostCompiler::options(const CompileRequest &)
          {"-fsanitize=thread", "-fsanitize=alignment,bounds,shift,signed-integer-overflow,"
                                "integer-divide-by-zero,float-cast-overflow"})
       options.push_back(option);
+  // Calls that clang makes one of several have no line.
+  if (version.find("clang") != std::string::npos)
+    for (const char *option : {"-mllvm", "-enable-tail-merge=false"})
+      options.push_back(option);
   options.push_back("-I.");
   return options;
 }
