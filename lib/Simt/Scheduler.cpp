@@ -163,7 +163,7 @@ bool WorkerImpl::startCluster() {
         thread.clock = ThreadClock();
     cluster->checker->reset();
   }
-  ready.reserve(ready.size() + cluster->live + paused.size() + 1);
+  ready.reserve((resident.size() + 1) * cluster->live); // all may be ready at once
   for (auto &block : cluster->blocks)
     for (Thread &thread : block->threads)
       ready.pushBack(&thread);
