@@ -81,13 +81,40 @@ static int compileKernels(const Options &options) {
   return failed != 0;
 }
 
+/// Where there is no compiler: the code that ctest counts as skipped.
+static int skip(const Error &error) {
+  std::printf("skipped: %s\n", error.message.c_str());
+  return 77;
+}
+
+static Expected<std::vector<WrapperCase>> casesOf(const std::vector<std::string> &paths) {
+  std::vector<WrapperCase> cases;
+  for (const std::string &file : filesOf(paths)) {
+    auto some = wrappersOf(file);
+    if (!some)
+      return some.takeError();
+    std::move(some->begin(), some->end(), std::back_inserter(cases));
+  }
+  return cases;
+}
+
+static int runSchedules(const Options &options) {
+  if (auto machine = Machine::simulator({}); !machine)
+    return skip(machine.error());
+  auto problems = problemsIn(filesOf(options.paths));
+  auto cases = casesOf(options.paths);
+  if (!problems || !cases)
+    return fail(problems ? cases.error() : problems.error());
+  return compareSchedules(*problems, *cases, options.suite) != 0;
+}
+
 static int runOnSimulator(const Options &options) {
   auto parsed = simt::SimulatorOptions::parse(options.sim);
   if (!parsed)
     return fail(parsed.error());
   auto machine = options.device ? Machine::simulatedDevice(*parsed) : Machine::simulator(*parsed);
   if (!machine)
-    return fail(machine.error());
+    return skip(machine.error());
   std::vector<std::string> paths = options.paths;
   if (options.mode == "kernels")
     return judgeKernels(**machine, filesOf(paths), options.suite) != 0;
@@ -96,23 +123,19 @@ static int runOnSimulator(const Options &options) {
     recorded = paths.front();
     paths.erase(paths.begin());
   }
-  std::vector<WrapperCase> cases;
-  for (const std::string &file : filesOf(paths)) {
-    auto some = wrappersOf(file);
-    if (!some)
-      return fail(some.error());
-    std::move(some->begin(), some->end(), std::back_inserter(cases));
-  }
+  auto cases = casesOf(paths);
+  if (!cases)
+    return fail(cases.error());
   if (options.mode == "wrappers")
-    return compareWrappers(**machine, cases, fromReferences(), options.suite) != 0;
+    return compareWrappers(**machine, *cases, fromReferences(), options.suite) != 0;
   if (options.mode == "check") {
     auto recording = Recording::read(recorded);
     if (!recording)
       return fail(recording.error());
-    return compareWrappers(**machine, cases, fromRecording(*recording), options.suite) != 0;
+    return compareWrappers(**machine, *cases, fromRecording(*recording), options.suite) != 0;
   }
   Recording recording;
-  int failed = recordWrappers(**machine, cases, recording, options.suite);
+  int failed = recordWrappers(**machine, *cases, recording, options.suite);
   if (Status written = recording.write(recorded); !written)
     return fail(written.error());
   return failed != 0;
@@ -145,12 +168,15 @@ int main(int argc, char **argv) {
   }
   if (options.mode == "compile")
     return compileKernels(options);
+  if (options.mode == "schedules")
+    return runSchedules(options);
   for (const char *mode : {"kernels", "wrappers", "record", "check"})
     if (options.mode == mode)
       return runOnSimulator(options);
-  std::fputs("usage: swage-simt-tests kernels|wrappers|compile FILE|DIR... [--sim=OPTIONS]\n"
-             "       swage-simt-tests record|check RECORDING FILE|DIR... [--sim=OPTIONS]\n"
-             "       with [--seeds=N] [--only=PART] [--threads=N] [-v]\n",
-             stderr);
+  std::fputs(
+      "usage: swage-simt-tests kernels|wrappers|schedules|compile FILE|DIR... [--sim=OPTIONS]\n"
+      "       swage-simt-tests record|check RECORDING FILE|DIR... [--sim=OPTIONS]\n"
+      "       with [--seeds=N] [--only=PART] [--threads=N] [-v]\n",
+      stderr);
   return 1;
 }

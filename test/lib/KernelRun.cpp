@@ -154,7 +154,8 @@ public:
                    std::shared_ptr<const KernelCompiler> compiler)
       : options(options), compiled(std::move(compiler)) {}
 
-  std::string name() const override { return "simulator"; }
+  std::string name() const override { return "the simulator"; }
+  void simulate(const simt::SimulatorOptions &next) override { options = next; }
   Status compile(const KernelRun &run, RunReport *report) override {
     auto module = load(run, report);
     return module ? Status() : module.takeError();

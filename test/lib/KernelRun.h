@@ -77,6 +77,8 @@ public:
                                                  RunReport *report = nullptr) = 0;
 
   static Expected<std::unique_ptr<Machine>> simulator(const simt::SimulatorOptions &options);
+  /// Of a simulator: how the next runs are done; what is compiled stays, so `check` must too.
+  virtual void simulate(const simt::SimulatorOptions &options) {}
   /// The simulator as a device, through all that a GPU is used through.
   static Expected<std::unique_ptr<Machine>> simulatedDevice(const simt::SimulatorOptions &options);
   /// The first GPU; an error where there is none, or no NVRTC.

@@ -58,19 +58,29 @@ static void compileAll(Machine &machine, const std::vector<const KernelRun *> &r
     thread.join();
 }
 
+Expected<std::vector<KernelProblem>>
+swage::test::problemsIn(const std::vector<std::string> &files) {
+  std::vector<KernelProblem> all;
+  for (const std::string &file : files) {
+    auto some = problemsOf(file);
+    if (!some)
+      return some.takeError();
+    std::move(some->begin(), some->end(), std::back_inserter(all));
+  }
+  return all;
+}
+
 int swage::test::judgeKernels(Machine &machine, const std::vector<std::string> &files,
                               const SuiteOptions &options) {
   Summary summary("hand-written kernels", machine);
   std::vector<KernelProblem> problems;
-  for (const std::string &file : files) {
-    auto some = problemsOf(file);
-    if (!some)
-      summary.fail(file, some.error().str());
-    else
-      for (KernelProblem &problem : *some)
-        if (problem.title.find(options.only) != std::string::npos)
-          problems.push_back(std::move(problem));
-  }
+  auto all = problemsIn(files);
+  if (!all)
+    summary.fail("hand-written kernels", all.error().str());
+  else
+    for (KernelProblem &problem : *all)
+      if (problem.title.find(options.only) != std::string::npos)
+        problems.push_back(std::move(problem));
   std::vector<const KernelRun *> runs;
   for (const KernelProblem &problem : problems)
     runs.push_back(&problem.run);
@@ -169,6 +179,59 @@ int swage::test::compareWrappers(Machine &machine, const std::vector<WrapperCase
       std::printf("%s: %.1f ms\n", test->name.c_str(), seconds * 1e3);
   }
   return summary.finish();
+}
+
+int swage::test::compareSchedules(const std::vector<KernelProblem> &problems,
+                                  const std::vector<WrapperCase> &cases,
+                                  const SuiteOptions &options) {
+  std::vector<std::pair<std::string, KernelRun>> runs;
+  for (const KernelProblem &problem : problems)
+    if (problem.title.find(options.only) != std::string::npos)
+      runs.emplace_back(problem.title, problem.run);
+  for (const WrapperCase &test : cases)
+    if (test.name.find(options.only) != std::string::npos)
+      runs.emplace_back(test.name, test.seeded(1));
+  std::vector<const KernelRun *> texts;
+  for (const auto &[title, run] : runs)
+    texts.push_back(&run);
+
+  std::vector<std::vector<std::string>> expected(runs.size());
+  int failed = 0;
+  for (bool check : {false, true}) {
+    simt::SimulatorOptions first;
+    first.check = check;
+    auto machine = Machine::simulator(first);
+    if (!machine) {
+      std::printf("%s\n", machine.error().str().c_str());
+      return 1;
+    }
+    Summary summary(check ? "schedules, checked," : "schedules", **machine);
+    compileAll(**machine, texts, options.threads);
+    for (uint64_t seed = 0; seed <= options.seeds; ++seed) {
+      // The first time nothing is left to chance; then the policies take turns.
+      simt::SimulatorOptions how = first;
+      how.seed = seed;
+      if (seed > 0) {
+        how.order = seed % 4 == 1 ? simt::Order::Reverse : simt::Order::Random;
+        how.async = seed % 2 ? simt::Asynchrony::Late : simt::Asynchrony::Random;
+      }
+      (*machine)->simulate(how);
+      for (size_t i = 0; i < runs.size(); ++i) {
+        std::string title = runs[i].first + " with --sim=" + how.str();
+        auto buffers = (*machine)->run(runs[i].second);
+        if (!buffers)
+          summary.fail(title, buffers.error().str());
+        else if (expected[i].empty())
+          expected[i] = std::move(*buffers), summary.pass();
+        else if (expected[i] != *buffers)
+          summary.fail(title, "other results than in forward order");
+        else
+          summary.pass();
+      }
+    }
+    failed += summary.finish();
+  }
+  return failed;
 }
 
 int swage::test::recordWrappers(Machine &machine, const std::vector<WrapperCase> &cases,

@@ -22,6 +22,8 @@ struct SuiteOptions {
   std::string only; ///< part of a name
 };
 
+Expected<std::vector<KernelProblem>> problemsIn(const std::vector<std::string> &files);
+
 /// The problems of hand-written kernels against their references. Returns the number of failures.
 int judgeKernels(Machine &machine, const std::vector<std::string> &files,
                  const SuiteOptions &options);
@@ -39,6 +41,12 @@ ExpectedOutput fromReferences();
 /// missing is one.
 int compareWrappers(Machine &machine, const std::vector<WrapperCase> &cases,
                     const ExpectedOutput &expected, const SuiteOptions &options);
+/// Hand-written kernels, and those of the wrappers, in every order of threads and at every time of
+/// asynchronous effects, `seeds` times each, checked too: the outputs must be the same to the bit,
+/// and nothing may be found. Returns the number of failures.
+int compareSchedules(const std::vector<KernelProblem> &problems,
+                     const std::vector<WrapperCase> &cases, const SuiteOptions &options);
+
 /// Keeps the outputs of this machine. Returns the number of failures.
 int recordWrappers(Machine &machine, const std::vector<WrapperCase> &cases, Recording &recording,
                    const SuiteOptions &options);
