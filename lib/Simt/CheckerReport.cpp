@@ -69,7 +69,7 @@ void Checker::State::report(const Thread &thread, const Block &block, const Conf
   memos = {};
   if (conflict.kind == Conflict::Kind::Uninitialized)
     cluster.worker->fail(thread, FindingKind::Uninitialized, code,
-                         access + ", which nothing has written");
+                         access + ", which nothing has written yet");
   const char *otherUse = conflict.otherUse == Use::Read    ? "read"
                          : conflict.otherUse == Use::Write ? "write"
                                                            : "atomic access";
