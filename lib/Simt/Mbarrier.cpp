@@ -20,7 +20,7 @@ using namespace swage::simt;
 static constexpr unsigned kMaxCount = (1u << 20) - 1; ///< of arrivals and of bytes
 static constexpr unsigned kBytes = 8;
 static constexpr SharedAddress kOffsetMask = 0xffffff;
-/// What an initialised mbarrier's bytes hold: a NaN in every format, as uninitialised memory does.
+/// What an initialised mbarrier's bytes hold: NaNs for whoever takes them for floats.
 static constexpr uint64_t kMark = 0xffff'a55a'ffff'5aa5;
 
 static std::vector<RelatedPlace>
