@@ -7,6 +7,7 @@
 #ifndef SWAGE_TEST_LIB_BITS_H
 #define SWAGE_TEST_LIB_BITS_H
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -80,6 +81,45 @@ inline double fromE4m3(uint8_t bits) {
   int exponent = bits >> 3 & 15, fraction = bits & 7;
   double value = exponent == 0 ? std::ldexp(fraction, -9) : std::ldexp(8 + fraction, exponent - 10);
   return bits & 0x80 ? -value : value;
+}
+/// To nearest even in a binary format with infinities; what overflows becomes one.  Not for NaN.
+inline uint64_t toFormat(double value, int exponentBits, int fractionBits) {
+  int bias = (1 << (exponentBits - 1)) - 1;
+  uint64_t sign = uint64_t(std::signbit(value)) << (exponentBits + fractionBits);
+  double magnitude = std::abs(value);
+  uint64_t infinity = ((uint64_t(1) << exponentBits) - 1) << fractionBits;
+  if (std::isinf(magnitude))
+    return sign | infinity;
+  int exponent = magnitude == 0 ? 1 - bias : std::max(std::ilogb(magnitude), 1 - bias);
+  // In units of the last place: nearbyint rounds to even.
+  double units = std::nearbyint(std::ldexp(magnitude, fractionBits - exponent));
+  // A carry into the next exponent is right as it stands, and so is the step up from denormals.
+  uint64_t bits = uint64_t(units) + (uint64_t(exponent + bias - 1) << fractionBits);
+  return sign | std::min(bits, infinity);
+}
+inline uint16_t toF16(double value) {
+  return std::isnan(value) ? 0x7fff : uint16_t(toFormat(value, 5, 10));
+}
+inline uint16_t toBf16(double value) {
+  return std::isnan(value) ? 0x7fff : uint16_t(toFormat(value, 8, 7));
+}
+/// Saturated (cvt.satfinite): the largest number instead of infinity.
+inline uint8_t toE5m2(double value) {
+  if (std::isnan(value))
+    return 0x7f;
+  uint8_t bits = uint8_t(toFormat(value, 5, 2));
+  return (bits & 0x7f) >= 0x7c ? uint8_t((bits & 0x80) | 0x7b) : bits;
+}
+inline uint8_t toE4m3(double value) {
+  if (std::isnan(value))
+    return 0x7f;
+  double magnitude = std::abs(value);
+  uint8_t sign = std::signbit(value) ? 0x80 : 0;
+  if (magnitude >= 448)
+    return sign | 0x7e;
+  int exponent = magnitude == 0 ? -6 : std::max(std::ilogb(magnitude), -6);
+  return uint8_t(sign | (uint8_t(std::nearbyint(std::ldexp(magnitude, 3 - exponent))) +
+                         ((exponent + 6) << 3)));
 }
 /// What the matrix instructions read of an f32: the low 13 bits do not count.
 inline double fromTf32(uint32_t bits) { return floatFromBits(bits & 0xffffe000u); }

@@ -200,7 +200,9 @@ static double ulpsBetween(const char *a, const char *b) {
   std::memcpy(&q, b, sizeof(q));
   if (std::isnan(x) || std::isnan(y))
     return std::isnan(x) && std::isnan(y) ? 0 : INFINITY;
-  return std::abs(double(ordered<Bits, Signed>(p)) - double(ordered<Bits, Signed>(q)));
+  // The difference before the double: numbers of 64 bits do not fit one.
+  __int128 distance = __int128(ordered<Bits, Signed>(p)) - ordered<Bits, Signed>(q);
+  return double(distance < 0 ? -distance : distance);
 }
 
 std::string WrapperCase::compare(std::string_view actual, std::string_view expected) const {

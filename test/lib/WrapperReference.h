@@ -79,6 +79,10 @@ private:
   std::vector<size_t> next;
 };
 
+/// 16 words at which `count` threads, whose values begin at word `first`, have done the atomics of
+/// atomic_crowd and cluster_atomics.
+Memory crowd(const Memory &in, unsigned first, unsigned count);
+
 using Reference = std::function<void(const WrapperCase &test, const Memory &in, Memory &out)>;
 using References = std::map<std::string, Reference>;
 
