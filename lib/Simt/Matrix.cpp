@@ -1,99 +1,15 @@
 //===- Matrix.cpp - Matrix instructions of a warp -------------------------===//
 //
-// ldmatrix, stmatrix and mma.sync.  D of mma.sync is accumulated in f32 in the order of k: the
-// hardware adds in another order and drops bits, so results agree within the bound of the sum only.
-// s8 and u8 are exact and wrap around.
-//
-// A word of A in register r of lane (g, t) = (lane / 4, lane % 4) is word t + 4 (r / 2) of row
-// g + 8 (r % 2), and a word of B is word t + 4 r of column g, whatever the elements are.
+// ldmatrix, stmatrix and mma.sync, whose arithmetic is in TensorCore.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
 #include "MatrixElements.h"
+#include "TensorCore.h"
 
 #include <fmt/format.h>
 
 using namespace swage::simt;
-
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-//===----------------------------------------------------------------------===//
-// mma.sync
-//===----------------------------------------------------------------------===//
-
-static constexpr unsigned kRows = 16, kColumns = 8, kMaxSteps = 32;
-
-namespace {
-struct alignas(64) WarpTile {
-  unsigned aWords[kOperandWords][kRows], bWords[kOperandWords][kColumns];
-  float a[kMaxSteps][kRows], b[kMaxSteps][kColumns], d[kRows][kColumns];
-};
-} // namespace
-
-/// Eight rows at a time: as many accumulators as registers.
-template <unsigned Steps> static SWAGE_SIMT_INLINE void multiplySteps(WarpTile &tile) {
-  for (unsigned row = 0; row < kRows; row += 8) {
-    Floats sums[8];
-    for (unsigned i = 0; i < 8; ++i)
-      sums[i] = loadFloats(tile.d[row + i]);
-    for (unsigned k = 0; k < Steps; ++k) {
-      const Floats b = loadFloats(tile.b[k]);
-      for (unsigned i = 0; i < 8; ++i)
-        sums[i] += tile.a[k][row + i] * b;
-    }
-    for (unsigned i = 0; i < 8; ++i)
-      store(tile.d[row + i], sums[i]);
-  }
-}
-
-SWAGE_SIMT_CLONES void swage::simt::multiplyFragments(void *const *lanes) {
-  WarpTile tile;
-  const LaneMultiply &first = *static_cast<const LaneMultiply *>(lanes[0]);
-  const bool integers = isInteger(first.elementA);
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const LaneMultiply &own = *static_cast<const LaneMultiply *>(lanes[lane]);
-    const unsigned g = lane / 4, t = lane % 4;
-    tile.aWords[t][g] = own.a[0];
-    tile.aWords[t][g + 8] = own.a[1];
-    tile.aWords[t + 4][g] = own.a[2];
-    tile.aWords[t + 4][g + 8] = own.a[3];
-    tile.bWords[t][g] = own.b[0];
-    tile.bWords[t + 4][g] = own.b[1];
-    // Sums of 32 products of bytes are exact as floats; those of int accumulators are not.
-    if (integers) {
-      std::memset(&tile.d[g][2 * t], 0, 8);
-      std::memset(&tile.d[g + 8][2 * t], 0, 8);
-    } else {
-      std::memcpy(&tile.d[g][2 * t], own.d, 8);
-      std::memcpy(&tile.d[g + 8][2 * t], static_cast<const float *>(own.d) + 2, 8);
-    }
-  }
-  widenRows(first.elementA, tile.aWords[0], kRows, kRows, tile.a[0]);
-  widenRows(first.elementB, tile.bWords[0], kColumns, kColumns, tile.b[0]);
-  switch (elementBytes(first.elementA)) {
-  case 4:
-    multiplySteps<8>(tile);
-    break;
-  case 2:
-    multiplySteps<16>(tile);
-    break;
-  default:
-    multiplySteps<32>(tile);
-    break;
-  }
-  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
-    const LaneMultiply &own = *static_cast<const LaneMultiply *>(lanes[lane]);
-    const unsigned g = lane / 4, t = lane % 4;
-    if (integers) {
-      auto *d = static_cast<unsigned *>(own.d);
-      for (unsigned i = 0; i < 4; ++i)
-        d[i] += static_cast<unsigned>(static_cast<int>(tile.d[g + i / 2 * 8][2 * t + i % 2]));
-    } else {
-      std::memcpy(own.d, &tile.d[g][2 * t], 8);
-      std::memcpy(static_cast<float *>(own.d) + 2, &tile.d[g + 8][2 * t], 8);
-    }
-  }
-}
 
 /// Fails unless the thread's warp has all its lanes: the instructions have no mask.
 static Thread &threadOfWholeWarp(const char *what, const void *code) {
@@ -105,6 +21,10 @@ static Thread &threadOfWholeWarp(const char *what, const void *code) {
                                        threads % kWarpLanes, kWarpLanes));
   return thread;
 }
+
+//===----------------------------------------------------------------------===//
+// mma.sync
+//===----------------------------------------------------------------------===//
 
 static void multiply(MatrixElement elementA, MatrixElement elementB, unsigned k, void *d,
                      const unsigned *a, const unsigned *b) {

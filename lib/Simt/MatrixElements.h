@@ -1,15 +1,12 @@
-//===- MatrixElements.h - Operands of the matrix instructions as floats ---===//
+//===- MatrixElements.h - Elements of the matrix instructions -------------===//
 //
-// Every matrix instruction reads 32 bytes along k of each row of A and each column of B: eight
-// words, each with one, two or four elements.  The bodies of the instructions gather operands as
-// words, [word][row], and widen eight rows at a time to floats, [k][row].  All elements are exact
-// as floats, tf32 after its low 13 bits are dropped, as the hardware does.
+// All elements are exact as floats; tf32 after its low 13 bits are dropped, as the hardware does.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_LIB_SIMT_MATRIXELEMENTS_H
 #define SWAGE_LIB_SIMT_MATRIXELEMENTS_H
 
-#include "Descriptor.h"
+#include "swage/device/cpu/abi.cuh"
 
 #include <cstddef>
 #include <cstring>
@@ -28,8 +25,6 @@
 #define SWAGE_SIMT_INLINE inline __attribute__((always_inline))
 
 namespace swage::simt {
-
-constexpr unsigned kOperandWords = 8;
 
 inline unsigned elementBytes(MatrixElement element) {
   switch (element) {
@@ -117,64 +112,6 @@ template <MatrixElement Element> SWAGE_SIMT_INLINE Floats widen(Words words, uns
   }
   return Floats{};
 }
-
-/// words[w][row] to floats[k][row], for `rows` (a multiple of eight) rows; both arrays have
-/// `stride` columns.
-template <MatrixElement Element>
-SWAGE_SIMT_INLINE void widenRows(const unsigned *words, unsigned rows, unsigned stride,
-                                 float *floats) {
-  constexpr unsigned kPerWord = Element == MatrixElement::Tf32 ? 1
-                                : Element == MatrixElement::F16 || Element == MatrixElement::Bf16
-                                    ? 2
-                                    : 4;
-  for (unsigned word = 0; word < kOperandWords; ++word)
-    for (unsigned row = 0; row < rows; row += kLanesOfVector) {
-      const Words loaded = loadWords(words + word * stride + row);
-      for (unsigned i = 0; i < kPerWord; ++i)
-        store(floats + (word * kPerWord + i) * stride + row, widen<Element>(loaded, i));
-    }
-}
-
-SWAGE_SIMT_INLINE void widenRows(MatrixElement element, const unsigned *words, unsigned rows,
-                                 unsigned stride, float *floats) {
-  switch (element) {
-  case MatrixElement::F16:
-    return widenRows<MatrixElement::F16>(words, rows, stride, floats);
-  case MatrixElement::Bf16:
-    return widenRows<MatrixElement::Bf16>(words, rows, stride, floats);
-  case MatrixElement::Tf32:
-    return widenRows<MatrixElement::Tf32>(words, rows, stride, floats);
-  case MatrixElement::E4m3:
-    return widenRows<MatrixElement::E4m3>(words, rows, stride, floats);
-  case MatrixElement::E5m2:
-    return widenRows<MatrixElement::E5m2>(words, rows, stride, floats);
-  case MatrixElement::S8:
-    return widenRows<MatrixElement::S8>(words, rows, stride, floats);
-  case MatrixElement::U8:
-    return widenRows<MatrixElement::U8>(words, rows, stride, floats);
-  }
-}
-
-/// What one lane of a warp passes to mma.sync.
-struct LaneMultiply {
-  MatrixElement elementA, elementB;
-  void *d; ///< four floats, or ints
-  const unsigned *a, *b;
-};
-/// mma.sync, from what the lanes passed.  (Matrix.cpp)
-void multiplyFragments(void *const *lanes);
-
-// wgmma (Wgmma.cpp).
-
-/// One operand of a warpgroup's multiplication, [k][row]: from shared memory at `shared` (address
-/// 0), or from words [word][row].
-void widenOperand(const char *shared, const MatrixDescriptor &descriptor,
-                  const MatrixOperand &operand, MatrixElement element, float *floats);
-void widenOperand(const unsigned *words, unsigned rows, MatrixElement element, float *floats);
-/// d[row][column] = (accumulate ? d : 0) + the sum over k, in order, of a[k][row] b[k][column], for
-/// 64 rows; d and b have `columns`, a multiple of eight.
-void multiplyTile(float *d, const float *a, const float *b, unsigned columns, unsigned steps,
-                  bool accumulate);
 
 } // namespace swage::simt
 

@@ -1,5 +1,7 @@
 //===- Wgmma.cpp - Matrix instructions of a warpgroup ---------------------===//
 //
+// The arithmetic is in TensorCore.cpp.
+//
 // A wgmma reads shared memory when it takes effect, but its accumulators belong to the threads,
 // whose registers are variables on the stacks of their fibers.  D of a sequence of wgmmas on the
 // same registers is therefore collected in one matrix here (Accumulation): each thread brings its
@@ -7,102 +9,21 @@
 // registers hold NaNs, or in eager mode what they held before.  A kernel that touches them too
 // early is wrong here in every mode.  Nothing else of a thread is touched outside of its own calls.
 //
-// D is accumulated in f32 in the order of k; the hardware adds in another order and drops bits.
-//
 // Fences and commits are no meetings of the warpgroup; that all threads came through the same ones
 // is seen at the next multiplication or wait.  None of these orders the memory accesses of threads.
 //
 //===----------------------------------------------------------------------===//
 #include "Machine.h"
 #include "MatrixElements.h"
+#include "TensorCore.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 
 using namespace swage::simt;
 
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-static constexpr unsigned kRows = 64, kMaxColumns = 256, kMaxSteps = 32;
+static constexpr unsigned kRows = 64, kMaxColumns = 256;
 static constexpr unsigned kWarps = kWarpgroupThreads / kWarpLanes;
-
-//===----------------------------------------------------------------------===//
-// Arithmetic
-//===----------------------------------------------------------------------===//
-
-template <MatrixElement Element>
-static SWAGE_SIMT_INLINE void widenPieces(const char *shared, const MatrixDescriptor &descriptor,
-                                          const MatrixOperand &operand, float *floats) {
-  for (unsigned k = 0; k < operand.steps(); ++k)
-    for (unsigned piece = 0; piece < operand.rows / 8; ++piece) {
-      unsigned short __attribute__((vector_size(16))) elements;
-      std::memcpy(&elements, shared + descriptor.pieceOfStep(k, piece), kPieceBytes);
-      store(floats + k * operand.rows + 8 * piece,
-            widen<Element>(__builtin_convertvector(elements, Words), 0));
-    }
-}
-
-SWAGE_SIMT_CLONES void swage::simt::widenOperand(const char *shared,
-                                                 const MatrixDescriptor &descriptor,
-                                                 const MatrixOperand &operand,
-                                                 MatrixElement element, float *floats) {
-  if (!operand.kMajor) { // 16-bit elements
-    if (element == MatrixElement::F16)
-      widenPieces<MatrixElement::F16>(shared, descriptor, operand, floats);
-    else
-      widenPieces<MatrixElement::Bf16>(shared, descriptor, operand, floats);
-    return;
-  }
-  alignas(64) unsigned words[kOperandWords * kMaxColumns];
-  for (unsigned row = 0; row < operand.rows; ++row)
-    for (unsigned half = 0; half < 2; ++half) {
-      unsigned piece[4];
-      std::memcpy(piece, shared + descriptor.pieceOfRow(row, half), kPieceBytes);
-      for (unsigned i = 0; i < 4; ++i)
-        words[(4 * half + i) * operand.rows + row] = piece[i];
-    }
-  widenRows(element, words, operand.rows, operand.rows, floats);
-}
-
-SWAGE_SIMT_CLONES void swage::simt::widenOperand(const unsigned *words, unsigned rows,
-                                                 MatrixElement element, float *floats) {
-  widenRows(element, words, rows, rows, floats);
-}
-
-/// Four rows by `Vectors` times eight columns.
-template <unsigned Vectors>
-static SWAGE_SIMT_INLINE void multiplyPanel(float *d, const float *a, const float *b,
-                                            unsigned columns, unsigned steps, bool accumulate) {
-  constexpr unsigned kPanelRows = 4;
-  for (unsigned row = 0; row < kRows; row += kPanelRows) {
-    Floats sums[kPanelRows][Vectors];
-    float *const panel = d + row * columns;
-    for (unsigned i = 0; i < kPanelRows; ++i)
-      for (unsigned j = 0; j < Vectors; ++j)
-        sums[i][j] = accumulate ? loadFloats(panel + i * columns + j * kLanesOfVector) : Floats{};
-    for (unsigned k = 0; k < steps; ++k) {
-      Floats right[Vectors];
-      for (unsigned j = 0; j < Vectors; ++j)
-        right[j] = loadFloats(b + k * columns + j * kLanesOfVector);
-      for (unsigned i = 0; i < kPanelRows; ++i)
-        for (unsigned j = 0; j < Vectors; ++j)
-          sums[i][j] += a[k * kRows + row + i] * right[j];
-    }
-    for (unsigned i = 0; i < kPanelRows; ++i)
-      for (unsigned j = 0; j < Vectors; ++j)
-        store(panel + i * columns + j * kLanesOfVector, sums[i][j]);
-  }
-}
-
-SWAGE_SIMT_CLONES void swage::simt::multiplyTile(float *d, const float *a, const float *b,
-                                                 unsigned columns, unsigned steps,
-                                                 bool accumulate) {
-  unsigned column = 0;
-  for (; column + 16 <= columns; column += 16)
-    multiplyPanel<2>(d + column, a, b + column, columns, steps, accumulate);
-  if (column < columns)
-    multiplyPanel<1>(d + column, a, b + column, columns, steps, accumulate);
-}
 
 //===----------------------------------------------------------------------===//
 // Accumulations and their steps
@@ -173,17 +94,14 @@ void Accumulation::performUpTo(size_t number) {
 }
 
 void Step::multiply() {
-  struct alignas(64) Operands {
-    float a[kMaxSteps * kRows], b[kMaxSteps * kMaxColumns];
-  };
-  static thread_local Operands operands;
+  static thread_local Factor a, b;
   const char *shared = issuer->home->shared;
   if (fromRegisters)
-    widenOperand(aWords.data(), kRows, elementA, operands.a);
+    a.set(MatrixUnit::Warpgroup, elementA, kRows, aWords.data());
   else
-    widenOperand(shared, descriptorA, operandA, elementA, operands.a);
-  widenOperand(shared, descriptorB, operandB, elementB, operands.b);
-  multiplyTile(into->d.get(), operands.a, operands.b, into->columns, operandB.steps(), accumulate);
+    a.set(elementA, shared, descriptorA, operandA);
+  b.set(elementB, shared, descriptorB, operandB);
+  multiplyFactors(MatrixUnit::Warpgroup, a, b, accumulate, into->d.get());
 }
 
 namespace swage::simt {
