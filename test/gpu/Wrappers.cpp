@@ -31,7 +31,10 @@ int swage::test::runWrappers(const WrapperOptions &options) {
   suite.seeds = options.seeds;
   suite.only = options.only;
 
-  int failed = judgeKernels(**gpu, kernelFiles(root + "/test/Simt/Kernels"), suite);
+  std::vector<std::string> files = kernelFiles(root + "/test/Simt/Kernels");
+  for (const std::string &file : kernelFiles(root + "/test/Templates"))
+    files.push_back(file);
+  int failed = judgeKernels(**gpu, files, suite);
   if (!options.recorded.empty()) {
     auto recording = Recording::read(options.recorded);
     if (!recording)

@@ -452,6 +452,15 @@ Expected<std::vector<KernelProblem>> swage::test::problemsOf(const std::string &
   std::vector<std::string> variants = linesOf(*text, "variant");
   variants.insert(variants.begin(), "");
   std::vector<KernelProblem> problems;
+  std::string stem = std::filesystem::path(path).stem().string(), kernel = stem;
+  std::replace(kernel.begin(), kernel.end(), '-', '_');
+  if (auto problem = templateProblem(kernel)) {
+    problem->title = stem;
+    problem->run.file = stem + ".cu";
+    problem->run.kernel = kernel;
+    problem->run.text = *text;
+    problems.push_back(std::move(*problem));
+  }
   for (const std::string &variant : variants) {
     std::string changed = *text;
     if (size_t equals = variant.find('='); equals != std::string::npos) {

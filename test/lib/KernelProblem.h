@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 
 namespace swage::test {
 
@@ -41,6 +42,8 @@ Expected<std::vector<KernelProblem>> problemsOf(const std::string &path);
 /// One problem: `line` is what follows "run:".
 Expected<KernelProblem> makeProblem(const std::string &path, const std::string &text,
                                     const std::string &line, uint64_t seed = 1);
+/// The problem of a kernel of test/Templates, which say nothing themselves.
+std::optional<KernelProblem> templateProblem(const std::string &kernel, uint64_t seed = 1);
 /// The .cu files of a directory, sorted.
 std::vector<std::string> kernelFiles(const std::string &directory);
 
