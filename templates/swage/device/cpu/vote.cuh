@@ -12,7 +12,8 @@ __device__ __forceinline__ bool anyLane(bool predicate, unsigned lanes = kAllLan
   return simt::abi->ballot(lanes, predicate, "anyLane") != 0;
 }
 __device__ __forceinline__ bool allLanes(bool predicate, unsigned lanes = kAllLanes) {
-  return simt::abi->ballot(lanes, predicate, "allLanes") == lanes;
+  // Lanes that a partial warp does not have do not vote.
+  return simt::abi->ballot(lanes, !predicate, "allLanes") == 0;
 }
 
 template <class T>
