@@ -9,6 +9,7 @@
 #include "swage/Support/Options.h"
 #include "swage/Support/Text.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstring>
@@ -124,7 +125,35 @@ static bool isIdentifier(std::string_view text) {
   return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0]));
 }
 
-std::vector<std::string> swage::simt::kernelNames(std::string_view source) {
+/// The text without comments and literals, which may name what they do not define.
+static std::string codeOf(std::string_view source) {
+  std::string code;
+  for (size_t i = 0; i < source.size();) {
+    std::string_view rest = source.substr(i);
+    size_t end = 1;
+    if (rest.substr(0, 2) == "//") {
+      end = rest.find('\n');
+    } else if (rest.substr(0, 2) == "/*") {
+      end = rest.find("*/", 2);
+      end = end == std::string_view::npos ? end : end + 2;
+    } else if (rest[0] == '"') {
+      while (end < rest.size() && rest[end] != '"')
+        end += rest[end] == '\\' ? 2 : 1;
+      ++end;
+    } else {
+      code += rest[0];
+      ++i;
+      continue;
+    }
+    code += ' ';
+    i += std::min(end, rest.size());
+  }
+  return code;
+}
+
+std::vector<std::string> swage::simt::kernelNames(std::string_view text) {
+  const std::string code = codeOf(text);
+  const std::string_view source = code;
   std::vector<std::string> names;
   const std::string_view marker = "__global__";
   for (size_t at = source.find(marker); at != std::string_view::npos;
@@ -147,7 +176,9 @@ std::vector<std::string> swage::simt::kernelNames(std::string_view source) {
         }
         continue;
       }
-      if (c == '(' && isIdentifier(word) && word != "void")
+      // Declared and defined, it is still one.
+      if (c == '(' && isIdentifier(word) && word != "void" &&
+          std::find(names.begin(), names.end(), word) == names.end())
         names.push_back(word);
       if (!std::isspace(static_cast<unsigned char>(c)))
         break;

@@ -38,7 +38,8 @@ std::string SubprocessOutcome::str() const {
   return "";
 }
 
-/// The environment without what changes where compilers look and in which language they complain.
+/// The environment without what changes where compilers look, what they do beyond their options and
+/// in which language they complain.
 static std::vector<char *> childEnvironment(std::string &temporaries) {
   static char language[] = "LC_ALL=C";
   static const std::string_view dropped[] = {"CPATH=",
@@ -48,6 +49,10 @@ static std::vector<char *> childEnvironment(std::string &temporaries) {
                                              "DEPENDENCIES_OUTPUT=",
                                              "SUNPRO_DEPENDENCIES=",
                                              "GCC_COLORS=",
+                                             "GCC_COMPARE_DEBUG=",
+                                             "CCC_OVERRIDE_OPTIONS=",
+                                             "LD_RUN_PATH=",
+                                             "LIBRARY_PATH=",
                                              "LC_ALL=",
                                              "TMPDIR="};
   std::vector<char *> kept;
@@ -105,9 +110,10 @@ SubprocessOutcome swage::simt::runProgram(const std::vector<std::string> &argume
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  // In this order: the pipe is 0 itself in a program that has closed its input.
   posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
   posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   if (!directory.empty())
     posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   // A group of its own can be killed whole: drivers of compilers start the compiler proper.
