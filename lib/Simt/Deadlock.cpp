@@ -136,6 +136,10 @@ Finding WorkerImpl::deadlock() {
     result.kind = loops ? FindingKind::NoProgress : FindingKind::Deadlock;
     result.message = loops ? fmt::format("{} threads wait in loops for what never happens", waiting)
                            : fmt::format("no thread can run: {} wait", waiting);
+    uint64_t begun = std::min<uint64_t>(state.next.load(), state.clusters);
+    if (loops && begun < state.clusters)
+      result.message += fmt::format("; {} blocks have not begun, as a device holds no more at once",
+                                    (state.clusters - begun) * launch.clusterSize);
     const Thread *shown = first;
     if (forMbarrier && !loops) {
       shown = forMbarrier;

@@ -2,6 +2,7 @@
 
 #include "Fiber.h"
 
+#include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <sys/mman.h>
@@ -20,6 +21,11 @@ using namespace swage::simt;
 // Stacks
 //===----------------------------------------------------------------------===//
 
+/// A guard splits its mapping in two, and a process has 65530 (vm.max_map_count). Blocks that wait
+/// for each other have more threads than that, of which the last go without.
+static constexpr int kMaxGuards = 16 << 10;
+static std::atomic<int> guardsInUse{0};
+
 std::unique_ptr<Stack> Stack::create(size_t color) {
   void *memory = mmap(nullptr, kGuardBytes + kStackBytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -27,14 +33,18 @@ std::unique_ptr<Stack> Stack::create(size_t color) {
     return nullptr;
   auto stack = std::make_unique<Stack>();
   stack->base = static_cast<char *>(memory);
-  if (mprotect(stack->base, kGuardBytes, PROT_NONE) != 0)
-    return nullptr;
+  stack->isGuarded =
+      ++guardsInUse <= kMaxGuards && mprotect(stack->base, kGuardBytes, PROT_NONE) == 0;
+  if (!stack->isGuarded)
+    --guardsInUse;
   // Tops at the same place in their pages would all fall into the same cache sets.
   stack->stackTop = stack->base + kGuardBytes + kStackBytes - color * 832 % 4096 / 64 * 64;
   return stack;
 }
 
 Stack::~Stack() {
+  if (isGuarded)
+    --guardsInUse;
   if (base)
     munmap(base, kGuardBytes + kStackBytes);
 }
@@ -52,6 +62,9 @@ static Pool &pool() {
   return pool;
 }
 
+/// The threads of the largest cluster.
+static constexpr size_t kMostKept = 16 << 10;
+
 std::vector<std::unique_ptr<Stack>> StackPool::take() {
   std::lock_guard<std::mutex> lock(pool().mutex);
   if (pool().sets.empty())
@@ -62,6 +75,9 @@ std::vector<std::unique_ptr<Stack>> StackPool::take() {
 }
 
 void StackPool::giveBack(std::vector<std::unique_ptr<Stack>> stacks) {
+  // Those of clusters that waited for each other are many, and few launches need them again.
+  if (stacks.size() > kMostKept)
+    stacks.resize(kMostKept);
   std::lock_guard<std::mutex> lock(pool().mutex);
   pool().sets.push_back(std::move(stacks));
 }

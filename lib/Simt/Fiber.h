@@ -27,11 +27,12 @@ public:
   bool contains(const void *address) const {
     return address >= low() && address < base + kGuardBytes + kStackBytes;
   }
-  bool guards(const void *address) const { return address >= base && address < low(); }
+  bool guards(const void *address) const { return isGuarded && address >= base && address < low(); }
 
 private:
   static constexpr size_t kGuardBytes = 4096;
   char *base = nullptr, *stackTop = nullptr;
+  bool isGuarded = false;
 };
 
 /// Stacks of finished launches, for the next ones: making one costs about 10 us.

@@ -80,6 +80,11 @@ static char *arena(unsigned bytes) {
       worker.fail(thread, FindingKind::BadInstruction, CODE,
                   fmt::format("arena<{}> in a kernel that has arena<{}>: there is one arena", bytes,
                               block.staticSharedBytes));
+    if (bytes + block.dynamicSharedBytes > kMaxDynamicSharedBytes)
+      worker.fail(thread, FindingKind::BadInstruction, CODE,
+                  fmt::format("arena<{}> beside {} bytes of dynamic shared memory: a block may "
+                              "have {}",
+                              bytes, block.dynamicSharedBytes, kMaxDynamicSharedBytes));
     block.staticSharedBytes = bytes;
     std::memset(block.shared + kStaticSharedBase, kPoisonByte, bytes);
     if (Checker *checker = block.cluster->checker.get())
@@ -231,8 +236,9 @@ static Word updated(Word old, Word operand, Word comparand, AtomicOp op, NumberK
   }
 }
 
+/// Whether it has changed what is there.
 template <class Word>
-static void atomicAt(void *at, AtomicOp op, NumberKind kind, const void *operand,
+static bool atomicAt(void *at, AtomicOp op, NumberKind kind, const void *operand,
                      const void *comparand, void *old, bool flush) {
   auto *place = static_cast<Word *>(at);
   Word value = 0, compared = 0;
@@ -248,9 +254,10 @@ static void atomicAt(void *at, AtomicOp op, NumberKind kind, const void *operand
       ;
   if (old)
     std::memcpy(old, &before, sizeof(Word));
+  return op != AtomicOp::Load && before != updated(before, value, compared, op, kind, flush);
 }
 
-static void atomicAt(void *at, unsigned bytes, AtomicOp op, NumberKind kind, const void *operand,
+static bool atomicAt(void *at, unsigned bytes, AtomicOp op, NumberKind kind, const void *operand,
                      const void *comparand, void *old, bool flush) {
   switch (bytes) {
   case 2:
@@ -262,17 +269,26 @@ static void atomicAt(void *at, unsigned bytes, AtomicOp op, NumberKind kind, con
   }
 }
 
-/// A thread that reads the same flag so often waits for it, whether it says so or not.
+/// A thread that reads flags so often, or fails to take locks, waits for them, whether it says so
+/// or not.
 static constexpr unsigned kReadsUntilPause = 16;
+
+/// After each atomic access: a change may be what others wait for in loops.
+static void noteAtomic(Thread &thread, AtomicOp op, bool changed, const void *code) {
+  if (changed)
+    currentWorker->noteProgress();
+  else if ((op == AtomicOp::Load || op == AtomicOp::Exchange || op == AtomicOp::CompareExchange) &&
+           ++thread.atomicReads % kReadsUntilPause == 0)
+    Worker::current().pause(code);
+}
 
 static void atomicGlobal(void *at, unsigned bytes, AtomicOp op, NumberKind kind,
                          const void *operand, const void *comparand, void *old) {
   const void *code = CODE;
   Thread &thread = Worker::thread();
   accessGlobal(thread, at, bytes, bytes, op != AtomicOp::Load, "an atomic access", code);
-  atomicAt(at, bytes, op, kind, operand, comparand, old, true);
-  if (op == AtomicOp::Load && ++thread.atomicReads % kReadsUntilPause == 0)
-    Worker::current().pause(code);
+  bool changed = atomicAt(at, bytes, op, kind, operand, comparand, old, true);
+  noteAtomic(thread, op, changed, code);
 }
 
 static void atomicShared(SharedAddress at, unsigned bytes, AtomicOp op, NumberKind kind,
@@ -282,9 +298,8 @@ static void atomicShared(SharedAddress at, unsigned bytes, AtomicOp op, NumberKi
   SharedPlace place = sharedPlace(thread, at, bytes, bytes, "an atomic access", code);
   if (Checker *checker = thread.home->cluster->checker.get())
     checker->sharedAtomic(thread, *place.block, place.at, bytes, "an atomic access", code);
-  atomicAt(place.data(), bytes, op, kind, operand, comparand, old, false);
-  if (op == AtomicOp::Load && ++thread.atomicReads % kReadsUntilPause == 0)
-    Worker::current().pause(code);
+  bool changed = atomicAt(place.data(), bytes, op, kind, operand, comparand, old, false);
+  noteAtomic(thread, op, changed, code);
 }
 
 /// Threads of a cluster see each other's accesses in order anyway.

@@ -9,6 +9,7 @@
 #include "Scheduler.h"
 
 #include <algorithm>
+#include <cfenv>
 #include <cstring>
 #include <fmt/format.h>
 #include <numeric>
@@ -23,8 +24,11 @@ thread_local WorkerImpl *swage::simt::currentWorker = nullptr;
 
 /// After this long without any thread making progress, loops that wait are taken to wait forever.
 static constexpr std::chrono::seconds kPatience{3};
-/// Clusters in one worker that wait for each other.
-static constexpr size_t kMaxResident = 264;
+/// A worker that computes may do what the others wait for: it counts as waiting only if it has
+/// looked within this time.
+static constexpr std::chrono::seconds kLookedLately{1};
+/// What waits for each other: as much as an H200 holds at once.
+static constexpr size_t kMaxResidentBlocks = 132 * 32, kMaxResidentThreads = 132 * 2048;
 static constexpr size_t kSharedSpan = (kSharedEnd + 4095) / 4096 * 4096;
 
 //===----------------------------------------------------------------------===//
@@ -63,7 +67,7 @@ std::string Thread::str() const {
 
 WorkerImpl::WorkerImpl(const Launch &launch, const SimulatorOptions &options, LaunchState &state,
                        unsigned number)
-    : launch(launch), options(options), state(state), handle(*this),
+    : launch(launch), options(options), state(state), handle(*this), number(number),
       randomState((options.seed + number) * 0x9e3779b97f4a7c15ull + 1), stacks(StackPool::take()) {
   for (auto stack = stacks.rbegin(); stack != stacks.rend(); ++stack)
     freeStacks.push_back(stack->get());
@@ -137,6 +141,7 @@ static void resetBlock(Block &block, unsigned index) {
     thread.finished = false;
     thread.arrivedAtCluster = false;
     thread.clusterPhase = 0;
+    thread.atomicReads = 0;
     thread.copies.clear();
     thread.bulkStores.clear();
   }
@@ -168,6 +173,7 @@ bool WorkerImpl::startCluster() {
     for (Thread &thread : block->threads)
       ready.pushBack(&thread);
   resident.push_back(std::move(cluster));
+  state.residentBlocks += launch.clusterSize;
   return true;
 }
 
@@ -190,6 +196,7 @@ void WorkerImpl::retire(Cluster &cluster) {
                          [&](const auto &other) { return other.get() == &cluster; });
   idle.push_back(std::move(*at));
   resident.erase(at);
+  state.residentBlocks -= launch.clusterSize;
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,7 +231,10 @@ void WorkerImpl::switchTo(Thread *thread, void **save) {
     if (!stack) {
       finding = Finding();
       finding->kind = FindingKind::Crash;
-      finding->message = "no memory for another stack";
+      finding->message = fmt::format(
+          "no memory for the stack of another thread; {} threads of {} blocks wait for each other",
+          stacks.size(), resident.size() * launch.clusterSize);
+      finding->thread = thread->str();
       stop();
     }
     thread->fiber.stack = stack;
@@ -275,12 +285,22 @@ Thread *WorkerImpl::next() {
   return ready.popAt(handle.random() % ready.size());
 }
 
+bool LaunchState::allLookedSince(std::chrono::steady_clock::time_point time) const {
+  return std::all_of(looked.begin(), looked.end(),
+                     [&](const auto &last) { return last.load() >= time; });
+}
+
+bool WorkerImpl::hasRoomForCluster() const {
+  size_t blocks = state.residentBlocks.load() + launch.clusterSize;
+  return blocks <= kMaxResidentBlocks && blocks * launch.threads <= kMaxResidentThreads;
+}
+
 /// Only threads that wait in loops are left: gives them something to wait for, and lets them look
 /// again.
 bool WorkerImpl::waitForOthers() {
   if (state.stopped.load(std::memory_order_relaxed))
     return false;
-  if (resident.size() < kMaxResident && startCluster())
+  if (hasRoomForCluster() && startCluster())
     return true;
   auto now = std::chrono::steady_clock::now();
   if (fruitlessRounds++ == 0)
@@ -290,10 +310,11 @@ bool WorkerImpl::waitForOthers() {
       isFruitless = true;
       ++state.fruitless;
     }
+    state.looked[number] = now;
     // Another worker that goes on may still do what is waited for.
     if (state.fruitless.load() < state.running.load())
       fruitlessSince = now;
-    else if (now - fruitlessSince > kPatience)
+    else if (now - fruitlessSince > kPatience && state.allLookedSince(now - kLookedLately))
       return false;
     sched_yield();
   }
@@ -305,11 +326,7 @@ bool WorkerImpl::waitForOthers() {
 
 void Worker::wake(Thread &thread) {
   thread.wait = Wait();
-  impl.fruitlessRounds = 0;
-  if (impl.isFruitless) {
-    impl.isFruitless = false;
-    --impl.state.fruitless;
-  }
+  impl.noteProgress();
   // In the forward order, those that were woken together go on together: their data is in the
   // cache.
   if (impl.options.order == Order::Forward)
@@ -351,7 +368,7 @@ void Worker::onMainStack(const std::function<void()> &function) {
 
 void WorkerImpl::finishThread(Thread &thread) {
   thread.finished = true;
-  fruitlessRounds = 0;
+  noteProgress();
   Block &block = *thread.home;
   Cluster &cluster = *block.cluster;
   --block.live;
@@ -394,6 +411,10 @@ void WorkerImpl::threadMain() {
 
 void WorkerImpl::run() {
   currentWorker = this;
+  // Kernels round to nearest, keep denormals and never trap, whatever the program has chosen.
+  std::fenv_t environment;
+  std::fegetenv(&environment);
+  std::fesetenv(FE_DFL_ENV);
   {
     SignalScope signals(*this);
     if (startCluster())
@@ -406,8 +427,10 @@ void WorkerImpl::run() {
         }
       }
   }
+  std::fesetenv(&environment);
   running = nullptr;
   currentWorker = nullptr;
+  state.looked[number] = std::chrono::steady_clock::time_point::max();
   if (isFruitless)
     --state.fruitless;
   --state.running;
@@ -501,7 +524,8 @@ std::optional<Finding> swage::simt::run(const Launch &launch, const SimulatorOpt
     finding.kernel = launch.kernel->name;
     return finding;
   }
-  *launch.module->info().abi = &abiTable();
+  // Other launches of the module may write the same now.
+  __atomic_store_n(launch.module->info().abi, &abiTable(), __ATOMIC_RELAXED);
 
   LaunchState state;
   state.clusters = launch.blocks / launch.clusterSize;
@@ -516,13 +540,17 @@ std::optional<Finding> swage::simt::run(const Launch &launch, const SimulatorOpt
   }
   unsigned count = options.workers ? options.workers : std::thread::hardware_concurrency();
   count = std::max(1u, std::min(count, state.clusters));
+  state.looked = std::vector<std::atomic<std::chrono::steady_clock::time_point>>(count);
   std::vector<std::unique_ptr<WorkerImpl>> workers;
   for (unsigned i = 0; i < count; ++i)
     workers.push_back(std::make_unique<WorkerImpl>(launch, options, state, i));
   state.running = int(count);
   std::vector<std::thread> threads;
   for (unsigned i = 1; i < count; ++i)
-    threads.emplace_back([&workers, i] { workers[i]->run(); });
+    threads.emplace_back([&workers, i] {
+      blockSignalsOfHost();
+      workers[i]->run();
+    });
   workers[0]->run();
   for (std::thread &thread : threads)
     thread.join();

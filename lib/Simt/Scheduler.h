@@ -43,11 +43,17 @@ private:
 /// What the workers of a launch share.
 struct LaunchState {
   unsigned clusters = 1;
-  uint64_t multiplier = 1, offset = 0; ///< of the order of clusters, modulo their number
-  std::atomic<uint64_t> next{0};       ///< position in that order
-  std::atomic<bool> stopped{false};    ///< there is a finding
-  std::atomic<int> running{0};         ///< workers
-  std::atomic<int> fruitless{0};       ///< workers whose threads all wait in loops
+  uint64_t multiplier = 1, offset = 0;   ///< of the order of clusters, modulo their number
+  std::atomic<uint64_t> next{0};         ///< position in that order
+  std::atomic<size_t> residentBlocks{0}; ///< of all workers
+  std::atomic<bool> stopped{false};      ///< there is a finding
+  std::atomic<int> running{0};           ///< workers
+  std::atomic<int> fruitless{0};         ///< workers whose threads all wait in loops
+  /// When each worker's threads last looked in vain for what they wait for.
+  std::vector<std::atomic<std::chrono::steady_clock::time_point>> looked;
+
+  /// Whether all workers have looked since.
+  bool allLookedSince(std::chrono::steady_clock::time_point time) const;
 };
 
 struct WorkerImpl {
@@ -65,9 +71,17 @@ struct WorkerImpl {
   Thread *next();
   bool waitForOthers();
   void switchTo(Thread *thread, void **save);
-  void resume(Thread *thread);
   void threadMain();
   void finishThread(Thread &thread);
+  /// A thread has done what another may wait for in a loop.
+  void noteProgress() {
+    fruitlessRounds = 0;
+    if (isFruitless) {
+      isFruitless = false;
+      --state.fruitless;
+    }
+  }
+  bool hasRoomForCluster() const;
   void performOne(std::deque<AsyncRef> &operations);
   Finding deadlock();
   [[noreturn]] void stop();
@@ -77,6 +91,7 @@ struct WorkerImpl {
   const SimulatorOptions &options;
   LaunchState &state;
   Worker handle;
+  const unsigned number;
   uint64_t randomState;
 
   Ring ready;
@@ -96,11 +111,15 @@ struct WorkerImpl {
   bool isFruitless = false;
   uint64_t fruitlessRounds = 0;
   std::chrono::steady_clock::time_point fruitlessSince;
-  std::atomic<uint64_t> beats{0}; ///< for the watchdog: threads that began or went on
+  std::atomic<uint64_t> beats{0};   ///< for the watchdog: threads that began or went on
+  std::atomic<bool> isStuck{false}; ///< the watchdog's verdict
 };
 
 /// The worker and the CUDA thread of this host thread, null outside of a launch.
 extern thread_local WorkerImpl *currentWorker;
+
+/// Leaves the signals that others send to the process to the threads of the host program.
+void blockSignalsOfHost();
 
 /// While it lives, signals that a kernel causes on this host thread become findings, and a watchdog
 /// looks for threads that never stop.  (Signals.cpp)

@@ -18,11 +18,11 @@ using namespace swage;
 using namespace swage::simt;
 
 static constexpr int kCaught[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-/// Sent by the watchdog; not used for anything else in practice, and ignored by default.
+/// Sent by the watchdog: ignored by default, and hardly used for anything else.
 static constexpr int kStuckSignal = SIGURG;
 static constexpr size_t kAlternateStackBytes = 64 << 10;
-/// A thread that runs for so long without waiting for anything is stuck.
-static constexpr std::chrono::seconds kStuckAfter{20};
+/// A thread that runs for so many seconds without waiting for anything is stuck.
+static constexpr unsigned kStuckAfter = 20;
 
 static struct sigaction previousActions[NSIG];
 
@@ -31,13 +31,20 @@ static struct sigaction previousActions[NSIG];
 static const void *codeAt(const Module &module, void *context, bool callers) {
 #if defined(__x86_64__)
   auto *machine = static_cast<ucontext_t *>(context);
+  uintptr_t at = uintptr_t(machine->uc_mcontext.gregs[REG_RIP]);
+  uintptr_t top = uintptr_t(machine->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  auto *machine = static_cast<ucontext_t *>(context);
+  uintptr_t at = machine->uc_mcontext.pc, top = machine->uc_mcontext.sp;
+#endif
+#if defined(__x86_64__) || defined(__aarch64__)
   // As for all places: the return address, one past the instruction.
-  auto *code = reinterpret_cast<const char *>(machine->uc_mcontext.gregs[REG_RIP]) + 1;
+  auto *code = reinterpret_cast<const char *>(at) + 1;
   if (module.contains(code))
     return code;
   if (!callers)
     return nullptr;
-  auto *stack = reinterpret_cast<void *const *>(machine->uc_mcontext.gregs[REG_RSP]);
+  auto *stack = reinterpret_cast<void *const *>(top);
   for (int i = 0; i < 64; ++i)
     if (module.contains(stack[i]))
       return stack[i];
@@ -47,8 +54,9 @@ static const void *codeAt(const Module &module, void *context, bool callers) {
 
 static std::string describe(int signal, const void *address, const Thread &thread) {
   if (signal == kStuckSignal)
-    return fmt::format("the thread has run for {} s without an end, waiting for nothing",
-                       kStuckAfter.count());
+    return fmt::format("the thread has run for {} s without an end; if it waits for another "
+                       "thread, its loop must call swage::pause",
+                       kStuckAfter);
   if (signal == SIGFPE)
     return "integer division by zero, or its overflow";
   if (signal == SIGILL)
@@ -61,8 +69,9 @@ static std::string describe(int signal, const void *address, const Thread &threa
 
 static void handle(int signal, siginfo_t *info, void *context) {
   WorkerImpl *worker = currentWorker;
+  bool isOurs = signal != kStuckSignal || (worker && worker->isStuck.exchange(false));
   // On a fiber only: the main stack is our own code, and a crash there is ours.
-  if (worker && worker->running && !worker->mainTask) {
+  if (isOurs && worker && worker->running && !worker->mainTask) {
     Thread &thread = *worker->running;
     // The stack cannot be read where it has run into its guard; and a thread that is not stuck in
     // the kernel itself may hold a lock of the C library.
@@ -76,8 +85,6 @@ static void handle(int signal, siginfo_t *info, void *context) {
       worker->handle.fail(thread, kind, code, describe(signal, info->si_addr, thread));
     }
   }
-  if (signal == kStuckSignal)
-    return;
   const struct sigaction &previous = previousActions[signal];
   if (previous.sa_flags & SA_SIGINFO) {
     previous.sa_sigaction(signal, info, context);
@@ -87,17 +94,27 @@ static void handle(int signal, siginfo_t *info, void *context) {
     previous.sa_handler(signal);
     return;
   }
-  sigaction(signal, &previous, nullptr); // and the instruction is tried once more
+  if (signal != kStuckSignal)
+    sigaction(signal, &previous, nullptr); // and the instruction is tried once more
 }
 
 static void install() {
   struct sigaction action = {};
   action.sa_sigaction = handle;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
   sigemptyset(&action.sa_mask);
   for (int signal : kCaught)
     sigaction(signal, &action, &previousActions[signal]);
   sigaction(kStuckSignal, &action, &previousActions[kStuckSignal]);
+}
+
+void swage::simt::blockSignalsOfHost() {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (int signal : kCaught)
+    sigdelset(&signals, signal);
+  sigdelset(&signals, kStuckSignal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,8 +127,7 @@ class Watchdog {
 public:
   void add(WorkerImpl &worker) {
     std::lock_guard<std::mutex> lock(mutex);
-    watched.push_back(
-        {&worker, pthread_self(), worker.beats.load(), std::chrono::steady_clock::now()});
+    watched.push_back({&worker, pthread_self(), worker.beats.load(), 0});
     if (!isRunning) {
       isRunning = true;
       std::thread([this] { watch(); }).detach();
@@ -128,7 +144,7 @@ private:
     WorkerImpl *worker;
     pthread_t thread;
     uint64_t beats;
-    std::chrono::steady_clock::time_point since;
+    unsigned idle; ///< looks since the last beat: no clock, which goes on in a stopped process
   };
 
   void watch() {
@@ -138,13 +154,13 @@ private:
     for (;;) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       std::lock_guard<std::mutex> lock(mutex);
-      auto now = std::chrono::steady_clock::now();
       for (Watched &entry : watched) {
         uint64_t beats = entry.worker->beats.load(std::memory_order_relaxed);
         if (beats != entry.beats) {
           entry.beats = beats;
-          entry.since = now;
-        } else if (now - entry.since > kStuckAfter) {
+          entry.idle = 0;
+        } else if (++entry.idle > kStuckAfter) {
+          entry.worker->isStuck.store(true);
           pthread_kill(entry.thread, kStuckSignal);
         }
       }
