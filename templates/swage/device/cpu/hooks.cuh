@@ -35,20 +35,50 @@ SWAGE_HOOK void __tsan_read_range(void *at, unsigned long bytes) {
 SWAGE_HOOK void __tsan_write_range(void *at, unsigned long bytes) {
   swage::simt::abi->access(at, bytes, true, __builtin_return_address(0));
 }
-SWAGE_HOOK void *__tsan_memcpy(void *to, const void *from, unsigned long bytes) {
-  swage::simt::abi->access(from, bytes, false, __builtin_return_address(0));
-  swage::simt::abi->access(to, bytes, true, __builtin_return_address(0));
-  return __builtin_memcpy(to, from, bytes);
+
+// Copies that are calls: g++, and clang++ before 15, leave them to the C library.  The loops are of
+// volatile bytes, or the compilers would make calls of them again.
+namespace swage::simt {
+__forceinline__ void *copyBytes(void *to, const void *from, unsigned long bytes, const void *code) {
+  abi->access(from, bytes, false, code);
+  abi->access(to, bytes, true, code);
+  auto *target = static_cast<volatile char *>(to);
+  auto *source = static_cast<const volatile char *>(from);
+  const bool isUpward = to <= from;
+  for (unsigned long i = 0; i < bytes; ++i) {
+    const unsigned long at = isUpward ? i : bytes - 1 - i;
+    target[at] = source[at];
+  }
+  return to;
 }
-SWAGE_HOOK void *__tsan_memmove(void *to, const void *from, unsigned long bytes) {
-  swage::simt::abi->access(from, bytes, false, __builtin_return_address(0));
-  swage::simt::abi->access(to, bytes, true, __builtin_return_address(0));
-  return __builtin_memmove(to, from, bytes);
+__forceinline__ void *fillBytes(void *to, int value, unsigned long bytes, const void *code) {
+  abi->access(to, bytes, true, code);
+  auto *target = static_cast<volatile char *>(to);
+  for (unsigned long i = 0; i < bytes; ++i)
+    target[i] = static_cast<char>(value);
+  return to;
 }
-SWAGE_HOOK void *__tsan_memset(void *to, int value, unsigned long bytes) {
-  swage::simt::abi->access(to, bytes, true, __builtin_return_address(0));
-  return __builtin_memset(to, value, bytes);
-}
+} // namespace swage::simt
+
+#define SWAGE_COPY_HOOK(NAME)                                                                      \
+  SWAGE_HOOK void *NAME(void *to, const void *from, unsigned long bytes) {                         \
+    return swage::simt::copyBytes(to, from, bytes, __builtin_return_address(0));                   \
+  }
+#define SWAGE_FILL_HOOK(NAME)                                                                      \
+  SWAGE_HOOK void *NAME(void *to, int value, unsigned long bytes) {                                \
+    return swage::simt::fillBytes(to, value, bytes, __builtin_return_address(0));                  \
+  }
+// g++ exports its own idea of these whatever their visibility; the C library's would be taken.
+asm(".hidden memcpy\n.hidden memmove\n.hidden memset");
+SWAGE_COPY_HOOK(memcpy)
+SWAGE_COPY_HOOK(memmove)
+SWAGE_FILL_HOOK(memset)
+SWAGE_COPY_HOOK(__tsan_memcpy)
+SWAGE_COPY_HOOK(__tsan_memmove)
+SWAGE_FILL_HOOK(__tsan_memset)
+#undef SWAGE_COPY_HOOK
+#undef SWAGE_FILL_HOOK
+
 SWAGE_HOOK void __tsan_init() {}
 SWAGE_HOOK void __tsan_func_entry(void *) {}
 SWAGE_HOOK void __tsan_func_exit() {}
