@@ -8,7 +8,7 @@
 
 using namespace swage::simt;
 
-#pragma GCC diagnostic ignored "-Wpsabi"
+static const bool hasAvx2 = SWAGE_SIMT_HAS_AVX2;
 
 //===----------------------------------------------------------------------===//
 // Exponents
@@ -21,25 +21,22 @@ static constexpr int kNoTerm = -4000;
 /// Between these the arithmetic on floats below neither overflows nor loses bits.
 static constexpr int kSmallest = -100, kLargest = 120;
 
-/// Exponents of the lanes of one vector, and of two.
-using Shorts = short __attribute__((vector_size(16)));
-using MoreShorts = short __attribute__((vector_size(32)));
-
-static SWAGE_SIMT_INLINE void store(short *to, Shorts shorts) {
-  std::memcpy(to, &shorts, sizeof(shorts));
-}
 template <class Vector> static SWAGE_SIMT_INLINE Vector larger(Vector a, Vector b) {
   return a > b ? a : b;
 }
 
 /// Of numbers of a type whose smallest exponent is `smallest`.
-static SWAGE_SIMT_INLINE Shorts exponentsOf(Floats values, int smallest) {
-  const Ints field = reinterpret_cast<Ints>(asWords(values) >> 23 & 0xff);
+template <class V>
+static SWAGE_SIMT_INLINE typename V::Shorts exponentsOf(typename V::Floats values, int smallest) {
+  using Words = typename V::Words;
+  using Ints = typename V::Ints;
+  const Ints field = as<Ints>(as<Words>(values) >> 23 & 0xff);
   const Ints exponent = larger(field - 127, Ints{} + smallest);
-  const Ints isZero = reinterpret_cast<Ints>((asWords(values) << 1) == 0);
+  const Ints isZero = as<Ints>((as<Words>(values) << 1) == 0);
   const Ints isSpecial = field == 255;
-  return __builtin_convertvector(
-      (exponent & ~(isZero | isSpecial)) | (isZero & kOfZero) | (isSpecial & kOfSpecial), Shorts);
+  return __builtin_convertvector((exponent & ~(isZero | isSpecial)) | (isZero & kOfZero) |
+                                     (isSpecial & kOfSpecial),
+                                 typename V::Shorts);
 }
 
 static int smallestExponent(MatrixUnit unit, MatrixElement element) {
@@ -58,7 +55,7 @@ static int smallestExponent(MatrixUnit unit, MatrixElement element) {
 // Factors
 //===----------------------------------------------------------------------===//
 
-template <MatrixElement Element>
+template <class V, MatrixElement Element>
 static SWAGE_SIMT_INLINE void setFromWords(Factor &factor, MatrixUnit unit, const unsigned *words) {
   constexpr unsigned kPerWord = Element == MatrixElement::Tf32 ? 1
                                 : Element == MatrixElement::F16 || Element == MatrixElement::Bf16
@@ -67,61 +64,83 @@ static SWAGE_SIMT_INLINE void setFromWords(Factor &factor, MatrixUnit unit, cons
   const int smallest = smallestExponent(unit, Element);
   const bool isSplit = unit == MatrixUnit::Warp && kPerWord == 4;
   for (unsigned word = 0; word < kOperandWords; ++word)
-    for (unsigned row = 0; row < factor.rows; row += kLanesOfVector) {
-      const Words loaded = loadWords(words + word * factor.rows + row);
+    for (unsigned row = 0; row < factor.rows; row += V::kLanes) {
+      const auto loaded = load<typename V::Words>(words + word * factor.rows + row);
       for (unsigned i = 0; i < kPerWord; ++i) {
         const unsigned k = isSplit ? i / 2 * 16 + 2 * word + i % 2 : word * kPerWord + i;
-        const Floats values = widen<Element>(loaded, i);
+        const auto values = widen<V, Element>(loaded, i);
         store(&factor.values[k * factor.rows + row], values);
-        store(&factor.exponents[k * factor.rows + row], exponentsOf(values, smallest));
+        store(&factor.exponents[k * factor.rows + row], exponentsOf<V>(values, smallest));
       }
     }
 }
 
-SWAGE_SIMT_CLONES void Factor::set(MatrixUnit unit, MatrixElement newElement, unsigned newRows,
-                                   const unsigned *words) {
+template <class V>
+static SWAGE_SIMT_INLINE void setFromWords(Factor &factor, MatrixUnit unit, const unsigned *words) {
+  switch (factor.element) {
+  case MatrixElement::F16:
+    return setFromWords<V, MatrixElement::F16>(factor, unit, words);
+  case MatrixElement::Bf16:
+    return setFromWords<V, MatrixElement::Bf16>(factor, unit, words);
+  case MatrixElement::Tf32:
+    return setFromWords<V, MatrixElement::Tf32>(factor, unit, words);
+  case MatrixElement::E4m3:
+    return setFromWords<V, MatrixElement::E4m3>(factor, unit, words);
+  case MatrixElement::E5m2:
+    return setFromWords<V, MatrixElement::E5m2>(factor, unit, words);
+  case MatrixElement::S8:
+    return setFromWords<V, MatrixElement::S8>(factor, unit, words);
+  case MatrixElement::U8:
+    return setFromWords<V, MatrixElement::U8>(factor, unit, words);
+  }
+}
+SWAGE_SIMT_AVX2 static void setFromWordsFast(Factor &factor, MatrixUnit unit,
+                                             const unsigned *words) {
+  setFromWords<LargeVectors>(factor, unit, words);
+}
+static void setFromWordsAnywhere(Factor &factor, MatrixUnit unit, const unsigned *words) {
+  setFromWords<SmallVectors>(factor, unit, words);
+}
+
+void Factor::set(MatrixUnit unit, MatrixElement newElement, unsigned newRows,
+                 const unsigned *words) {
   element = newElement;
   rows = newRows;
   steps = kStepBytes / elementBytes(element);
-  switch (element) {
-  case MatrixElement::F16:
-    return setFromWords<MatrixElement::F16>(*this, unit, words);
-  case MatrixElement::Bf16:
-    return setFromWords<MatrixElement::Bf16>(*this, unit, words);
-  case MatrixElement::Tf32:
-    return setFromWords<MatrixElement::Tf32>(*this, unit, words);
-  case MatrixElement::E4m3:
-    return setFromWords<MatrixElement::E4m3>(*this, unit, words);
-  case MatrixElement::E5m2:
-    return setFromWords<MatrixElement::E5m2>(*this, unit, words);
-  case MatrixElement::S8:
-    return setFromWords<MatrixElement::S8>(*this, unit, words);
-  case MatrixElement::U8:
-    return setFromWords<MatrixElement::U8>(*this, unit, words);
-  }
+  (hasAvx2 ? setFromWordsFast : setFromWordsAnywhere)(*this, unit, words);
 }
 
 /// Rows are contiguous in pieces of eight 16-bit elements.
-template <MatrixElement Element>
+template <class V, MatrixElement Element>
 static SWAGE_SIMT_INLINE void setFromPieces(Factor &factor, const char *shared,
                                             const MatrixDescriptor &descriptor) {
   const int smallest = smallestExponent(MatrixUnit::Warpgroup, Element);
   for (unsigned k = 0; k < factor.steps; ++k)
-    for (unsigned row = 0; row < factor.rows; row += 8) {
-      unsigned short __attribute__((vector_size(16))) elements;
-      std::memcpy(&elements, shared + descriptor.pieceOfStep(k, row / 8), kPieceBytes);
-      const Floats values = widen<Element>(__builtin_convertvector(elements, Words), 0);
+    for (unsigned row = 0; row < factor.rows; row += V::kLanes) {
+      const auto elements = load<typename V::HalfWords>(
+          shared + descriptor.pieceOfStep(k, row / 8) + row % 8 * sizeof(short));
+      const auto values =
+          widen<V, Element>(__builtin_convertvector(elements, typename V::Words), 0);
       store(&factor.values[k * factor.rows + row], values);
-      store(&factor.exponents[k * factor.rows + row], exponentsOf(values, smallest));
+      store(&factor.exponents[k * factor.rows + row], exponentsOf<V>(values, smallest));
     }
 }
 
-SWAGE_SIMT_CLONES static void setTransposed(Factor &factor, const char *shared,
+template <class V>
+static SWAGE_SIMT_INLINE void setFromPieces(Factor &factor, const char *shared,
                                             const MatrixDescriptor &descriptor) {
   if (factor.element == MatrixElement::F16)
-    setFromPieces<MatrixElement::F16>(factor, shared, descriptor);
+    setFromPieces<V, MatrixElement::F16>(factor, shared, descriptor);
   else
-    setFromPieces<MatrixElement::Bf16>(factor, shared, descriptor);
+    setFromPieces<V, MatrixElement::Bf16>(factor, shared, descriptor);
+}
+SWAGE_SIMT_AVX2 static void setFromPiecesFast(Factor &factor, const char *shared,
+                                              const MatrixDescriptor &descriptor) {
+  setFromPieces<LargeVectors>(factor, shared, descriptor);
+}
+static void setFromPiecesAnywhere(Factor &factor, const char *shared,
+                                  const MatrixDescriptor &descriptor) {
+  setFromPieces<SmallVectors>(factor, shared, descriptor);
 }
 
 void Factor::set(MatrixElement newElement, const char *shared, const MatrixDescriptor &descriptor,
@@ -130,7 +149,7 @@ void Factor::set(MatrixElement newElement, const char *shared, const MatrixDescr
     element = newElement;
     rows = operand.rows;
     steps = operand.steps();
-    return setTransposed(*this, shared, descriptor);
+    return (hasAvx2 ? setFromPiecesFast : setFromPiecesAnywhere)(*this, shared, descriptor);
   }
   alignas(64) unsigned words[kOperandWords * kMaxRows];
   for (unsigned row = 0; row < operand.rows; ++row)
@@ -198,62 +217,70 @@ static float sumSlowly(const Steps &steps, unsigned row, unsigned column, float 
 }
 
 /// Integers cut to floats.
-static SWAGE_SIMT_INLINE Floats cutToFloats(Ints integers) {
+template <class V>
+static SWAGE_SIMT_INLINE typename V::Floats cutToFloats(typename V::Ints integers) {
+  using Words = typename V::Words;
+  using Ints = typename V::Ints;
+  using Floats = typename V::Floats;
   const Floats nearest = __builtin_convertvector(integers, Floats);
   const Ints back = __builtin_convertvector(nearest, Ints);
   // One step towards zero where rounding went the other way.  2^31 comes back as a negative number.
   const Ints isFar = ((back > integers) & (integers > 0)) | ((back < integers) & (integers < 0)) |
                      ((back < 0) & (integers > 0));
-  return asFloats(asWords(nearest) + reinterpret_cast<Words>(isFar));
+  return as<Floats>(as<Words>(nearest) + as<Words>(isFar));
 }
 
-/// `Rows` rows by `Vectors` times eight columns.
-template <int Digits, unsigned Rows, unsigned Vectors>
+/// `Rows` rows by `Columns` vectors.
+template <class V, int Digits, unsigned Rows, unsigned Columns>
 static SWAGE_SIMT_INLINE void sumBlock(const Steps &steps, unsigned row, unsigned column,
                                        bool accumulate, float *d) {
-  static_assert(Vectors <= 2);
-  using Exponents = std::conditional_t<Vectors == 2, MoreShorts, Shorts>;
+  using Words = typename V::Words;
+  using Ints = typename V::Ints;
+  using Floats = typename V::Floats;
+  using Shorts = typename V::Shorts;
+  // Exponents of all columns are one vector.
+  static_assert(Columns <= 2);
+  using Exponents = std::conditional_t<Columns == 2, typename V::MoreShorts, Shorts>;
   const Factor &a = steps.a, &b = steps.b;
-  const auto place = [&](unsigned i, unsigned j) {
-    return d + (row + i) * b.rows + column + j * kLanesOfVector;
+  const auto place = [&](unsigned i, unsigned j) __attribute__((always_inline)) {
+    return d + (row + i) * b.rows + column + j * V::kLanes;
   };
   const unsigned end = steps.begin + steps.count;
 
-  Floats before[Rows][Vectors];
+  Floats before[Rows][Columns];
   Exponents exponents[Rows];
   for (unsigned i = 0; i < Rows; ++i)
-    for (unsigned j = 0; j < Vectors; ++j) {
-      before[i][j] = accumulate ? loadFloats(place(i, j)) : Floats{};
-      const Shorts own = exponentsOf(before[i][j], -126);
-      std::memcpy(reinterpret_cast<char *>(&exponents[i]) + j * sizeof(own), &own, sizeof(own));
+    for (unsigned j = 0; j < Columns; ++j) {
+      before[i][j] = accumulate ? load<Floats>(place(i, j)) : Floats{};
+      store(reinterpret_cast<char *>(&exponents[i]) + j * sizeof(Shorts),
+            exponentsOf<V>(before[i][j], -126));
     }
   for (unsigned k = steps.begin; k < end; ++k) {
-    Exponents right;
-    std::memcpy(&right, &b.exponents[k * b.rows + column], sizeof(right));
+    const auto right = load<Exponents>(&b.exponents[k * b.rows + column]);
     for (unsigned i = 0; i < Rows; ++i)
       exponents[i] = larger(exponents[i], right + a.exponents[k * a.rows + row + i]);
   }
 
   Ints odd{};
-  Ints units[Rows][Vectors]; ///< exponents of the last digit
-  Floats scale[Rows][Vectors];
+  Ints units[Rows][Columns]; ///< exponents of the last digit
+  Floats scale[Rows][Columns];
   // Products have 22 bits; 16 of them, shifted to 27 bits, may need more than one integer.
-  Ints sums[Rows][Vectors], moreSums[Rows][Vectors];
+  Ints sums[Rows][Columns], moreSums[Rows][Columns];
   for (unsigned i = 0; i < Rows; ++i)
-    for (unsigned j = 0; j < Vectors; ++j) {
-      Shorts own;
-      std::memcpy(&own, reinterpret_cast<char *>(&exponents[i]) + j * sizeof(own), sizeof(own));
-      const Ints exponent = __builtin_convertvector(own, Ints);
+    for (unsigned j = 0; j < Columns; ++j) {
+      const Ints exponent = __builtin_convertvector(
+          load<Shorts>(reinterpret_cast<const char *>(&exponents[i]) + j * sizeof(Shorts)), Ints);
       odd |= (exponent > kLargest) | ((exponent < kSmallest) & (exponent > kNoTerm));
       units[i][j] = larger(exponent, Ints{} + kSmallest) - Digits;
-      scale[i][j] = reinterpret_cast<Floats>((127 - units[i][j]) << 23);
+      scale[i][j] = as<Floats>((127 - units[i][j]) << 23);
       sums[i][j] = __builtin_convertvector(before[i][j] * scale[i][j], Ints);
       moreSums[i][j] = Ints{};
     }
-  const auto add = [&](unsigned from, unsigned to, Ints(&into)[Rows][Vectors]) {
+  const auto add = [&](unsigned from, unsigned to, Ints(&into)[Rows][Columns])
+      __attribute__((always_inline)) {
     for (unsigned k = from; k < to; ++k)
-      for (unsigned j = 0; j < Vectors; ++j) {
-        const Floats right = loadFloats(&b.values[k * b.rows + column + j * kLanesOfVector]);
+      for (unsigned j = 0; j < Columns; ++j) {
+        const auto right = load<Floats>(&b.values[k * b.rows + column + j * V::kLanes]);
         for (unsigned i = 0; i < Rows; ++i) {
           const Floats product = a.values[k * a.rows + row + i] * right;
           into[i][j] += __builtin_convertvector(product * scale[i][j], Ints);
@@ -265,70 +292,86 @@ static SWAGE_SIMT_INLINE void sumBlock(const Steps &steps, unsigned row, unsigne
   add(middle, end, moreSums);
 
   for (unsigned i = 0; i < Rows; ++i)
-    for (unsigned j = 0; j < Vectors; ++j) {
-      const Floats unit = reinterpret_cast<Floats>((units[i][j] + 127) << 23);
+    for (unsigned j = 0; j < Columns; ++j) {
+      const Floats unit = as<Floats>((units[i][j] + 127) << 23);
       if (Digits == kWide) {
-        const Words sum =
-            reinterpret_cast<Words>(sums[i][j]) + reinterpret_cast<Words>(moreSums[i][j]);
-        const Ints total = reinterpret_cast<Ints>(sum);
+        const Ints total = as<Ints>(as<Words>(sums[i][j]) + as<Words>(moreSums[i][j]));
         odd |= ((sums[i][j] ^ total) & (moreSums[i][j] ^ total)) < 0; // too large
-        store(place(i, j), cutToFloats(total) * unit);
+        store(place(i, j), cutToFloats<V>(total) * unit);
       } else {
         const Floats sum = __builtin_convertvector(sums[i][j], Floats);
-        store(place(i, j), asFloats(asWords(sum) & ~((1u << (23 - kNarrow)) - 1)) * unit);
+        store(place(i, j), as<Floats>(as<Words>(sum) & ~((1u << (23 - kNarrow)) - 1)) * unit);
       }
     }
 
-  unsigned long long parts[4];
+  unsigned long long parts[sizeof(odd) / 8], any = 0;
   std::memcpy(parts, &odd, sizeof(parts));
-  if (!(parts[0] | parts[1] | parts[2] | parts[3]))
+  for (unsigned long long part : parts)
+    any |= part;
+  if (!any)
     return;
   for (unsigned i = 0; i < Rows; ++i)
-    for (unsigned j = 0; j < Vectors; ++j)
-      for (unsigned lane = 0; lane < kLanesOfVector; ++lane)
+    for (unsigned j = 0; j < Columns; ++j)
+      for (unsigned lane = 0; lane < V::kLanes; ++lane)
         if (odd[lane])
-          place(i, j)[lane] = sumSlowly(steps, row + i, column + j * kLanesOfVector + lane,
-                                        before[i][j][lane], Digits);
+          place(i, j)[lane] =
+              sumSlowly(steps, row + i, column + j * V::kLanes + lane, before[i][j][lane], Digits);
 }
 
-template <int Digits>
+template <class V, int Digits>
 static SWAGE_SIMT_INLINE void sum(const Steps &steps, bool accumulate, float *d) {
   for (unsigned row = 0; row < steps.a.rows; row += 2) {
     unsigned column = 0;
-    for (; column + 16 <= steps.b.rows; column += 16)
-      sumBlock<Digits, 2, 2>(steps, row, column, accumulate, d);
+    for (; column + 2 * V::kLanes <= steps.b.rows; column += 2 * V::kLanes)
+      sumBlock<V, Digits, 2, 2>(steps, row, column, accumulate, d);
     if (column < steps.b.rows)
-      sumBlock<Digits, 2, 1>(steps, row, column, accumulate, d);
+      sumBlock<V, Digits, 2, 1>(steps, row, column, accumulate, d);
   }
 }
 
 /// Floats hold sums of 32 products of bytes.
+template <class V>
 static SWAGE_SIMT_INLINE void sumIntegers(const Factor &a, const Factor &b, float *d) {
+  using Floats = typename V::Floats;
   for (unsigned row = 0; row < a.rows; ++row)
-    for (unsigned column = 0; column < b.rows; column += kLanesOfVector) {
+    for (unsigned column = 0; column < b.rows; column += V::kLanes) {
       Floats sum{};
       for (unsigned k = 0; k < a.steps; ++k)
-        sum += a.values[k * a.rows + row] * loadFloats(&b.values[k * b.rows + column]);
+        sum += a.values[k * a.rows + row] * load<Floats>(&b.values[k * b.rows + column]);
       store(d + row * b.rows + column, sum);
     }
 }
 
-SWAGE_SIMT_CLONES void swage::simt::multiplyFactors(MatrixUnit unit, const Factor &a,
-                                                    const Factor &b, bool accumulate, float *d) {
+template <class V>
+static SWAGE_SIMT_INLINE void multiply(MatrixUnit unit, const Factor &a, const Factor &b,
+                                       bool accumulate, float *d) {
   if (isInteger(a.element))
-    return sumIntegers(a, b, d);
+    return sumIntegers<V>(a, b, d);
   if (elementBytes(a.element) > 1)
-    return sum<kWide>({a, b, 0, a.steps}, accumulate, d);
+    return sum<V, kWide>({a, b, 0, a.steps}, accumulate, d);
   if (unit == MatrixUnit::Warpgroup)
-    return sum<kNarrow>({a, b, 0, a.steps}, accumulate, d);
+    return sum<V, kNarrow>({a, b, 0, a.steps}, accumulate, d);
   float products[16 * 8];
-  sum<kWide>({a, b, 0, a.steps / 2}, false, products);
-  sum<kWide>({a, b, a.steps / 2, a.steps / 2}, true, products);
+  sum<V, kWide>({a, b, 0, a.steps / 2}, false, products);
+  sum<V, kWide>({a, b, a.steps / 2, a.steps / 2}, true, products);
   for (unsigned i = 0; i < a.rows * b.rows; ++i) {
     d[i] = products[i] + (accumulate ? d[i] : 0);
     if (std::isnan(d[i]))
       d[i] = theNaN();
   }
+}
+SWAGE_SIMT_AVX2 static void multiplyFast(MatrixUnit unit, const Factor &a, const Factor &b,
+                                         bool accumulate, float *d) {
+  multiply<LargeVectors>(unit, a, b, accumulate, d);
+}
+static void multiplyAnywhere(MatrixUnit unit, const Factor &a, const Factor &b, bool accumulate,
+                             float *d) {
+  multiply<SmallVectors>(unit, a, b, accumulate, d);
+}
+
+void swage::simt::multiplyFactors(MatrixUnit unit, const Factor &a, const Factor &b,
+                                  bool accumulate, float *d) {
+  (hasAvx2 ? multiplyFast : multiplyAnywhere)(unit, a, b, accumulate, d);
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,7 +380,7 @@ SWAGE_SIMT_CLONES void swage::simt::multiplyFactors(MatrixUnit unit, const Facto
 
 /// A word of A in register r of lane (g, t) = (lane / 4, lane % 4) is word t + 4 (r / 2) of row
 /// g + 8 (r % 2), and a word of B is word t + 4 r of column g, whatever the elements are.
-SWAGE_SIMT_CLONES void swage::simt::multiplyFragments(void *const *lanes) {
+void swage::simt::multiplyFragments(void *const *lanes) {
   constexpr unsigned kRows = 16, kColumns = 8, kLanes = 32;
   static thread_local Factor a, b;
   alignas(64) unsigned aWords[kOperandWords][kRows], bWords[kOperandWords][kColumns];
