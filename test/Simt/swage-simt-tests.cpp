@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
+#include <set>
 
 using namespace swage;
 using namespace swage::test;
@@ -46,41 +47,6 @@ static int fail(const Error &error) {
   return 1;
 }
 
-static int compileKernels(const Options &options) {
-  auto machine = Machine::gpuCompiler();
-  if (!machine) {
-    std::printf("skipped: %s\n", machine.error().message.c_str());
-    return 77;
-  }
-  int passed = 0, failed = 0;
-  for (const std::string &file : filesOf(options.paths)) {
-    auto problems = problemsOf(file);
-    if (!problems)
-      return fail(problems.error());
-    std::string last;
-    for (const KernelProblem &problem : *problems) {
-      if (problem.run.text == last)
-        continue;
-      last = problem.run.text;
-      RunReport report;
-      std::string failure;
-      if (Status status = (*machine)->compile(problem.run, &report); !status)
-        failure = status.error().str();
-      else if (report.spillBytes != 0)
-        failure = fmt::format("spills {} bytes", report.spillBytes);
-      else if (report.log.find("C75") != std::string::npos) // about wgmma
-        failure = report.log;
-      ++(failure.empty() ? passed : failed);
-      if (!failure.empty())
-        std::printf("FAILED %s: %s\n", problem.title.c_str(), failure.c_str());
-      else if (options.suite.verbose)
-        std::printf("%s\n%s\n", problem.title.c_str(), report.log.c_str());
-    }
-  }
-  std::printf("hand-written kernels compiled for sm_90a: %d passed, %d failed\n", passed, failed);
-  return failed != 0;
-}
-
 /// Where there is no compiler: the code that ctest counts as skipped.
 static int skip(const Error &error) {
   std::printf("skipped: %s\n", error.message.c_str());
@@ -96,6 +62,45 @@ static Expected<std::vector<WrapperCase>> casesOf(const std::vector<std::string>
     std::move(some->begin(), some->end(), std::back_inserter(cases));
   }
   return cases;
+}
+
+static int compileKernels(const Options &options) {
+  auto machine = Machine::gpuCompiler();
+  if (!machine) {
+    std::printf("skipped: %s\n", machine.error().message.c_str());
+    return 77;
+  }
+  auto problems = problemsIn(filesOf(options.paths));
+  auto cases = casesOf(options.paths);
+  if (!problems || !cases)
+    return fail(problems ? cases.error() : problems.error());
+  std::vector<const KernelRun *> runs;
+  for (const KernelProblem &problem : *problems)
+    runs.push_back(&problem.run);
+  for (const WrapperCase &test : *cases)
+    runs.push_back(&test.run);
+  int passed = 0, failed = 0;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const KernelRun *run : runs) {
+    if (!seen.insert({run->kernel, run->text}).second)
+      continue;
+    RunReport report;
+    std::string failure;
+    if (Status status = (*machine)->compile(*run, &report); !status)
+      failure = status.error().str();
+    else if (report.spillBytes != 0)
+      failure = fmt::format("spills {} bytes", report.spillBytes);
+    else if (report.log.find("C75") != std::string::npos) // about wgmma
+      failure = report.log;
+    ++(failure.empty() ? passed : failed);
+    if (!failure.empty())
+      std::printf("FAILED %s: %s\n", run->kernel.c_str(), failure.c_str());
+    else if (options.suite.verbose && report.compileSeconds > 0)
+      std::printf("%s: %.0f ms\n%s\n", run->file.c_str(), report.compileSeconds * 1e3,
+                  report.log.c_str());
+  }
+  std::printf("kernels compiled for sm_90a: %d passed, %d failed\n", passed, failed);
+  return failed != 0;
 }
 
 static int runSchedules(const Options &options) {
