@@ -74,19 +74,21 @@ static std::string describe(const Thread &thread, const Module &module) {
   return text;
 }
 
-/// The lanes that a thread in a collective of its warp waits for.
+/// The lanes that a thread in a collective of its warp waits for.  Those that have finished are
+/// waited for by matrix instructions only.
 static std::vector<const Thread *> missingLanes(const Thread &waiting) {
-  std::vector<const Thread *> missing;
+  std::vector<const Thread *> missing, finished;
   for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
     unsigned number = waiting.warp() * kWarpLanes + lane;
     if (!(waiting.wait.a >> lane & 1) || number >= waiting.threads)
       continue;
     const Thread &thread = waiting.home->threads[number];
-    if (thread.finished || thread.wait.kind != Wait::For::Warp ||
-        thread.wait.code != waiting.wait.code)
+    if (thread.finished)
+      finished.push_back(&thread);
+    else if (thread.wait.kind != Wait::For::Warp || thread.wait.code != waiting.wait.code)
       missing.push_back(&thread);
   }
-  return missing;
+  return missing.empty() ? finished : missing;
 }
 
 /// Whether its warp is where it is because one of its lanes does for all what others must answer.
@@ -162,7 +164,9 @@ Finding WorkerImpl::deadlock() {
       result.message = fmt::format("{} {} of the warp {} not take part in {}",
                                    missing.size() == 1 ? "lane" : "lanes", ranges(missing),
                                    missing.size() == 1 ? "does" : "do", wait.what);
-      if (other && !other->finished)
+      if (other && other->finished)
+        result.message += missing.size() == 1 ? ": it has finished" : ": they have finished";
+      else if (other)
         result.related.push_back(
             {fmt::format("they wait in {}", other->wait.what), other->wait.code});
     }

@@ -33,7 +33,8 @@ static Error notFound(const std::string &what) {
   return makeError(Stage::Load, fmt::format("host compiler: {}; {}", what, kNeeded));
 }
 
-/// The first line of what `name --version` prints; asked once per process.
+/// The first line of what `name --version` prints, and the machine it compiles for; asked once per
+/// process.
 static Expected<std::string> versionOf(const std::string &name) {
   static std::mutex mutex;
   static auto *known = new std::map<std::string, std::string>();
@@ -46,6 +47,9 @@ static Expected<std::string> versionOf(const std::string &name) {
   std::string version = printable(outcome.output.substr(0, outcome.output.find('\n')));
   if (version.empty())
     return notFound(fmt::format("'{}' does not tell its version", printable(name)));
+  auto machine = runProgram({name, "-dumpmachine"}, "", std::chrono::seconds(20));
+  if (machine.succeeded())
+    version += " for " + printable(machine.output.substr(0, machine.output.find('\n')));
   return known->emplace(name, version).first->second;
 }
 
@@ -284,6 +288,17 @@ static Status writeSources(const std::string &directory, const CompileRequest &r
   return writeNew(directory + "/frame.cpp", frameText);
 }
 
+/// What to do about a kernel in plain CUDA; "" about others.
+static std::string hintFor(std::string_view source) {
+  const std::string code = codeOf(source);
+  for (const char *name : {"threadIdx", "blockIdx", "__shared__", "__syncthreads", "__shfl", "asm"})
+    if (code.find(name) != std::string::npos)
+      return fmt::format("; it uses '{}', and the simulator knows the functions of "
+                         "swage/device/*.cuh instead: threadIndex(), barrier(), arena<>(), ...",
+                         name);
+  return "";
+}
+
 Expected<KernelBinary> HostCompiler::compile(const CompileRequest &request) const {
   std::vector<std::string> kernels = {request.entry};
   if (request.entry.empty())
@@ -325,9 +340,10 @@ Expected<KernelBinary> HostCompiler::compile(const CompileRequest &request) cons
   auto image = outcome.succeeded() ? readFile(directory.path() + "/module.so") : std::string();
   if (!image || image->empty())
     return makeError(Stage::Compile,
-                     fmt::format("{} cannot compile '{}' for the simulator: it {}{}", version,
+                     fmt::format("{} cannot compile '{}' for the simulator: it {}{}{}", version,
                                  printable(request.name), outcome.str(),
-                                 outcome.succeeded() ? " and left no module" : ""),
+                                 outcome.succeeded() ? " and left no module" : "",
+                                 hintFor(request.source)),
                      binary.log);
   binary.image = std::move(*image);
   return binary;

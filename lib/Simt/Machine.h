@@ -113,18 +113,26 @@ struct Thread : ThreadView {
   std::string str() const;
 };
 
+/// What the last thread to arrive does for all: `arguments[i]` is what thread i of the warp or
+/// warpgroup passed, null where it does not take part.
+using Combine = void (*)(void *const *arguments, void *context);
+
 /// Lanes of a warp on their way to one collective operation.
 struct Meeting {
   unsigned expected = 0, arrived = 0; ///< lanes
   const char *what = nullptr;
   const void *code = nullptr;
+  bool orders = false;
+  Combine combine = nullptr;
+  void *context = nullptr;
 };
 
 struct Warp {
   /// Those that lanes wait in; others on their way to one may be in another before, so that masks
   /// overlap.
   std::array<Meeting, 16> meetings;
-  unsigned used = 0; ///< behind the last that lanes wait in
+  unsigned used = 0;     ///< behind the last that lanes wait in
+  unsigned finished = 0; ///< lanes
 };
 
 struct Warpgroup {
@@ -242,13 +250,10 @@ private:
   WorkerImpl &impl;
 };
 
-/// What the last thread to arrive does for all: `arguments[i]` is what thread i of the warp or
-/// warpgroup passed, null where it does not take part.
-using Combine = void (*)(void *const *arguments, void *context);
-
 /// The lanes of `mask` meet in this operation; returns when all have arrived and `combine` has run.
-/// Lanes that are missing because they are elsewhere are a Divergence.  `orders`: memory accesses
-/// before are visible after (syncWarp, and the aligned matrix instructions; not shuffles).
+/// Lanes that are missing because they are elsewhere are a Divergence; those that have finished are
+/// not waited for, except in matrix instructions (with `combine` and `orders`).  `orders`: memory
+/// accesses before are visible after (syncWarp, and the aligned matrix instructions; not shuffles).
 void meetWarp(unsigned mask, const char *what, const void *code, bool orders, void *argument,
               Combine combine, void *context);
 /// The same for all 128 threads of the warpgroup.
@@ -284,7 +289,9 @@ std::vector<RelatedPlace> historyOf(const Mbarrier &mbarrier);
 /// visible to the copy engines.
 void fenceMbarriers(Thread &thread, bool onlyOwn);
 
-/// The thread has finished: barriers that count the live threads may be complete now.
+/// The thread has finished: what waits for the live threads of its warp, block or cluster may be
+/// complete now.
+void leaveWarp(Thread &thread);
 void leaveBarriers(Thread &thread);
 
 /// The functions of each file, into the table that modules get.

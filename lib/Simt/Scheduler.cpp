@@ -65,10 +65,18 @@ std::string Thread::str() const {
   return fmt::format("block {}, thread {} (warp {}, lane {})", block, thread, warp(), lane());
 }
 
+/// The finaliser of splitmix64 (Steele, Lea and Flood, 2014); never 0, where xorshift would stay.
+static uint64_t mixed(uint64_t x) {
+  x += 0x9e3779b97f4a7c15ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return (x ^ (x >> 31)) | 1;
+}
+
 WorkerImpl::WorkerImpl(const Launch &launch, const SimulatorOptions &options, LaunchState &state,
                        unsigned number)
     : launch(launch), options(options), state(state), handle(*this), number(number),
-      randomState((options.seed + number) * 0x9e3779b97f4a7c15ull + 1), stacks(StackPool::take()) {
+      randomState(mixed(options.seed + mixed(number))), stacks(StackPool::take()) {
   for (auto stack = stacks.rbegin(); stack != stacks.rend(); ++stack)
     freeStacks.push_back(stack->get());
 }
@@ -86,6 +94,7 @@ WorkerImpl::~WorkerImpl() {
   StackPool::giveBack(std::move(stacks));
 }
 
+/// Null when there is no memory.
 static std::unique_ptr<Cluster> makeCluster(WorkerImpl &worker) {
   const Launch &launch = worker.launch;
   auto cluster = std::make_unique<Cluster>();
@@ -99,7 +108,11 @@ static std::unique_ptr<Cluster> makeCluster(WorkerImpl &worker) {
     block->warpgroups.resize((launch.threads + kWarpgroupThreads - 1) / kWarpgroupThreads);
     void *shared = mmap(nullptr, kSharedSpan, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    block->shared = shared == MAP_FAILED ? nullptr : static_cast<char *>(shared);
+    if (shared == MAP_FAILED) {
+      freeShared(*cluster);
+      return nullptr;
+    }
+    block->shared = static_cast<char *>(shared);
     block->dynamicSharedBytes = launch.dynamicSharedBytes;
     for (unsigned i = 0; i < launch.threads; ++i) {
       Thread &thread = block->threads[i];
@@ -153,8 +166,16 @@ bool WorkerImpl::startCluster() {
   uint64_t position = state.next.fetch_add(1, std::memory_order_relaxed);
   if (position >= state.clusters)
     return false;
-  if (idle.empty())
-    idle.push_back(makeCluster(*this));
+  if (idle.empty()) {
+    auto made = makeCluster(*this);
+    if (!made) {
+      finding = Finding();
+      finding->message = "no memory for the shared memory of another block";
+      state.stopped.store(true);
+      return false;
+    }
+    idle.push_back(std::move(made));
+  }
   std::unique_ptr<Cluster> cluster = std::move(idle.back());
   idle.pop_back();
   cluster->index = unsigned((position * state.multiplier + state.offset) % state.clusters);
@@ -373,6 +394,7 @@ void WorkerImpl::finishThread(Thread &thread) {
   Cluster &cluster = *block.cluster;
   --block.live;
   --cluster.live;
+  leaveWarp(thread);
   if (block.arrivedAtBarriers || cluster.barrier.arrived)
     leaveBarriers(thread);
   if (block.live == 0 && cluster.checker)
@@ -435,7 +457,6 @@ void WorkerImpl::run() {
     --state.fruitless;
   --state.running;
   if (finding) {
-    findingCluster = resident.empty() ? 0 : resident.front()->index;
     state.stopped.store(true);
   }
 }
@@ -488,6 +509,7 @@ void Worker::fail(const Thread &thread, FindingKind kind, const void *code, std:
   finding.place = code;
   finding.thread = thread.str();
   finding.related = std::move(related);
+  impl.findingCluster = thread.home->cluster->index;
   fail(std::move(finding));
 }
 
@@ -515,6 +537,12 @@ static std::string problemOf(const Launch &launch) {
   return "";
 }
 
+/// A seed stands for one run only where one worker takes all clusters.
+static unsigned defaultWorkers(const SimulatorOptions &options) {
+  bool isRandom = options.order == Order::Random || options.async == Asynchrony::Random;
+  return isRandom ? 1 : std::thread::hardware_concurrency();
+}
+
 std::optional<Finding> swage::simt::run(const Launch &launch, const SimulatorOptions &options,
                                         LaunchStats *stats) {
   if (std::string problem = problemOf(launch); !problem.empty()) {
@@ -538,7 +566,7 @@ std::optional<Finding> swage::simt::run(const Launch &launch, const SimulatorOpt
     while (std::gcd(state.multiplier, uint64_t(state.clusters)) != 1)
       ++state.multiplier;
   }
-  unsigned count = options.workers ? options.workers : std::thread::hardware_concurrency();
+  unsigned count = options.workers ? options.workers : defaultWorkers(options);
   count = std::max(1u, std::min(count, state.clusters));
   state.looked = std::vector<std::atomic<std::chrono::steady_clock::time_point>>(count);
   std::vector<std::unique_ptr<WorkerImpl>> workers;

@@ -127,9 +127,10 @@ class Watchdog {
 public:
   void add(WorkerImpl &worker) {
     std::lock_guard<std::mutex> lock(mutex);
-    watched.push_back({&worker, pthread_self(), worker.beats.load(), 0});
-    if (!isRunning) {
-      isRunning = true;
+    watched.push_back({&worker, pthread_self(), worker.beats.load(), computedBy(pthread_self())});
+    // After a fork, the child has no watching thread.
+    if (watching != getpid()) {
+      watching = getpid();
       std::thread([this] { watch(); }).detach();
     }
   }
@@ -144,8 +145,17 @@ private:
     WorkerImpl *worker;
     pthread_t thread;
     uint64_t beats;
-    unsigned idle; ///< looks since the last beat: no clock, which goes on in a stopped process
+    double computed; ///< at the last beat
   };
+
+  /// Seconds of processor time: waiting for a processor, or stopped, a thread is not stuck.
+  static double computedBy(pthread_t thread) {
+    clockid_t clock;
+    timespec time = {};
+    if (pthread_getcpuclockid(thread, &clock) == 0)
+      clock_gettime(clock, &time);
+    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+  }
 
   void watch() {
     sigset_t all;
@@ -158,8 +168,8 @@ private:
         uint64_t beats = entry.worker->beats.load(std::memory_order_relaxed);
         if (beats != entry.beats) {
           entry.beats = beats;
-          entry.idle = 0;
-        } else if (++entry.idle > kStuckAfter) {
+          entry.computed = computedBy(entry.thread);
+        } else if (computedBy(entry.thread) - entry.computed > kStuckAfter) {
           entry.worker->isStuck.store(true);
           pthread_kill(entry.thread, kStuckSignal);
         }
@@ -169,7 +179,7 @@ private:
 
   std::mutex mutex;
   std::vector<Watched> watched;
-  bool isRunning = false;
+  pid_t watching = 0; ///< the process that has a watching thread
 };
 } // namespace
 

@@ -51,6 +51,45 @@ static bool samePlace(const void *a, const void *b) {
               {{fmt::format("lane {} waits in {}", other, meeting.what), meeting.code}});
 }
 
+/// Lanes that have finished are not waited for, as CUDA says of its _sync functions; the matrix
+/// instructions want all.
+static unsigned lanesNeeded(const Meeting &meeting, const Warp &warp) {
+  bool wantsAll = meeting.orders && meeting.combine;
+  return wantsAll ? meeting.expected : meeting.expected & ~warp.finished;
+}
+
+/// All have come.  `lanes`: the warp's threads; `last`: the one that noticed and does not wait.
+static void completeMeeting(Meeting &meeting, Warp &warp, Thread *lanes, const Thread *last) {
+  const Meeting complete = meeting;
+  Cluster &cluster = *lanes->home->cluster;
+  ++currentWorker->stats.meetings;
+  meeting.arrived = 0;
+  while (warp.used && !warp.meetings[warp.used - 1].arrived)
+    --warp.used;
+  if (complete.combine) {
+    void *arguments[kWarpLanes] = {};
+    for (unsigned left = complete.arrived; left; left &= left - 1) {
+      unsigned lane = unsigned(__builtin_ctz(left));
+      arguments[lane] = lanes[lane].argument;
+    }
+    complete.combine(arguments, complete.context);
+  }
+  if (complete.orders && cluster.checker) {
+    Thread *together[kWarpLanes];
+    size_t count = 0;
+    for (unsigned left = complete.arrived; left; left &= left - 1)
+      together[count++] = &lanes[__builtin_ctz(left)];
+    cluster.checker->meet(together, count);
+  }
+  // From the last lane down: the forward order runs what was woken last first.
+  for (unsigned left = complete.arrived; left;) {
+    unsigned lane = 31 - unsigned(__builtin_clz(left));
+    left ^= 1u << lane;
+    if (&lanes[lane] != last)
+      cluster.worker->wake(lanes[lane]);
+  }
+}
+
 void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bool orders,
                            void *argument, Combine combine, void *context) {
   Worker &worker = Worker::current();
@@ -82,14 +121,14 @@ void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bo
                   fmt::format("{}: the warp is in more than {} places at once", what,
                               warp.meetings.size()));
     meeting = free ? free : &warp.meetings[warp.used++];
-    *meeting = {mask, 0, what, code};
+    *meeting = {mask, 0, what, code, orders, combine, context};
   } else {
     if (meeting->code != code || meeting->what != what)
       failToMeet(*meeting, mask, what, code);
   }
   thread.argument = argument;
   meeting->arrived |= 1u << thread.lane();
-  if (meeting->arrived != mask) {
+  if (meeting->arrived != lanesNeeded(*meeting, warp)) {
     Wait wait;
     wait.kind = Wait::For::Warp;
     wait.what = what;
@@ -98,31 +137,17 @@ void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bo
     worker.suspend(wait);
     return;
   }
-  ++currentWorker->stats.meetings;
-  meeting->arrived = 0;
-  while (warp.used && !warp.meetings[warp.used - 1].arrived)
-    --warp.used;
-  Thread *lanes = &block.threads[first];
-  if (combine) {
-    void *arguments[kWarpLanes] = {};
-    for (unsigned left = mask; left; left &= left - 1) {
-      unsigned lane = unsigned(__builtin_ctz(left));
-      arguments[lane] = lanes[lane].argument;
-    }
-    combine(arguments, context);
-  }
-  if (orders && block.cluster->checker) {
-    Thread *together[kWarpLanes];
-    size_t count = 0;
-    for (unsigned left = mask; left; left &= left - 1)
-      together[count++] = &lanes[__builtin_ctz(left)];
-    block.cluster->checker->meet(together, count);
-  }
-  // From the last lane down: the forward order runs what was woken last first.
-  for (unsigned left = mask & ~(1u << thread.lane()); left;) {
-    unsigned lane = 31 - unsigned(__builtin_clz(left));
-    left ^= 1u << lane;
-    worker.wake(lanes[lane]);
+  completeMeeting(*meeting, warp, &block.threads[first], &thread);
+}
+
+void swage::simt::leaveWarp(Thread &thread) {
+  Block &block = *thread.home;
+  Warp &warp = block.warps[thread.warp()];
+  warp.finished |= 1u << thread.lane();
+  for (unsigned i = 0; i < warp.used; ++i) {
+    Meeting &meeting = warp.meetings[i];
+    if (meeting.arrived && meeting.arrived == lanesNeeded(meeting, warp))
+      completeMeeting(meeting, warp, &block.threads[thread.warp() * kWarpLanes], nullptr);
   }
 }
 
@@ -308,8 +333,18 @@ static void syncWarp(unsigned mask) {
 
 /// The lowest lane, as the hardware chooses.
 static bool elect() {
-  meetWarp(~0u, "electLane", CODE, false, nullptr, nullptr, nullptr);
-  return Worker::thread().lane() == 0;
+  bool mine = false;
+  meetWarp(
+      ~0u, "electLane", CODE, false, &mine,
+      [](void *const *arguments, void *) {
+        for (unsigned lane = 0; lane < kWarpLanes; ++lane)
+          if (arguments[lane]) {
+            *static_cast<bool *>(arguments[lane]) = true;
+            return;
+          }
+      },
+      nullptr);
+  return mine;
 }
 
 //===----------------------------------------------------------------------===//

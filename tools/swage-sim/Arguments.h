@@ -1,16 +1,19 @@
 //===- Arguments.h - A kernel's arguments on a command line ---------------===//
 //
-//   in:f16:64x768=random(3)     a buffer; also iota, zeros, ones, or a .npy file; default:
-//   random(1) inout:i32:1=zeros           one that is printed afterwards out:f32:1024 one that
-//   starts as NaNs (bytes 0xff) and is printed afterwards out:f32:1024=y.npy          or saved
-//   same:0                      the buffer of argument 0 again
-//   i32:5  f32:0.5              a number
-//   bytes:0500000000            the bytes of a struct
-//   struct:i32:5,div32:768      a struct of numbers and dividers (swage::Divider), as C lays it out
+// clang-format off
+//   in:f16:64x768=random(3)   a buffer; also iota, zeros, ones, or a .npy file; default: random(1)
+//   inout:i32:1=zeros         one that is printed afterwards
+//   out:f32:1024              one that starts as NaNs (bytes 0xff) and is printed afterwards
+//   out:f32:1024=y.npy        or saved
+//   same:0                    the buffer of argument 0 again
+//   i32:5  f32:0.5            a number
+//   bytes:0500000000          the bytes of a struct
+//   struct:i32:5,div32:768    a struct of numbers and dividers (swage::Divider), as C lays it out
 //   map:f16:64x64:box=32x8:swizzle=128:of=0
-//                               a tensor map over the buffer that is argument 0: extents from the
-//                               innermost on; also strides=BYTESxBYTES (without the innermost
-//                               dimension's) and steps=1x2
+//                             a tensor map over the buffer that is argument 0: extents from the
+//                             innermost on; also strides=BYTESxBYTES (without the innermost
+//                             dimension's) and steps=1x2
+// clang-format on
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_TOOLS_SWAGE_SIM_ARGUMENTS_H
