@@ -265,7 +265,7 @@ static SWAGE_SIMT_INLINE void sumBlock(const Steps &steps, unsigned row, unsigne
   Ints units[Rows][Columns]; ///< exponents of the last digit
   Floats scale[Rows][Columns];
   // Products have 22 bits; 16 of them, shifted to 27 bits, may need more than one integer.
-  Ints sums[Rows][Columns], moreSums[Rows][Columns];
+  Words sums[Rows][Columns], moreSums[Rows][Columns];
   for (unsigned i = 0; i < Rows; ++i)
     for (unsigned j = 0; j < Columns; ++j) {
       const Ints exponent = __builtin_convertvector(
@@ -273,17 +273,17 @@ static SWAGE_SIMT_INLINE void sumBlock(const Steps &steps, unsigned row, unsigne
       odd |= (exponent > kLargest) | ((exponent < kSmallest) & (exponent > kNoTerm));
       units[i][j] = larger(exponent, Ints{} + kSmallest) - Digits;
       scale[i][j] = as<Floats>((127 - units[i][j]) << 23);
-      sums[i][j] = __builtin_convertvector(before[i][j] * scale[i][j], Ints);
-      moreSums[i][j] = Ints{};
+      sums[i][j] = as<Words>(__builtin_convertvector(before[i][j] * scale[i][j], Ints));
+      moreSums[i][j] = Words{};
     }
-  const auto add = [&](unsigned from, unsigned to, Ints(&into)[Rows][Columns])
+  const auto add = [&](unsigned from, unsigned to, Words(&into)[Rows][Columns])
       __attribute__((always_inline)) {
     for (unsigned k = from; k < to; ++k)
       for (unsigned j = 0; j < Columns; ++j) {
         const auto right = load<Floats>(&b.values[k * b.rows + column + j * V::kLanes]);
         for (unsigned i = 0; i < Rows; ++i) {
           const Floats product = a.values[k * a.rows + row + i] * right;
-          into[i][j] += __builtin_convertvector(product * scale[i][j], Ints);
+          into[i][j] += as<Words>(__builtin_convertvector(product * scale[i][j], Ints));
         }
       }
   };
@@ -295,11 +295,11 @@ static SWAGE_SIMT_INLINE void sumBlock(const Steps &steps, unsigned row, unsigne
     for (unsigned j = 0; j < Columns; ++j) {
       const Floats unit = as<Floats>((units[i][j] + 127) << 23);
       if (Digits == kWide) {
-        const Ints total = as<Ints>(as<Words>(sums[i][j]) + as<Words>(moreSums[i][j]));
-        odd |= ((sums[i][j] ^ total) & (moreSums[i][j] ^ total)) < 0; // too large
-        store(place(i, j), cutToFloats<V>(total) * unit);
+        const Words total = sums[i][j] + moreSums[i][j];
+        odd |= as<Ints>((sums[i][j] ^ total) & (moreSums[i][j] ^ total)) < 0; // too large
+        store(place(i, j), cutToFloats<V>(as<Ints>(total)) * unit);
       } else {
-        const Floats sum = __builtin_convertvector(sums[i][j], Floats);
+        const Floats sum = __builtin_convertvector(as<Ints>(sums[i][j]), Floats);
         store(place(i, j), as<Floats>(as<Words>(sum) & ~((1u << (23 - kNarrow)) - 1)) * unit);
       }
     }

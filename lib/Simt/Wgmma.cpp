@@ -253,6 +253,17 @@ static void checkUniform(Thread &thread, const MultiplyState &state, const void 
   check(state.commits, "warpgroupCommit");
 }
 
+/// The descriptor, its start in the block's shared memory: of the end of a large static arena,
+/// which is elsewhere on the hardware, 18 bits of address show the lower ones only.
+static MatrixDescriptor decode(const Block &block, uint64_t bits) {
+  constexpr SharedAddress kBeyond = 1u << 18;
+  MatrixDescriptor descriptor = MatrixDescriptor::decode(bits);
+  if (!block.holds(descriptor.start, kPieceBytes) &&
+      block.holds(descriptor.start + kBeyond, kPieceBytes))
+    descriptor.start += kBeyond;
+  return descriptor;
+}
+
 /// Fails unless the operand lies in the shared memory of the block.
 static void checkBounds(Thread &thread, const MatrixDescriptor &descriptor,
                         const MatrixOperand &operand, const char *which, uint64_t bits,
@@ -367,12 +378,12 @@ static void issueMultiply(void *const *, void *context) {
   step->fromRegisters = operation.a != nullptr;
   step->operandA = operandA(operation);
   step->operandB = operandB(operation);
-  step->descriptorB = MatrixDescriptor::decode(operation.descriptorB);
+  step->descriptorB = decode(*thread.home, operation.descriptorB);
   checkBounds(thread, step->descriptorB, step->operandB, "B", operation.descriptorB, code);
   if (step->fromRegisters) {
     step->aWords = state.aWords;
   } else {
-    step->descriptorA = MatrixDescriptor::decode(operation.descriptorA);
+    step->descriptorA = decode(*thread.home, operation.descriptorA);
     checkBounds(thread, step->descriptorA, step->operandA, "A", operation.descriptorA, code);
   }
   if (checker)

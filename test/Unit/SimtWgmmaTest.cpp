@@ -28,7 +28,7 @@ using namespace swage;
 
 extern "C" __global__ void product(const unsigned short *a, const unsigned short *b, float *out,
                                    int mode) {
-  char *shared = dynamicArena();
+  char *shared = mode == 27 ? arena<49152>() + 24576 : dynamicArena();
   const SharedAddress base = sharedAddress(shared);
   const unsigned thread = threadIndex();
   if (mode == 14 && thread >= 64)
@@ -179,6 +179,7 @@ enum Case {
   ManyGroups,
   ScaledAndContinued,
   ContinuedUntouched,
+  EndOfStaticArena,
 };
 
 class SimtWgmmaTest : public ::testing::Test {
@@ -243,7 +244,8 @@ protected:
 
   std::optional<Finding> product(int mode, const std::string &options, unsigned threads = 128) {
     std::fill(out.begin(), out.end(), -1000.0f);
-    return launch("product", {a.data(), b.data(), out.data()}, mode, options, threads, 24576,
+    return launch("product", {a.data(), b.data(), out.data()}, mode, options, threads,
+                  mode == EndOfStaticArena ? 0 : 24576,
                   {range(a, "a"), range(b, "b"), range(out, "out")});
   }
   /// start + factor A B^T
@@ -305,6 +307,7 @@ TEST_F(SimtWgmmaTest, RightKernelsInEveryMode) {
     expect(TwoAccumulators, 1, 1);
     expect(ManyGroups, 1, 2);
     expect(ScaledAndContinued, 2, 3);
+    expect(EndOfStaticArena, 1, 1);
     if (options.find("strict") == std::string::npos)
       expect(ContinuedUntouched, 1, 2);
   }
