@@ -1,10 +1,11 @@
 //===- swage-simt-graphs.cpp - Generated kernels on the simulator ---------===//
 //
-//   swage-simt-graphs random [COUNT [FIRST]]: random graphs against the reference; --brief,
-//   --fused: less of it swage-simt-graphs bench [KERNELS_DIR]: how fast the simulator is, per host
-//   thread, plain and checked
+//   swage-simt-graphs random [COUNT [FIRST]]
+//       random graphs against the reference; --fused, --brief: less of it
+//   swage-simt-graphs bench [KERNELS_DIR]
+//       how fast the simulator is with one host thread and with two, plain and checked
 //
-// With --sim=OPTIONS and --threads=N (that compile). The last line is the summary.
+// With --sim=OPTIONS and --threads=N (that compile).  The last line is the summary.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelProblem.h"

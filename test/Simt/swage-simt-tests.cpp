@@ -1,14 +1,21 @@
 //===- swage-simt-tests.cpp - Kernels of the device layer, without a GPU --===//
 //
-//   swage-simt-tests kernels FILE|DIR...     hand-written kernels against references in double
-//   precision swage-simt-tests wrappers FILE|DIR...    the kernels of test/Wrappers against scalar
-//   references swage-simt-tests record OUT FILE|DIR...  keeps the outputs of the kernels of
-//   test/Wrappers swage-simt-tests check IN FILE|DIR...    compares them with those of another run
-//   swage-simt-tests compile FILE|DIR...     hand-written kernels with NVRTC for sm_90a: no spills,
-//   no warnings
+//   swage-simt-tests kernels FILE|DIR...
+//       hand-written kernels against references in double precision
+//   swage-simt-tests wrappers FILE|DIR...
+//       the kernels of test/Wrappers against scalar references
+//   swage-simt-tests schedules FILE|DIR...
+//       both kinds in --seeds=N orders, plain and checked: the same bits, no finding
+//   swage-simt-tests record RECORDING FILE|DIR...
+//       keeps the outputs of the kernels of test/Wrappers
+//   swage-simt-tests check RECORDING FILE|DIR...
+//       compares them with those of another run
+//   swage-simt-tests compile FILE|DIR...
+//       both kinds with NVRTC for sm_90a: no spills, no warnings about wgmma
 //
-// With --sim=OPTIONS (as swage-run), --seeds=N, --only=PART (of a name), --threads=N (that
-// compile), -v. The last line says what passed; every failure has a line before it.
+// With --sim=OPTIONS (as swage-run), --device (through the driver, as on a GPU), --seeds=N,
+// --only=PART (of a name), --threads=N (that compile), -v.  The last line says what passed; every
+// failure has a line before it.
 //
 //===----------------------------------------------------------------------===//
 #include "KernelSuites.h"

@@ -4,10 +4,10 @@
 //   swage-gpu-tests compile [COUNT [FIRST]]: the same graphs, without a GPU
 //   swage-gpu-tests bench [copy pointwise reduce ln softmax permute] [--check] [--json=FILE]
 //   swage-gpu-tests latency
-//   swage-gpu-tests wrappers [--root=DIR] [--recorded=FILE] [--seeds=N] [--threads=N]: the kernels
-//   of test/Wrappers
-//       against what `swage-simt-tests record` has kept, or the simulator here; those of
-//       test/Simt/Kernels against references. DIR is the source tree
+//   swage-gpu-tests wrappers [--root=DIR] [--recorded=FILE] [--seeds=N] [--only=PART]
+//       the kernels of test/Wrappers against what `swage-simt-tests record` has kept, or the
+//       simulator here; those of test/Simt/Kernels and test/Templates against references.  DIR is
+//       the source tree
 //
 // Exit code 77, which ctest counts as skipped, without a GPU or NVRTC.
 //
