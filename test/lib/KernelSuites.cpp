@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <fmt/format.h>
+#include <mutex>
 #include <set>
 #include <thread>
 
@@ -36,6 +38,44 @@ private:
   std::string what, where;
   int passed = 0, failed = 0;
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+} // namespace
+
+namespace {
+/// Says what has been running for long: on a GPU a hang ends with the process.
+class Watch {
+public:
+  Watch() : thread([this] { run(); }) {}
+  ~Watch() {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      done = true;
+    }
+    change.notify_one();
+    thread.join();
+  }
+  void begin(std::string title) {
+    std::lock_guard<std::mutex> lock(mutex);
+    current = std::move(title);
+    start = std::chrono::steady_clock::now();
+  }
+
+private:
+  void run() {
+    std::unique_lock<std::mutex> lock(mutex);
+    while (!change.wait_for(lock, std::chrono::seconds(5), [this] { return done; }))
+      if (!current.empty() && std::chrono::steady_clock::now() - start > std::chrono::seconds(20)) {
+        std::printf("running for more than 20 s: %s\n", current.c_str());
+        std::fflush(stdout);
+        current.clear();
+      }
+  }
+  std::mutex mutex;
+  std::condition_variable change;
+  bool done = false;
+  std::string current;
+  std::chrono::steady_clock::time_point start;
+  std::thread thread; // the last: it uses the others
 };
 } // namespace
 
@@ -86,8 +126,10 @@ int swage::test::judgeKernels(Machine &machine, const std::vector<std::string> &
     runs.push_back(&problem.run);
   compileAll(machine, runs, options.threads);
   double worst = 0;
+  Watch watch;
   for (const KernelProblem &problem : problems) {
     RunReport report;
+    watch.begin(problem.title);
     auto buffers = machine.run(problem.run, &report);
     if (!buffers) {
       summary.fail(problem.title, buffers.error().str());
@@ -152,11 +194,13 @@ static std::vector<const WrapperCase *> select(const std::vector<WrapperCase> &c
 int swage::test::compareWrappers(Machine &machine, const std::vector<WrapperCase> &cases,
                                  const ExpectedOutput &expected, const SuiteOptions &options) {
   Summary summary("kernels of the wrappers", machine);
+  Watch watch;
   for (const WrapperCase *test : select(cases, options, machine)) {
     std::string failure;
     double seconds = 0;
     for (uint64_t seed = 1; seed <= options.seeds && failure.empty(); ++seed) {
       RunReport report;
+      watch.begin(test->name);
       auto buffers = machine.run(test->seeded(seed), &report);
       seconds += report.runSeconds;
       auto wanted = expected(*test, seed);
