@@ -40,7 +40,7 @@ public:
   const std::string *find(const WrapperCase &test, uint64_t seed) const;
 
 private:
-  std::vector<std::pair<std::string, std::string>> outputs; ///< sorted once read
+  std::vector<std::pair<std::string, std::string>> outputs;
 };
 
 } // namespace swage::test
