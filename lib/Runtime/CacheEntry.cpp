@@ -5,15 +5,17 @@
 // layout or of the key's fields changes kSchema, which makes older entries misses.
 //
 //===----------------------------------------------------------------------===//
+#include "CacheEntry.h"
 #include "swage/Runtime/KernelCache.h"
+#include "swage/Support/Text.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
 
 using namespace swage;
 
 static constexpr uint32_t kSchema = 2;
-static constexpr char kMagic[8] = {'S', 'W', 'A', 'G', 'E', 'K', 'R', 'N'};
 
 namespace {
 enum Section { KeyText, Name, Arch, Log, Image, Ptx, SectionCount };
@@ -58,10 +60,45 @@ CacheKey CacheKey::make(const CacheKeyFields &fields) {
   addField(key.text, "headers", hashBytes(headers).hex());
   addField(key.text, "source", fields.source);
   key.hash = hashBytes(key.text);
+  key.what =
+      fmt::format("'{}' for {}", printable(join(fields.entryNames, ", ")), printable(fields.arch));
   return key;
 }
 
-std::string swage::entryFileName(const Hash128 &hash) { return hash.hex() + ".kernel"; }
+std::vector<std::string> swage::keyField(std::string_view keyText, std::string_view label) {
+  std::vector<std::string> values;
+  while (!keyText.empty()) {
+    size_t space = keyText.find(' '), end = keyText.find('\n');
+    if (space == keyText.npos || end == keyText.npos || space > end)
+      break;
+    size_t size = 0;
+    for (char digit : keyText.substr(space + 1, end - space - 1)) {
+      if (digit < '0' || digit > '9' || size > keyText.size())
+        return values;
+      size = size * 10 + size_t(digit - '0');
+    }
+    std::string_view rest = keyText.substr(end + 1);
+    if (size >= rest.size())
+      break;
+    if (keyText.substr(0, space) == label)
+      values.emplace_back(rest.substr(0, size));
+    keyText = rest.substr(size + 1);
+  }
+  return values;
+}
+
+static constexpr std::string_view kEntrySuffix = ".kernel";
+
+std::string swage::entryFileName(const Hash128 &hash) {
+  return hash.hex() + std::string(kEntrySuffix);
+}
+
+bool swage::isEntryFileName(std::string_view name) {
+  constexpr size_t digits = 2 * sizeof(Hash128);
+  return name.size() == digits + kEntrySuffix.size() && name.substr(digits) == kEntrySuffix &&
+         std::all_of(name.begin(), name.begin() + digits,
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
 
 //===----------------------------------------------------------------------===//
 // Entry
@@ -76,7 +113,7 @@ std::string swage::serializeEntry(const CacheKey &key, const KernelBinary &binar
   const std::string *sections[SectionCount] = {&key.text,   &binary.name,  &binary.arch,
                                                &binary.log, &binary.image, &binary.ptx};
   EntryHeader header = {};
-  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  std::memcpy(header.magic, kEntryMagic.data(), kEntryMagic.size());
   header.schema = kSchema;
   header.headerBytes = sizeof header;
   const int resources[6] = {used.registers,  used.spillStores, used.spillLoads,
@@ -105,12 +142,13 @@ static Error badEntry(std::string message) {
   return makeError(Stage::Cache, "the cache entry " + std::move(message));
 }
 
-Expected<KernelBinary> swage::parseEntry(std::string_view bytes, const CacheKey *key) {
+Expected<KernelBinary> swage::parseEntry(std::string_view bytes, const CacheKey *key,
+                                         std::string *keyText) {
   EntryHeader header;
   if (bytes.size() < sizeof header + sizeof(Hash128))
     return badEntry(fmt::format("has {} bytes, too few for a header", bytes.size()));
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+  if (std::memcmp(header.magic, kEntryMagic.data(), kEntryMagic.size()) != 0)
     return badEntry("does not start like one");
   if (header.schema != kSchema || header.headerBytes != sizeof header)
     return badEntry(fmt::format("has schema {}; needed: {}", header.schema, kSchema));
@@ -133,6 +171,8 @@ Expected<KernelBinary> swage::parseEntry(std::string_view bytes, const CacheKey 
   }
   if (!rest.empty())
     return badEntry("is damaged: it has bytes after its last section");
+  if (keyText)
+    *keyText = sections[KeyText];
   if (key && sections[KeyText] != key->text)
     return badEntry("belongs to another key");
 

@@ -8,6 +8,7 @@
 #include "CacheDirectory.h"
 #include "swage/Support/Text.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdio>
 #include <fmt/format.h>
@@ -28,67 +29,69 @@ struct Flight {
 } // namespace
 
 struct KernelCache::State {
-  State(const Options &options, Warn warn)
-      : mode(options.cacheMode), warn(std::move(warn)),
-        directory(options.cacheDir, options.cacheBase) {
-    reads = writes = mode != CacheMode::Off && !options.cacheDir.empty();
-    writes = reads && mode == CacheMode::ReadWrite;
-  }
+  State(const Options &options, Warn warn, FileSystem &files)
+      : mode(options.cacheDir.empty() ? CacheMode::Off : options.cacheMode),
+        isRequired(options.cacheMode == CacheMode::Require), limit(options.cacheLimit),
+        warn(std::move(warn)), directory(options.cacheDir, options.cacheBase, files) {}
 
   const CacheMode mode;
+  const bool isRequired;
+  const uint64_t limit;
   const Warn warn;
   const CacheDirectory directory;
 
   mutable std::mutex mutex;
-  bool reads;
-  bool writes;
   bool warned = false;
-  bool swept = false;
+  /// Bytes that this process may publish before the directory is looked through again.
+  uint64_t allowance = 0;
   CacheStats stats;
   // Keyed by the whole text: what is found is what was asked for, whatever the hash.
   std::unordered_map<std::string, KernelPointer> memory;
   std::unordered_map<std::string, std::shared_ptr<Flight>> flights;
 
-  KernelPointer readEntry(const CacheKey &key);
+  KernelPointer readEntry(const CacheKey &key, std::string &reason);
   void writeEntry(const CacheKey &key, const KernelBinary &binary);
-  void giveUp(bool &ability, const std::string &message);
+  void tidy(const std::string &published, uint64_t bytes);
+  void warnOnce(const std::string &message);
+  Error missError(const CacheKey &key, const std::string &reason) const;
 };
 
-/// Stops using the disk for reading or writing, with one line to the user.
-void KernelCache::State::giveUp(bool &ability, const std::string &message) {
-  bool speak;
+/// One line to the user, however much goes wrong.  Later kernels try the disk again: it may be
+/// less full, and a failed call costs little beside a compile.
+void KernelCache::State::warnOnce(const std::string &message) {
   {
     std::lock_guard<std::mutex> lock(mutex);
-    ability = false;
-    speak = !std::exchange(warned, true);
+    if (std::exchange(warned, true))
+      return;
   }
-  if (speak)
-    warn(message + "; kernels are kept in memory only, set SWAGE_CACHE_DIR to a directory of "
-                   "yours (or SWAGE_CACHE=off)");
+  warn(message);
 }
 
-KernelPointer KernelCache::State::readEntry(const CacheKey &key) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (!reads)
-      return nullptr;
-  }
-  std::string bytes, reason;
-  CacheDirectory::ReadOutcome outcome = directory.read(entryFileName(key.hash), bytes, reason);
-  if (outcome == CacheDirectory::ReadOutcome::Unusable) {
-    {
-      std::lock_guard<std::mutex> lock(mutex);
-      writes = false;
-    }
-    giveUp(reads, fmt::format("kernel cache '{}' cannot be used: {}", printable(directory.name()),
-                              reason));
+static constexpr const char *kAdvice =
+    "; kernels are kept in memory only, set SWAGE_CACHE_DIR to a directory of yours (or "
+    "SWAGE_CACHE=off)";
+
+KernelPointer KernelCache::State::readEntry(const CacheKey &key, std::string &reason) {
+  if (mode == CacheMode::Off)
     return nullptr;
-  }
+  std::string bytes;
+  // Nothing changes in a directory that is only read.
+  bool stamp = mode != CacheMode::ReadOnly;
+  CacheDirectory::ReadOutcome outcome =
+      directory.read(entryFileName(key.hash), bytes, reason, stamp);
   if (outcome == CacheDirectory::ReadOutcome::Absent)
     return nullptr;
+  if (outcome == CacheDirectory::ReadOutcome::Unusable) {
+    if (!isRequired)
+      warnOnce(fmt::format("kernel cache '{}' cannot be used: {}{}", printable(directory.name()),
+                           reason, kAdvice));
+    return nullptr;
+  }
   if (outcome == CacheDirectory::ReadOutcome::Found) {
-    if (Expected<KernelBinary> binary = parseEntry(bytes, &key))
+    Expected<KernelBinary> binary = parseEntry(bytes, &key);
+    if (binary)
       return std::make_shared<const KernelBinary>(std::move(*binary));
+    reason = binary.takeError().message;
   }
   std::lock_guard<std::mutex> lock(mutex);
   ++stats.rejected;
@@ -96,22 +99,53 @@ KernelPointer KernelCache::State::readEntry(const CacheKey &key) {
 }
 
 void KernelCache::State::writeEntry(const CacheKey &key, const KernelBinary &binary) {
-  bool sweep;
+  if (mode != CacheMode::ReadWrite)
+    return;
+  std::string file = entryFileName(key.hash), bytes = serializeEntry(key, binary);
+  if (limit != 0 && bytes.size() > limit)
+    return warnOnce(fmt::format("kernel {} takes {} bytes, more than all of the kernel cache may "
+                                "(SWAGE_CACHE_LIMIT: {}); it is kept in memory only",
+                                key.what, bytes.size(), limit));
+  if (Status status = directory.publish(file, bytes); !status)
+    return warnOnce(status.error().message + kAdvice);
   {
     std::lock_guard<std::mutex> lock(mutex);
-    if (!writes)
+    ++stats.published;
+  }
+  tidy(file, bytes.size());
+}
+
+/// Keeps the directory within its limit.  To look through it for each kernel would cost more than
+/// the kernel where there are tens of thousands, so that processes that publish together may exceed
+/// the limit for a while, by a hundredth part of it each.
+void KernelCache::State::tidy(const std::string &published, uint64_t bytes) {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (bytes <= allowance) {
+      allowance -= bytes;
       return;
-    sweep = !std::exchange(swept, true);
+    }
   }
-  if (sweep)
-    directory.sweep();
-  if (Status status = directory.publish(entryFileName(key.hash), serializeEntry(key, binary));
-      !status) {
-    giveUp(writes, status.error().message);
-    return;
-  }
+  Expected<CacheDirectory::Upkeep> upkeep = directory.tidy(limit, published);
+  if (!upkeep)
+    return warnOnce(upkeep.error().message + "; it may grow beyond SWAGE_CACHE_LIMIT");
+  uint64_t room = upkeep->total < limit ? limit - upkeep->total : 0;
   std::lock_guard<std::mutex> lock(mutex);
-  ++stats.published;
+  stats.evicted += upkeep->evicted;
+  allowance = limit == 0 ? UINT64_MAX : std::min(room, limit / 100);
+}
+
+Error KernelCache::State::missError(const CacheKey &key, const std::string &reason) const {
+  std::string where = directory.name().empty()
+                          ? "there is no directory for the kernel cache (SWAGE_CACHE_DIR)"
+                          : fmt::format("it is not in the kernel cache '{}' as {}",
+                                        printable(directory.name()), entryFileName(key.hash));
+  return makeError(
+      Stage::Cache,
+      fmt::format("kernel {} may not be compiled (SWAGE_CACHE=require), and {}{}{}; to "
+                  "warm the cache, run the same program with the same versions, "
+                  "shapes and device once with SWAGE_CACHE=read-write",
+                  key.what, where, reason.empty() ? "" : ": ", reason));
 }
 
 static void warnOnStderr(const std::string &message) {
@@ -119,7 +153,10 @@ static void warnOnStderr(const std::string &message) {
 }
 
 KernelCache::KernelCache(const Options &options, Warn warn)
-    : state(std::make_unique<State>(options, warn ? std::move(warn) : warnOnStderr)) {}
+    : KernelCache(options, std::move(warn), FileSystem::real()) {}
+
+KernelCache::KernelCache(const Options &options, Warn warn, FileSystem &files)
+    : state(std::make_unique<State>(options, warn ? std::move(warn) : warnOnStderr, files)) {}
 
 KernelCache::~KernelCache() = default;
 
@@ -140,10 +177,13 @@ Expected<KernelPointer> KernelCache::getOrCompile(const CacheKey &key, const Com
     }
   }
 
-  KernelPointer kernel = state->readEntry(key);
+  std::string reason;
+  KernelPointer kernel = state->readEntry(key, reason);
   bool fromDisk = kernel != nullptr;
   Expected<KernelPointer> outcome = kernel;
-  if (!fromDisk) {
+  if (!fromDisk && state->isRequired) {
+    outcome = state->missError(key, reason);
+  } else if (!fromDisk) {
     if (Expected<KernelBinary> compiled = compile()) {
       outcome = kernel = std::make_shared<const KernelBinary>(std::move(*compiled));
       state->writeEntry(key, *kernel);
@@ -168,6 +208,5 @@ CacheStats KernelCache::stats() const {
 }
 
 std::string KernelCache::directory() const {
-  std::lock_guard<std::mutex> lock(state->mutex);
-  return state->reads ? state->directory.name() : std::string();
+  return state->mode == CacheMode::Off ? std::string() : state->directory.name();
 }

@@ -35,16 +35,28 @@ static const Row table[] = {
        options.cacheBase.clear();
        return true;
      }},
-    {{"SWAGE_CACHE", "read-write|read-only|off", "how the kernel cache on disk is used"},
+    {{"SWAGE_CACHE", "read-write|read-only|require|off", "how the kernel cache on disk is used"},
      [](Options &options, std::string_view value) {
        if (value == "read-write")
          options.cacheMode = CacheMode::ReadWrite;
        else if (value == "read-only")
          options.cacheMode = CacheMode::ReadOnly;
+       else if (value == "require")
+         options.cacheMode = CacheMode::Require;
        else if (value == "off")
          options.cacheMode = CacheMode::Off;
        else
          return false;
+       return true;
+     }},
+    {{"SWAGE_CACHE_LIMIT", "a size such as 500M or 2G, or none",
+      "what the kernel cache on disk may take before the least recently used kernels go"},
+     [](Options &options, std::string_view value) {
+       std::optional<uint64_t> bytes = value == "none" ? 0 : parseByteSize(value);
+       // A cache of no bytes is SWAGE_CACHE=off.
+       if (!bytes || (*bytes == 0 && value != "none"))
+         return false;
+       options.cacheLimit = *bytes;
        return true;
      }},
     {{"SWAGE_CUDA_DRIVER", "file", "the CUDA driver library, instead of libcuda.so.1"},
@@ -79,6 +91,39 @@ const std::vector<OptionInfo> &swage::environmentOptions() {
     return infos;
   }();
   return infos;
+}
+
+std::optional<uint64_t> swage::parseByteSize(std::string_view text) {
+  std::string_view suffix = text;
+  // Digits one by one: the locale of the program has no say in what its environment means.
+  double value = 0, place = 1;
+  bool digits = false, point = false;
+  for (; !suffix.empty(); suffix.remove_prefix(1)) {
+    char c = suffix.front();
+    if (c == '.' && !point) {
+      point = true;
+    } else if (c >= '0' && c <= '9') {
+      digits = true;
+      value = value * 10 + (c - '0');
+      place *= point ? 10 : 1;
+    } else {
+      break;
+    }
+  }
+  constexpr std::string_view units = "KMGT";
+  if (size_t unit = suffix.empty() ? units.npos : units.find(suffix.front()); unit != units.npos) {
+    for (size_t i = 0; i <= unit; ++i)
+      value *= 1024;
+    suffix.remove_prefix(1);
+    if (suffix == "B" || suffix == "iB")
+      suffix = {};
+  } else if (point) {
+    return std::nullopt;
+  }
+  value /= place;
+  if (!digits || !suffix.empty() || !(value < 0x1p62))
+    return std::nullopt;
+  return uint64_t(value);
 }
 
 static void storeVariable(Options &options, std::string_view name, std::string_view value) {

@@ -7,8 +7,6 @@
 #include "CacheTestSupport.h"
 #include "swage/Support/Text.h"
 
-#include <chrono>
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,8 +63,12 @@ TEST_F(CacheDirectoryTest, ParentsAreCreated) {
 TEST_F(CacheDirectoryTest, ADirectoryThatOthersMayWrite) {
   ASSERT_TRUE(get(*open(), key("a")));
   compiles = 0;
-  ASSERT_EQ(chmod(options.cacheDir.c_str(), 0777), 0);
-  expectMemoryOnly("others may write to it (mode 0777; needed: 0700)");
+  for (auto [mode, name] : {std::pair(0777, "0777"), {0770, "0770"}, {0702, "0702"}}) {
+    ASSERT_EQ(chmod(options.cacheDir.c_str(), mode_t(mode)), 0);
+    expectMemoryOnly(std::string("others may write to it (mode ") + name + "; needed: 0700)");
+    compiles = 0;
+    warnings.clear();
+  }
 }
 
 TEST_F(CacheDirectoryTest, ASymbolicLinkAsDirectory) {
@@ -181,13 +183,18 @@ TEST_F(CacheDirectoryTest, RemovedWhileInUse) {
 
 TEST_F(CacheDirectoryTest, OldTemporariesAreSwept) {
   ASSERT_EQ(mkdir(options.cacheDir.c_str(), 0700), 0);
-  std::string old = options.cacheDir + "/.1-2-3.tmp", young = options.cacheDir + "/.4-5-6.tmp";
-  ASSERT_TRUE(writeFile(old, "x"));
-  ASSERT_TRUE(writeFile(young, "x"));
-  timespec times[2] = {{time(nullptr) - 7200, 0}, {time(nullptr) - 7200, 0}};
-  ASSERT_EQ(utimensat(AT_FDCWD, old.c_str(), times, 0), 0);
+  std::string old = options.cacheDir + "/.1-2-3.tmp";
+  std::vector<std::string> kept = {options.cacheDir + "/.4-5-6.tmp"};
+  setAge(old, 25 * 3600);
+  setAge(kept[0], 23 * 3600);
+  for (const char *foreign : {".tmp", ".1-2.tmp", ".1-2-3-4.tmp", ".1--3.tmp", ".-1-2.tmp",
+                              ".1-2-.tmp", "1-2-3.tmp", ".a-2-3.tmp", ".1-2-3.tmq"}) {
+    kept.push_back(options.cacheDir + "/" + foreign);
+    setAge(kept.back(), 25 * 3600);
+  }
   ASSERT_TRUE(get(*open(), key()));
   EXPECT_FALSE(std::filesystem::exists(old));
-  EXPECT_TRUE(std::filesystem::exists(young));
+  for (const std::string &file : kept)
+    EXPECT_TRUE(std::filesystem::exists(file)) << file;
   EXPECT_TRUE(std::filesystem::exists(entryPath(key())));
 }

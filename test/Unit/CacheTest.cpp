@@ -68,6 +68,54 @@ TEST_F(CacheTest, ReadOnlyReadsAndOffDoesNot) {
   EXPECT_TRUE(warnings.empty());
 }
 
+TEST_F(CacheTest, RequireNeverCompiles) {
+  CacheKeyFields fields;
+  fields.source = "kernel source";
+  fields.entryNames = {"row_3f2a91c0"};
+  fields.arch = "sm_90a";
+  CacheKey wanted = CacheKey::make(fields);
+  auto message = [&](KernelCache &cache) {
+    auto kernel = get(cache, wanted);
+    if (kernel)
+      return std::string("a hit");
+    EXPECT_EQ(kernel.error().stage, Stage::Cache);
+    return kernel.error().message;
+  };
+  options.cacheMode = CacheMode::Require;
+  auto cache = open();
+  std::string miss = message(*cache);
+  EXPECT_EQ(miss,
+            "kernel 'row_3f2a91c0' for sm_90a may not be compiled (SWAGE_CACHE=require), and "
+            "it is not in the kernel cache '" +
+                options.cacheDir + "' as " + entryFileName(wanted.hash) +
+                "; to warm the cache, run the same program with the same versions, shapes and "
+                "device once with SWAGE_CACHE=read-write");
+  EXPECT_FALSE(std::filesystem::exists(options.cacheDir));
+  EXPECT_EQ(cache->stats().misses, 1u);
+
+  // Another process warms it: the one that failed finds the kernel too.
+  options.cacheMode = CacheMode::ReadWrite;
+  ASSERT_TRUE(get(*open(), wanted));
+  EXPECT_EQ(message(*cache), "a hit");
+  EXPECT_EQ(message(*cache), "a hit");
+  EXPECT_EQ(cache->stats().diskHits, 1u);
+  EXPECT_EQ(cache->stats().memoryHits, 1u);
+
+  // What is wrong with an entry or with the directory is said.
+  options.cacheMode = CacheMode::Require;
+  auto good = readFile(entryPath(wanted));
+  ASSERT_TRUE(good);
+  ASSERT_TRUE(writeFile(entryPath(wanted), good->substr(0, 50)));
+  EXPECT_NE(message(*open()).find(".kernel: the cache entry has 50 bytes"), std::string::npos);
+  EXPECT_EQ(readFile(entryPath(wanted))->size(), 50u);
+  ASSERT_EQ(chmod(options.cacheDir.c_str(), 0777), 0);
+  EXPECT_NE(message(*open()).find(".kernel: others may write to it"), std::string::npos);
+  options.cacheDir.clear();
+  EXPECT_NE(message(*open()).find("there is no directory for the kernel cache"), std::string::npos);
+  EXPECT_EQ(compiles, 1);
+  EXPECT_TRUE(warnings.empty());
+}
+
 TEST_F(CacheTest, DamagedEntriesAreReplaced) {
   ASSERT_TRUE(get(*open(), key()));
   auto good = readFile(entryPath(key()));

@@ -9,9 +9,12 @@
 #include "swage/Runtime/KernelCache.h"
 
 #include <cstdlib>
+#include <ctime>
+#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 class CacheTest : public ::testing::Test {
 protected:
@@ -61,6 +64,19 @@ protected:
   }
   std::string entryPath(const swage::CacheKey &key) const {
     return options.cacheDir + "/" + swage::entryFileName(key.hash);
+  }
+  /// Makes a file, or an entry, that was last used `seconds` ago.
+  static void setAge(const std::string &path, time_t seconds) {
+    int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ASSERT_GE(file, 0);
+    timespec times[2] = {{time(nullptr) - seconds, 0}, {time(nullptr) - seconds, 0}};
+    EXPECT_EQ(futimens(file, times), 0);
+    close(file);
+  }
+  static time_t age(const std::string &path) {
+    struct stat info = {};
+    EXPECT_EQ(stat(path.c_str(), &info), 0) << path;
+    return time(nullptr) - info.st_mtime;
   }
   size_t fileCount() const {
     size_t count = 0;

@@ -62,7 +62,7 @@ TEST(Options, WhatIsWrongIsSaid) {
   EXPECT_EQ(options.warnings[0],
             "unknown environment variable SWAGE_CAHCE; did you mean SWAGE_CACHE?");
   EXPECT_EQ(options.warnings[1],
-            "SWAGE_CACHE='maybe\\x0a' is ignored: expected read-write|read-only|off");
+            "SWAGE_CACHE='maybe\\x0a' is ignored: expected read-write|read-only|require|off");
   EXPECT_EQ(options.warnings[2], "unknown environment variable SWAGE_ZZZZZZZZZZZ");
   EXPECT_EQ(options.cacheMode, CacheMode::ReadWrite);
 }
@@ -78,6 +78,32 @@ TEST(Options, EveryVariableIsStored) {
   EXPECT_EQ(options.dumpDir, "/dump");
   for (const OptionInfo &info : environmentOptions())
     EXPECT_FALSE(info.help.empty()) << info.name;
+}
+
+TEST(Options, CacheLimit) {
+  auto limit = [](const char *text) {
+    const char *environment[] = {text, nullptr};
+    Options options = Options::parse(environment);
+    EXPECT_EQ(options.warnings.empty(), options.cacheLimit != Options().cacheLimit) << text;
+    return options.cacheLimit;
+  };
+  EXPECT_EQ(Options().cacheLimit, uint64_t(2) << 30);
+  EXPECT_EQ(limit("SWAGE_CACHE_LIMIT=1500"), 1500u);
+  EXPECT_EQ(limit("SWAGE_CACHE_LIMIT=64K"), 65536u);
+  EXPECT_EQ(limit("SWAGE_CACHE_LIMIT=500M"), uint64_t(500) << 20);
+  EXPECT_EQ(limit("SWAGE_CACHE_LIMIT=1.5GiB"), uint64_t(3) << 29);
+  EXPECT_EQ(limit("SWAGE_CACHE_LIMIT=3TB"), uint64_t(3) << 40);
+  EXPECT_EQ(limit("SWAGE_CACHE_LIMIT=none"), 0u);
+  for (const char *bad : {"0", "-1", "G", "2X", "2GX", "1.5", "1.2.3G", " 2G", "9999999999T", "nan",
+                          "1e9", "0x10", "0.0001K"})
+    EXPECT_EQ(limit(("SWAGE_CACHE_LIMIT=" + std::string(bad)).c_str()), uint64_t(2) << 30);
+  const char *environment[] = {"SWAGE_CACHE_LIMIT=2 gigabytes", nullptr};
+  ASSERT_EQ(Options::parse(environment).warnings.size(), 1u);
+  EXPECT_EQ(Options::parse(environment).warnings[0],
+            "SWAGE_CACHE_LIMIT='2 gigabytes' is ignored: expected a size such as 500M or 2G, or "
+            "none");
+  const char *require[] = {"SWAGE_CACHE=require", nullptr};
+  EXPECT_EQ(Options::parse(require).cacheMode, CacheMode::Require);
 }
 
 TEST(Hash, IsStable) {

@@ -3,7 +3,11 @@
 // One file per kernel, published by rename and checked on every read; whatever cannot be read is a
 // miss and is replaced.  No lock is needed for correctness: two processes that compile the same
 // kernel publish the same bytes.  A cache that cannot be used costs one warning and time, never a
-// failure.
+// failure, unless the program asked for one: with SWAGE_CACHE=require a miss is an error.
+//
+// Entries that have not been used for longest go when a new one makes all of them more than
+// SWAGE_CACHE_LIMIT.  The time of an entry's last use is its modification time, set when it is read
+// and more than an hour has gone since.
 //
 // Entries are machine code that will run with the rights of this user, so only files that this user
 // owns, in a directory that nobody else can write, are read.
@@ -27,6 +31,8 @@
 
 namespace swage {
 
+class FileSystem;
+
 /// Everything that decides the bytes of a compiled kernel.
 struct CacheKeyFields {
   std::string_view source;
@@ -44,6 +50,8 @@ struct CacheKeyFields {
 struct CacheKey {
   std::string text;
   Hash128 hash;
+  /// The kernel and its architecture for messages, "'row_3f2a91c0' for sm_90a"; not compared.
+  std::string what;
 
   static CacheKey make(const CacheKeyFields &fields);
 };
@@ -54,6 +62,7 @@ struct CacheStats {
   uint64_t misses = 0;
   uint64_t rejected = 0;  ///< entries found that were damaged, foreign or of another schema
   uint64_t published = 0; ///< entries written
+  uint64_t evicted = 0;   ///< entries removed to stay within the limit
 };
 
 class KernelCache {
@@ -61,20 +70,23 @@ public:
   using Compile = std::function<Expected<KernelBinary>()>;
   using Warn = std::function<void(const std::string &)>;
 
-  /// Uses options.cacheDir and options.cacheMode.  `warn` receives at most one line about the
-  /// directory; by default it goes to stderr.
+  /// Uses options.cacheDir, cacheBase, cacheMode and cacheLimit.  `warn` receives at most one line
+  /// about the directory; by default it goes to stderr.
   explicit KernelCache(const Options &options, Warn warn = {});
+  /// For tests, whose file system fails.
+  KernelCache(const Options &options, Warn warn, FileSystem &files);
   ~KernelCache();
   KernelCache(const KernelCache &) = delete;
   KernelCache &operator=(const KernelCache &) = delete;
 
   /// The kernel from memory, from disk, or from `compile`, which runs outside of any lock and once
-  /// for all threads that ask for the same key meanwhile.  Failures are not kept.
+  /// for all threads that ask for the same key meanwhile.  Failures are not kept.  With
+  /// CacheMode::Require `compile` is never called.
   Expected<std::shared_ptr<const KernelBinary>> getOrCompile(const CacheKey &key,
                                                              const Compile &compile);
 
   CacheStats stats() const;
-  /// The directory in use; empty when kernels are kept in memory only.
+  /// The directory that is tried; empty when kernels are kept in memory only.
   std::string directory() const;
 
 private:
@@ -84,8 +96,10 @@ private:
 
 /// The file form of an entry.
 std::string serializeEntry(const CacheKey &key, const KernelBinary &binary);
-/// The entry, or why it cannot be used.  With a key, an entry of another key is refused.
-Expected<KernelBinary> parseEntry(std::string_view bytes, const CacheKey *key);
+/// The entry, or why it cannot be used.  With a key, an entry of another key is refused; `keyText`
+/// receives the text of the one it has.
+Expected<KernelBinary> parseEntry(std::string_view bytes, const CacheKey *key,
+                                  std::string *keyText = nullptr);
 /// "<hash>.kernel".
 std::string entryFileName(const Hash128 &hash);
 
