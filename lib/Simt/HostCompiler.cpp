@@ -33,8 +33,7 @@ static Error notFound(const std::string &what) {
   return makeError(Stage::Load, fmt::format("host compiler: {}; {}", what, kNeeded));
 }
 
-/// The first line of what `name --version` prints, and the machine that it compiles for; asked once
-/// per process.
+/// The first line of what `name --version` prints; asked once per process.
 static Expected<std::string> versionOf(const std::string &name) {
   static std::mutex mutex;
   static auto *known = new std::map<std::string, std::string>();
@@ -47,13 +46,7 @@ static Expected<std::string> versionOf(const std::string &name) {
   std::string version = printable(outcome.output.substr(0, outcome.output.find('\n')));
   if (version.empty())
     return notFound(fmt::format("'{}' does not tell its version", printable(name)));
-    // A cache may be shared by machines of different kinds.
-#if defined(__x86_64__)
-  version += " for x86-64";
-#elif defined(__aarch64__)
-  version += " for AArch64";
-#endif
-  return known->emplace(name, version).first->second;
+    return known->emplace(name, version).first->second;
 }
 
 Expected<std::shared_ptr<const HostCompiler>> HostCompiler::find(const std::string &name,
@@ -83,6 +76,17 @@ Expected<std::shared_ptr<const HostCompiler>> HostCompiler::get(bool checked) {
   }
   static const auto *outcome = new Outcome(find(Options::get().hostCompiler, false));
   return *outcome;
+}
+
+std::string HostCompiler::identity() const {
+  // A cache may be shared by machines of different kinds.
+#if defined(__x86_64__)
+  return version + " for x86-64";
+#elif defined(__aarch64__)
+  return version + " for AArch64";
+#else
+  return version;
+#endif
 }
 
 //===----------------------------------------------------------------------===//

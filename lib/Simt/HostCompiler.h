@@ -31,7 +31,7 @@ public:
 
   KernelTarget target() const override { return KernelTarget::Simulator; }
   /// "g++ (Debian 12.2.0-14) 12.2.0": what it says about itself.
-  std::string identity() const override { return version; }
+  std::string identity() const override;
   Expected<std::vector<std::string>> options(const CompileRequest &request) const override;
   Expected<KernelBinary> compile(const CompileRequest &request) const override;
 

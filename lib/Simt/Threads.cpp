@@ -165,7 +165,8 @@ void swage::simt::meetWarpgroup(const char *what, const void *code, bool orders,
   Meeting &meeting = group.meeting;
   if (group.arrived == 0) {
     meeting = {kWarpgroupThreads, 0, what, code};
-  } else if (std::strcmp(meeting.what, what) != 0 || !samePlace(meeting.code, code)) {
+  } else if ((meeting.what != what && std::strcmp(meeting.what, what) != 0) ||
+             !samePlace(meeting.code, code)) {
     worker.fail(
         thread, FindingKind::Divergence, code,
         fmt::format("the warpgroup is in {} and in {} at once", what, meeting.what),
