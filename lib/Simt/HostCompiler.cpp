@@ -46,7 +46,7 @@ static Expected<std::string> versionOf(const std::string &name) {
   std::string version = printable(outcome.output.substr(0, outcome.output.find('\n')));
   if (version.empty())
     return notFound(fmt::format("'{}' does not tell its version", printable(name)));
-    return known->emplace(name, version).first->second;
+  return known->emplace(name, version).first->second;
 }
 
 Expected<std::shared_ptr<const HostCompiler>> HostCompiler::find(const std::string &name,

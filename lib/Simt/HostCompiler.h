@@ -30,7 +30,7 @@ public:
   find(const std::string &name, bool checked, Seconds limit = std::chrono::minutes(2));
 
   KernelTarget target() const override { return KernelTarget::Simulator; }
-  /// "g++ (Debian 12.2.0-14) 12.2.0": what it says about itself.
+  /// "g++ (Debian 12.2.0-14) 12.2.0 for x86-64": what it says about itself, and the machine.
   std::string identity() const override;
   Expected<std::vector<std::string>> options(const CompileRequest &request) const override;
   Expected<KernelBinary> compile(const CompileRequest &request) const override;
