@@ -2,7 +2,7 @@
 //
 //   swage-simt-graphs random [COUNT [FIRST]]
 //       random graphs against the reference; --fused, --brief: less of it
-//   swage-simt-graphs bench [KERNELS_DIR]
+//   swage-simt-graphs bench [KERNELS_DIR] [--only=PART]
 //       how fast the simulator is with one host thread and with two, plain and checked
 //
 // With --sim=OPTIONS and --threads=N (that compile).  The last line is the summary.
@@ -52,6 +52,7 @@ struct Speed {
 
 class Bench {
 public:
+  explicit Bench(std::string only) : only(std::move(only)) {}
   void graph(const GraphCase &test);
   void kernel(const std::string &path, const std::string &line, double needed);
   int finish();
@@ -63,6 +64,7 @@ private:
     ++failures;
     std::printf("FAILED %s: %s\n", name.c_str(), error.str().c_str());
   }
+  std::string only; ///< part of a name
   int failures = 0, slow = 0;
   std::vector<double> compileTimes;
 };
@@ -74,16 +76,19 @@ static double cpuSeconds() {
   return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
 }
 
-/// The least of five after one to warm up: what else the machine does only adds.
+/// The least of at least five, and of half a second, after one to warm up: what else the machine
+/// does only adds.
 static Status measure(Speed &speed, const std::function<Expected<double>()> &run) {
   speed.seconds = speed.cpuSeconds = 1e30;
-  for (int i = 0; i < 6; ++i) {
+  double total = 0;
+  for (int i = 0; i < 6 || total < 0.5; ++i) {
     double begin = cpuSeconds();
     auto seconds = run();
     if (!seconds)
       return seconds.takeError();
     if (i == 0)
       continue;
+    total += *seconds;
     speed.seconds = std::min(speed.seconds, *seconds);
     speed.cpuSeconds = std::min(speed.cpuSeconds, cpuSeconds() - begin);
     if (i > 1 && speed.seconds > 2)
@@ -216,6 +221,8 @@ template <class Case> static Expected<std::vector<Speed>> speedsOf(const Case &t
 }
 
 void Bench::graph(const GraphCase &test) {
+  if (std::string(test.name).find(only) == std::string::npos)
+    return;
   auto speeds = speedsOf(test);
   if (!speeds)
     return failed(test.name, speeds.error());
@@ -223,6 +230,8 @@ void Bench::graph(const GraphCase &test) {
 }
 
 void Bench::kernel(const std::string &path, const std::string &line, double needed) {
+  if (path.find(only) == std::string::npos)
+    return;
   auto text = readText(path);
   auto problem = text ? makeProblem(path, *text, line) : Expected<KernelProblem>(text.takeError());
   if (!problem)
@@ -244,8 +253,8 @@ int Bench::finish() {
   return failures != 0;
 }
 
-static int runBench(const std::string &kernels) {
-  Bench bench;
+static int runBench(const std::string &kernels, const std::string &only) {
+  Bench bench(only);
   const GraphCase cases[] = {
       {"layer_norm 1024x1024 f32",
        "func.func @main(%x: tensor<1024x1024xf32>, %g: tensor<1024xf32>, %b: tensor<1024xf32>) -> "
@@ -265,17 +274,17 @@ static int runBench(const std::string &kernels) {
        "  %y = swage.softmax %x axis 1 : tensor<1024x1024xf32> -> tensor<1024x1024xf32>\n"
        "  return %y : tensor<1024x1024xf32>\n}\n",
        1024, "rows", 4500},
-      {"add 4Mi f32",
-       "func.func @main(%x: tensor<4194304xf32>, %y: tensor<4194304xf32>) -> tensor<4194304xf32> "
+      {"add 1Mi f32",
+       "func.func @main(%x: tensor<1048576xf32>, %y: tensor<1048576xf32>) -> tensor<1048576xf32> "
        "{\n"
-       "  %z = arith.addf %x, %y : tensor<4194304xf32>\n"
-       "  return %z : tensor<4194304xf32>\n}\n",
-       4194304 / 1e6, "M elements", 150},
-      {"negate 4Mi f32",
-       "func.func @main(%x: tensor<4194304xf32>) -> tensor<4194304xf32> {\n"
-       "  %z = arith.negf %x : tensor<4194304xf32>\n"
-       "  return %z : tensor<4194304xf32>\n}\n",
-       4194304 / 1e6, "M elements", 150},
+       "  %z = arith.addf %x, %y : tensor<1048576xf32>\n"
+       "  return %z : tensor<1048576xf32>\n}\n",
+       1048576 / 1e6, "M elements", 150},
+      {"negate 1Mi f32",
+       "func.func @main(%x: tensor<1048576xf32>) -> tensor<1048576xf32> {\n"
+       "  %z = arith.negf %x : tensor<1048576xf32>\n"
+       "  return %z : tensor<1048576xf32>\n}\n",
+       1048576 / 1e6, "M elements", 150},
       {"transpose 2048x2048 f32",
        "func.func @main(%x: tensor<2048x2048xf32>) -> tensor<2048x2048xf32> {\n"
        "  %y = swage.permute %x [1, 0] : tensor<2048x2048xf32> -> tensor<2048x2048xf32>\n"
@@ -298,7 +307,7 @@ static int runBench(const std::string &kernels) {
 
 int main(int argc, char **argv) {
   std::vector<std::string> plain;
-  std::string sim;
+  std::string sim, only;
   RandomGraphOptions graphs;
   graphs.threads = std::max(1u, std::thread::hardware_concurrency());
   for (int i = 1; i < argc; ++i) {
@@ -307,6 +316,8 @@ int main(int argc, char **argv) {
       sim = word.substr(6);
     else if (word.compare(0, 10, "--threads=") == 0)
       graphs.threads = unsigned(std::max(1, std::atoi(word.c_str() + 10)));
+    else if (word.compare(0, 7, "--only=") == 0)
+      only = word.substr(7);
     else if (word == "--brief")
       graphs.brief = true;
     else if (word == "--fused")
@@ -315,7 +326,7 @@ int main(int argc, char **argv) {
       plain.push_back(word);
   }
   if (!plain.empty() && plain[0] == "bench")
-    return runBench(plain.size() > 1 ? plain[1] : "");
+    return runBench(plain.size() > 1 ? plain[1] : "", only);
   if (plain.empty() || plain[0] != "random") {
     std::fputs("usage: swage-simt-graphs random [COUNT [FIRST]] [--brief] [--fused] "
                "[--sim=OPTIONS] [--threads=N]\n"
