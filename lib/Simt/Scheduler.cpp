@@ -139,9 +139,12 @@ static void resetBlock(Block &block, unsigned index) {
   block.staticSharedBytes = 0;
   std::memset(block.shared + kDynamicSharedBase, kPoisonByte, block.dynamicSharedBytes);
   for (Warp &warp : block.warps)
-    warp = Warp();
-  for (Warpgroup &group : block.warpgroups)
-    group = Warpgroup();
+    warp.used = warp.finished = 0;
+  for (Warpgroup &group : block.warpgroups) {
+    group.arrived = 0;
+    group.multiplies.clear();
+    group.multiplyState.reset();
+  }
   if (block.arrivedAtBarriers)
     for (Barrier &barrier : block.barriers)
       barrier = Barrier();
