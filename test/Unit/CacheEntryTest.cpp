@@ -3,6 +3,7 @@
 // Every field changes the key; no damage to an entry goes unnoticed.
 //
 //===----------------------------------------------------------------------===//
+#include "CacheEntry.h"
 #include "CacheTestSupport.h"
 
 #include <set>
@@ -43,6 +44,58 @@ TEST_F(CacheEntryTest, EveryFieldChangesTheKey) {
   EXPECT_EQ(hashes.size(), variants.size() + 1);
   EXPECT_EQ(texts.size(), variants.size() + 1);
   EXPECT_EQ(CacheKey::make(base).text, CacheKey::make(base).text);
+}
+
+TEST_F(CacheEntryTest, NothingElseChangesTheKey) {
+  // The same fields elsewhere in memory, in another process on another day.
+  auto make = [](std::string source, std::string header) {
+    CacheKeyFields fields;
+    fields.source = source;
+    fields.headers = {{header, "text"}};
+    fields.options = {"-std=c++20", "-lineinfo"};
+    fields.arch = "sm_90a";
+    fields.compiler = "NVRTC 13.0.88";
+    fields.entryNames = {"row"};
+    return CacheKey::make(fields);
+  };
+  CacheKey a = make("source", "a.cuh");
+  setenv("SWAGE_CACHE_DIR", "/elsewhere", 1);
+  CacheKey b = make("source", "a.cuh");
+  unsetenv("SWAGE_CACHE_DIR");
+  EXPECT_EQ(a.text, b.text);
+  EXPECT_EQ(a.hash, b.hash);
+  EXPECT_EQ(a.text,
+            "schema 1\n2\ncompiler 13\nNVRTC 13.0.88\narch 6\nsm_90a\noption 10\n-std=c++20\n"
+            "option 9\n-lineinfo\nentry 3\nrow\nheaders 32\n"
+            "89a466893f89a88c8f625bab6328522a\nsource 6\nsource\n");
+  EXPECT_EQ(a.hash.hex(), "dbb25a68de79f4b9258c57771fbffbfe")
+      << "every cache of every user starts cold: is a new schema meant?";
+}
+
+TEST_F(CacheEntryTest, FieldsOfAKey) {
+  CacheKeyFields fields;
+  fields.source = "x\noption 3\n-no";
+  fields.options = {"-a", "", "-b\nc"};
+  fields.compiler = "NVRTC 13.0.88";
+  std::string text = CacheKey::make(fields).text;
+  EXPECT_EQ(keyField(text, "option"), fields.options);
+  EXPECT_EQ(keyField(text, "compiler"), std::vector<std::string>{fields.compiler});
+  EXPECT_EQ(keyField(text, "source"), std::vector<std::string>{std::string(fields.source)});
+  EXPECT_TRUE(keyField(text, "none").empty());
+  for (size_t size = 0; size < text.size(); ++size)
+    EXPECT_LE(keyField(text.substr(0, size), "option").size(), 3u);
+  for (const char *bad : {"option 99999999999999999999999\nx\n", "option x\ny\n", "option", "\n",
+                          "option 5\nabc\n", "option -1\nabc\n"})
+    EXPECT_TRUE(keyField(bad, "option").empty()) << bad;
+}
+
+TEST_F(CacheEntryTest, FileNames) {
+  std::string name = entryFileName(key().hash);
+  EXPECT_TRUE(isEntryFileName(name));
+  for (const std::string &bad :
+       {"x" + name, name + "x", name.substr(1), std::string(), std::string(".kernel"),
+        "g" + name.substr(1), "../" + name.substr(3)})
+    EXPECT_FALSE(isEntryFileName(bad)) << bad;
 }
 
 TEST_F(CacheEntryTest, AFieldCannotImitateAnother) {
