@@ -81,8 +81,7 @@ static Expected<double> sourceToKernel(const Device &device, const KernelInfo &k
   request.name = kernel.name + ".cu";
   request.entry = kernel.name;
   request.arch = device.properties().arch;
-  for (const TemplateFile &file : embeddedTemplates())
-    request.headers.push_back({file.name, file.text});
+  request.headers = headersFor(KernelTarget::Gpu, embeddedTemplates());
   Stopwatch watch;
   KernelCache cache(cacheOptions);
   auto binary = compileKernel(**nvrtc, cache, request);

@@ -294,6 +294,9 @@ Expected<std::string> DeviceMachine::encode(const MapSpec &spec, void *memory) c
   }();
   if (!function)
     return makeError(Stage::Load, "the driver has no cuTensorMapEncodeTiled");
+  ScopedContext scope(*device);
+  if (!scope.status())
+    return scope.status().error();
   int result = function(&bytes, int(spec.element), uint32_t(map.dims.size()), memory,
                         map.dims.data(), map.strides.data(), map.box.data(),
                         map.elementStrides.data(), 0, int(spec.swizzle), 0, 0);

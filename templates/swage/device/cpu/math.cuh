@@ -62,8 +62,13 @@ __device__ __forceinline__ double round(double x) { return __builtin_round(x); }
 __device__ __forceinline__ float roundEven(float x) { return __builtin_rintf(x); }
 __device__ __forceinline__ double roundEven(double x) { return __builtin_rint(x); }
 
-__device__ __forceinline__ float pow(float x, float y) { return __builtin_powf(x, y); }
-__device__ __forceinline__ double pow(double x, double y) { return __builtin_pow(x, y); }
+// 1 whatever the other argument is, where the host's library makes an exception of signalling NaNs.
+__device__ __forceinline__ float pow(float x, float y) {
+  return x == 1 || y == 0 ? 1.0f : __builtin_powf(x, y);
+}
+__device__ __forceinline__ double pow(double x, double y) {
+  return x == 1 || y == 0 ? 1.0 : __builtin_pow(x, y);
+}
 __device__ __forceinline__ float atan2(float x, float y) { return __builtin_atan2f(x, y); }
 __device__ __forceinline__ double atan2(double x, double y) { return __builtin_atan2(x, y); }
 __device__ __forceinline__ float copySign(float x, float y) { return __builtin_copysignf(x, y); }

@@ -7,9 +7,10 @@
 // where they apply):
 //   0    sqrt, fma, floor, ceil, trunc, round, roundEven, abs, copySign, remainder
 //   1    log, log2, log1p, expm1, cbrt
-//   2    exp, exp2, log10, tanh, erf, sin, cos, rsqrt, atan, asin (own reduction for sin and cos,
-//   see below) 4    pow, tan, erfc, atan2, sinh, cosh, acos, and the inverse hyperbolic ones
-// Double is within 2, and denormals are kept everywhere: Swage never compiles with fast-math.
+//   2    exp, exp2, log10, tanh, erf, atan, asin, rsqrt, and sin and cos (trigonometry.cuh)
+//   4    pow, tan, erfc, atan2, sinh, cosh, acos, and the inverse hyperbolic ones
+// Double is within 3, erfc within 5, and denormals are kept everywhere: Swage never compiles with
+// fast-math.
 #pragma once
 
 #include "swage/device/cuda/arithmetic.cuh"
