@@ -9,6 +9,8 @@ packages=(
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   libzstd-dev zlib1g-dev libfmt-dev libxxhash-dev libgtest-dev libgmock-dev
 )
+# The simulator switches fibers by itself on x86-64 only.
+[ "$(uname -m)" = x86_64 ] || packages+=(libboost-context-dev)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
