@@ -123,7 +123,9 @@ Status swage::writeFile(const std::string &path, std::string_view bytes, std::st
     return fileError("create", path);
   bool written = true;
   for (std::string_view part : {bytes, more})
-    written = written && std::fwrite(part.data(), 1, part.size(), file) == part.size();
+    // What is empty may have no address, which fwrite does not allow.
+    if (!part.empty())
+      written = written && std::fwrite(part.data(), 1, part.size(), file) == part.size();
   Error error = written ? Error{} : fileError("write", path);
   if (std::fclose(file) != 0 && written) {
     written = false;
