@@ -44,6 +44,12 @@ const std::vector<int> &errors(Call call) {
 
 class CacheFaultTest : public CacheFireTest {
 protected:
+  /// Thousands of directories come and go: in memory, where there is such a place.
+  CacheFaultTest() {
+    if (access("/dev/shm", W_OK) == 0)
+      parent = "/dev/shm/";
+  }
+
   /// What the directory holds, and what is asked of the cache.
   struct Scenario {
     const char *name;
@@ -120,7 +126,7 @@ protected:
       EXPECT_EQ(cache.stats().published, stats.published + 1);
     }
     options.cacheMode = CacheMode::Require;
-    for (int which = 0; which < 10; ++which)
+    for (int which : {0, 1, 2, 3, 9})
       if (auto found = fetch(*open(), which)) {
         EXPECT_TRUE(isRight(**found, which)) << which;
       }

@@ -19,7 +19,7 @@
 class CacheTest : public ::testing::Test {
 protected:
   void SetUp() override {
-    std::string pattern = testing::TempDir() + "swage-cache-XXXXXX";
+    std::string pattern = parent + "swage-cache-XXXXXX";
     ASSERT_TRUE(mkdtemp(pattern.data()));
     root = pattern;
     options.cacheDir = root + "/cache";
@@ -87,6 +87,7 @@ protected:
     return count;
   }
 
+  std::string parent = testing::TempDir(); ///< where root is made
   std::string root;
   swage::Options options;
   std::vector<std::string> warnings;
