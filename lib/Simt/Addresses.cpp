@@ -19,7 +19,7 @@ Addresses::Addresses(const Cluster &cluster) : launch(cluster.worker->launch()) 
   for (unsigned i = 0; i < kernel.parameters; ++i)
     add(launch.arguments[i], kernel.parameter[i].bytes);
   add(launch.module->data(), launch.module->bytes());
-  add(&abiTable(), sizeof(Abi));
+  add(&abiTable(launch.capability), sizeof(Abi));
   for (const auto &block : cluster.blocks)
     add(block->threads.data(), block->threads.size() * sizeof(Thread));
 

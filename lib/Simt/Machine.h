@@ -301,7 +301,8 @@ void addMatrixFunctions(Abi &abi);    // Matrix.cpp: ldmatrix, stmatrix, mma.syn
 void addWarpgroupFunctions(Abi &abi); // Wgmma.cpp
 void addMbarrierFunctions(Abi &abi);  // Mbarrier.cpp
 void addCopyFunctions(Abi &abi);      // AsyncCopy.cpp: cp.async, bulk and tensor-map copies
-const Abi &abiTable();
+/// Those of a device of this compute capability.
+const Abi &abiTable(unsigned capability);
 
 #define SWAGE_SIMT_CALLER __builtin_return_address(0)
 

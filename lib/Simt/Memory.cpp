@@ -322,17 +322,3 @@ void swage::simt::addMemoryFunctions(Abi &abi) {
   abi.undefined = undefined;
   abi.misaligned = misaligned;
 }
-
-const Abi &swage::simt::abiTable() {
-  static const Abi table = [] {
-    Abi abi{};
-    addThreadFunctions(abi);
-    addMemoryFunctions(abi);
-    addMatrixFunctions(abi);
-    addWarpgroupFunctions(abi);
-    addMbarrierFunctions(abi);
-    addCopyFunctions(abi);
-    return abi;
-  }();
-  return table;
-}

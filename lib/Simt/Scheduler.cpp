@@ -556,7 +556,7 @@ std::optional<Finding> swage::simt::run(const Launch &launch, const SimulatorOpt
     return finding;
   }
   // Other launches of the module may write the same now.
-  __atomic_store_n(launch.module->info().abi, &abiTable(), __ATOMIC_RELAXED);
+  __atomic_store_n(launch.module->info().abi, &abiTable(launch.capability), __ATOMIC_RELAXED);
 
   LaunchState state;
   state.clusters = launch.blocks / launch.clusterSize;

@@ -156,6 +156,8 @@ static Result runNow(const CUfunc_st &function, const Launch &shape, const Argum
   launch.kernel = &kernel;
   launch.arguments = arguments.get();
   launch.memory = &memory;
+  const DeviceProperties &properties = function.device->properties;
+  launch.capability = unsigned(properties.ccMajor * 10 + properties.ccMinor);
   std::optional<Finding> finding = simt::run(launch, function.device->options);
   return finding ? fail(kLaunchFailed, finding->str()) : kSuccess;
 }
