@@ -1,6 +1,6 @@
 # The lit suite.  Tools are found in the build tree and in LLVM's own directory, never on the user's PATH; what a test
 # needs beyond them is a feature: `nvrtc` (the compiler library can be opened), `gpu` (and there is a device),
-# `host-compiler` (what the simulator compiles with).
+# `host-compiler` (what the simulator compiles with), `fake-driver` (the stand-in of test/FakeDriver is built).
 
 import ctypes
 import glob
@@ -75,3 +75,7 @@ if host_compiler:
     config.substitutions.append(("%host_compiler", host_compiler))
 if device_count() > 0:
     config.available_features.add("gpu")
+fake_driver = os.path.join(build, "test", "Unit", "FakeDriver", "swage-fake-cuda.so")
+if os.path.exists(fake_driver):
+    config.available_features.add("fake-driver")
+    config.substitutions.append(("%fake_driver", fake_driver))
