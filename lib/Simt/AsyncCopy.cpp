@@ -276,6 +276,7 @@ static void bulkStore(void *to, SharedAddress from, unsigned bytes) {
 }
 
 static void commit(AsyncGroups &groups) {
+  Worker::thread().home->hasCopies = true;
   groups.committed.push_back(std::move(groups.open));
   groups.open.clear();
 }

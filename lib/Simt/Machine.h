@@ -92,19 +92,19 @@ struct AsyncGroups {
   }
 };
 
-struct Thread : ThreadView {
-  Block *home = nullptr;
-  Fiber fiber;
-  Wait wait;
+/// What begins anew with each block is in the first cache line.
+struct alignas(64) Thread : ThreadView {
   bool finished = false;
+  bool arrivedAtCluster = false; ///< and has not waited yet
+  unsigned atomicReads = 0;      ///< since it began
+  Fiber fiber;
+  Block *home = nullptr;
+  unsigned clusterPhase = 0; ///< in which it arrived
+  Wait wait;
   void *argument = nullptr; ///< of the meeting it waits in
   AsyncGroups copies;       ///< cp.async
   AsyncGroups bulkStores;
   ThreadClock clock; ///< empty unless checked
-  /// cluster barrier: arrived, not yet waited
-  bool arrivedAtCluster = false;
-  unsigned clusterPhase = 0; ///< in which it arrived
-  unsigned atomicReads = 0;  ///< since it began
 
   unsigned lane() const { return thread % kWarpLanes; }
   unsigned warp() const { return thread / kWarpLanes; }
@@ -192,6 +192,7 @@ struct Block {
   /// The byte at shared address A is shared[A]; valid only inside of the two regions.
   char *shared = nullptr;
   unsigned staticSharedBytes = 0, dynamicSharedBytes = 0;
+  bool hasCopies = false; ///< in the groups of its threads
 
   /// Whether [at, at + bytes) lies in one region; `at` without rank.
   bool holds(SharedAddress at, unsigned bytes) const {

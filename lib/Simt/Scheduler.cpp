@@ -145,6 +145,13 @@ static void resetBlock(Block &block, unsigned index) {
     group.multiplies.clear();
     group.multiplyState.reset();
   }
+  if (block.hasCopies) {
+    block.hasCopies = false;
+    for (Thread &thread : block.threads) {
+      thread.copies.clear();
+      thread.bulkStores.clear();
+    }
+  }
   if (block.arrivedAtBarriers)
     for (Barrier &barrier : block.barriers)
       barrier = Barrier();
@@ -152,14 +159,10 @@ static void resetBlock(Block &block, unsigned index) {
   block.mbarriers.clear();
   for (Thread &thread : block.threads) {
     thread.block = index;
-    thread.fiber = Fiber();
-    thread.wait = Wait();
     thread.finished = false;
     thread.arrivedAtCluster = false;
-    thread.clusterPhase = 0;
     thread.atomicReads = 0;
-    thread.copies.clear();
-    thread.bulkStores.clear();
+    thread.fiber = Fiber();
   }
 }
 
@@ -397,7 +400,10 @@ void WorkerImpl::finishThread(Thread &thread) {
   Cluster &cluster = *block.cluster;
   --block.live;
   --cluster.live;
-  leaveWarp(thread);
+  Warp &warp = block.warps[thread.warp()];
+  warp.finished |= 1u << thread.lane();
+  if (warp.used)
+    leaveWarp(thread);
   if (block.arrivedAtBarriers || cluster.barrier.arrived)
     leaveBarriers(thread);
   if (block.live == 0 && cluster.checker)
@@ -483,6 +489,7 @@ uint64_t Worker::random() {
 }
 
 void Worker::issue(const AsyncRef &operation) {
+  operation->issuer->home->hasCopies = true;
   if (impl.options.async == Asynchrony::Eager) {
     operation->done = true;
     operation->perform();

@@ -143,7 +143,6 @@ void swage::simt::meetWarp(unsigned mask, const char *what, const void *code, bo
 void swage::simt::leaveWarp(Thread &thread) {
   Block &block = *thread.home;
   Warp &warp = block.warps[thread.warp()];
-  warp.finished |= 1u << thread.lane();
   for (unsigned i = 0; i < warp.used; ++i) {
     Meeting &meeting = warp.meetings[i];
     if (meeting.arrived && meeting.arrived == lanesNeeded(meeting, warp))
