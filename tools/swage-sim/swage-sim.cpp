@@ -55,7 +55,7 @@ static cl::opt<std::string> simText("sim",
 static cl::opt<std::string> arch("arch", cl::desc("whose limits hold"), cl::init("sm_90a"),
                                  cl::cat(category));
 static cl::opt<std::string>
-    templateDir("templates", cl::desc("directory to use instead of the built-in templates"),
+    templateDir("template-dir", cl::desc("directory to use instead of the built-in templates"),
                 cl::cat(category));
 static cl::opt<bool> compileOnly("compile-only", cl::desc("do not run it"), cl::cat(category));
 
