@@ -9,6 +9,7 @@
 #include "CacheDirectory.h"
 #include "CacheEntry.h"
 #include "swage/Runtime/KernelCache.h"
+#include "swage/Support/ByteSize.h"
 #include "swage/Support/Options.h"
 #include "swage/Support/Text.h"
 
@@ -40,14 +41,6 @@ again.  Exit code 0: done, 1: something is damaged, missing or could not be remo
 //===----------------------------------------------------------------------===//
 // Numbers for people
 //===----------------------------------------------------------------------===//
-
-static std::string formatSize(uint64_t bytes) {
-  double value = double(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit)
-    value /= 1024;
-  return unit == 0 ? fmt::format("{}B", bytes) : fmt::format("{:.1f}{}", value, " KMGT"[unit]);
-}
 
 static time_t secondsSince(const timespec &when) {
   return std::max<time_t>(0, time(nullptr) - when.tv_sec);

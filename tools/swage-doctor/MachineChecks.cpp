@@ -3,6 +3,7 @@
 #include "CacheDirectory.h"
 #include "Checks.h"
 
+#include "swage/Support/ByteSize.h"
 #include "swage/Support/Options.h"
 #include "swage/Support/Text.h"
 
@@ -20,14 +21,6 @@
 
 using namespace swage;
 using namespace swage::doctor;
-
-static std::string formatSize(uint64_t bytes) {
-  double value = double(bytes);
-  int unit = 0;
-  for (; value >= 1024 && unit < 4; ++unit)
-    value /= 1024;
-  return unit == 0 ? fmt::format("{}B", bytes) : fmt::format("{:.1f}{}", value, " KMGT"[unit]);
-}
 
 //===----------------------------------------------------------------------===//
 // Versions and variables
