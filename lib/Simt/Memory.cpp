@@ -2,6 +2,8 @@
 
 #include "Scheduler.h"
 
+#include "llvm/ADT/bit.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
@@ -180,13 +182,6 @@ static void misaligned(const void *at, unsigned alignment, bool write, const voi
 // Atomics
 //===----------------------------------------------------------------------===//
 
-template <class To, class From> static To bits(From value) {
-  static_assert(sizeof(To) == sizeof(From));
-  To result;
-  std::memcpy(&result, &value, sizeof(To));
-  return result;
-}
-
 template <class Number> static Number minMax(Number a, Number b, AtomicOp op) {
   return op == AtomicOp::Min ? std::min(a, b) : std::max(a, b);
 }
@@ -227,10 +222,10 @@ static Word updated(Word old, Word operand, Word comparand, AtomicOp op, NumberK
   if (kind != NumberKind::Float)
     return Word(old + operand);
   if constexpr (sizeof(Word) == 8) {
-    return bits<Word>(bits<double>(old) + bits<double>(operand));
+    return llvm::bit_cast<Word>(llvm::bit_cast<double>(old) + llvm::bit_cast<double>(operand));
   } else if constexpr (sizeof(Word) == 4) {
-    float a = bits<float>(old), b = bits<float>(operand);
-    return bits<Word>(flush ? flushed(flushed(a) + flushed(b)) : a + b);
+    float a = llvm::bit_cast<float>(old), b = llvm::bit_cast<float>(operand);
+    return llvm::bit_cast<Word>(flush ? flushed(flushed(a) + flushed(b)) : a + b);
   } else {
     return old;
   }

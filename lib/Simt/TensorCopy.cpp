@@ -1,11 +1,14 @@
 //===- TensorCopy.cpp - Copies of boxes through tensor maps ---------------===//
 #include "Copy.h"
+#include "Reduce.h"
 #include "TensorMap.h"
 
 // The conversions of the 16-bit types are those of the device layer.
 #define __device__
 #define __forceinline__ inline
 #include "swage/device/cpu/types.cuh"
+
+#include "llvm/ADT/bit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,31 +86,6 @@ void swage::simt::tensorLoad(const TensorCopy *copy) {
 // Stores and reductions
 //===----------------------------------------------------------------------===//
 
-template <class To, class From> static To bitsOf(From value) {
-  static_assert(sizeof(To) == sizeof(From));
-  To result;
-  std::memcpy(&result, &value, sizeof(To));
-  return result;
-}
-
-template <class Number> static Number combined(Number a, Number b, ReduceOp op) {
-  switch (op) {
-  case ReduceOp::Add:
-    return Number(std::make_unsigned_t<Number>(a) + std::make_unsigned_t<Number>(b));
-  case ReduceOp::Min:
-    return std::min(a, b);
-  case ReduceOp::Max:
-    return std::max(a, b);
-  case ReduceOp::And:
-    return a & b;
-  case ReduceOp::Or:
-    return a | b;
-  case ReduceOp::Xor:
-    return a ^ b;
-  }
-  return a;
-}
-
 /// Of a number and a NaN the number; -0 is below +0.
 static float combinedFloats(float a, float b, ReduceOp op) {
   if (op == ReduceOp::Add)
@@ -127,8 +105,8 @@ static uint32_t addedFloats(uint32_t a, uint32_t b, bool flushes) {
   auto flushed = [&](float value) {
     return flushes && std::abs(value) < 0x1p-126f ? std::copysign(0.0f, value) : value;
   };
-  float sum = flushed(flushed(bitsOf<float>(a)) + flushed(bitsOf<float>(b)));
-  return std::isnan(sum) ? 0x7fffffff : bitsOf<uint32_t>(sum);
+  float sum = flushed(flushed(llvm::bit_cast<float>(a)) + flushed(llvm::bit_cast<float>(b)));
+  return std::isnan(sum) ? 0x7fffffff : llvm::bit_cast<uint32_t>(sum);
 }
 
 /// Other host threads may do the same at the same time.

@@ -4,6 +4,7 @@
 // arrive computes for all and wakes them. That costs one switch for each thread.
 //
 //===----------------------------------------------------------------------===//
+#include "Reduce.h"
 #include "Scheduler.h"
 
 #include <cstring>
@@ -280,22 +281,7 @@ static unsigned match(unsigned mask, unsigned long long value) {
 }
 
 static unsigned reduceTwo(unsigned a, unsigned b, ReduceOp op, bool isSigned) {
-  bool less = isSigned ? int(a) < int(b) : a < b;
-  switch (op) {
-  case ReduceOp::Add:
-    return a + b;
-  case ReduceOp::Min:
-    return less ? a : b;
-  case ReduceOp::Max:
-    return less ? b : a;
-  case ReduceOp::And:
-    return a & b;
-  case ReduceOp::Or:
-    return a | b;
-  case ReduceOp::Xor:
-    return a ^ b;
-  }
-  return a;
+  return isSigned ? unsigned(combined(int(a), int(b), op)) : combined(a, b, op);
 }
 
 namespace {
