@@ -1,0 +1,32 @@
+//===- SizeExpression.h - Arithmetic on runtime sizes ---------------------===//
+//
+// What a launch needs to know and only the shapes tell (blocks, extents, strides, bytes), as plain
+// data: the runtime evaluates it without MLIR, and bundles hold it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_RUNTIME_SIZEEXPRESSION_H
+#define SWAGE_RUNTIME_SIZEEXPRESSION_H
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace swage {
+
+/// An integer expression over the runtime sizes of a kernel, in postfix order.  Divisors are
+/// positive; division rounds as its name says.
+struct SizeExpression {
+  enum class Op : uint8_t { Constant, Symbol, Add, Multiply, FloorDivide, CeilDivide, Modulo };
+  struct Step {
+    Op op;
+    int64_t value; ///< of a constant; the number of a symbol
+  };
+  std::vector<Step> steps;
+
+  /// Nothing where the arithmetic leaves 64 bits, divides by zero, or the steps are malformed.
+  std::optional<int64_t> evaluate(const std::vector<int64_t> &symbols) const;
+};
+
+} // namespace swage
+
+#endif // SWAGE_RUNTIME_SIZEEXPRESSION_H

@@ -1,0 +1,161 @@
+//===- Variant.h - A program's kernels for one set of guards --------------===//
+//
+// What the compiler leaves of a program: its kernels as machine code, and everything about their
+// launches as expressions over runtime sizes.  Plain data without MLIR, so that the runtime lays
+// out launches by itself and a bundle holds it as it is.  Immutable once made; safe to use from
+// several threads.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_RUNTIME_VARIANT_H
+#define SWAGE_RUNTIME_VARIANT_H
+
+#include "swage/Runtime/Plan.h"
+#include "swage/Runtime/SizeExpression.h"
+#include "swage/Support/KernelBinary.h"
+#include "swage/Support/TensorType.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace swage {
+
+/// What a variant relies on: it serves every call for which all of it holds.
+struct Guards {
+  std::string arch = "sm_90a";
+  int indexBits = 32; ///< 32: every offset fits; 64: any
+  /// Of each input, then of each result, in bytes: a power of two up to 16.
+  std::vector<uint8_t> alignment;
+  /// Of each dynamic extent of the inputs, in order of argument and dimension.
+  struct Extent {
+    int64_t multipleOf = 1; ///< divides the extent
+    int64_t atMost = 0;     ///< the extent is no larger; 0: any
+  };
+  std::vector<Extent> extents;
+
+  /// "sm_90a, 32-bit offsets, input 0 dimension 1 a multiple of 8 and at most 1024".
+  std::string str() const;
+};
+bool operator==(const Guards &a, const Guards &b);
+inline bool operator!=(const Guards &a, const Guards &b) { return !(a == b); }
+
+/// What is known about a compiled kernel.
+struct KernelInfo {
+  std::string name;
+  std::string family;           ///< the template: "row", "permute", ...
+  std::string schedule;         ///< the attribute, as text
+  std::vector<std::string> ops; ///< "swage.layer_norm at 12:8": what it computes
+  unsigned threads = 0;
+  int indexBits = 0;
+  std::string source;
+  /// Null where all outputs are known to be empty: there is nothing to compile.
+  std::shared_ptr<const KernelBinary> binary;
+};
+
+/// How a kernel touches one tensor.
+struct SymbolicView {
+  unsigned tensor = 0; ///< among the launch's inputs, or its outputs
+  std::string element; ///< as the kernel sees it: bits may be moved as i16
+  int64_t elementBytes = 0;
+  uint64_t alignment = 1; ///< that the kernel relies on
+  std::vector<SizeExpression> shape;
+  std::vector<SizeExpression> strides; ///< one for each extent of the kernel, in elements
+  SizeExpression offset;
+};
+
+/// The part of a kernel's launch that depends on sizes.
+struct SymbolicKernel {
+  std::vector<SizeExpression> extents; ///< of the iteration space
+  std::vector<bool> isReduced;         ///< one for each extent
+  SizeExpression blocks;
+  std::vector<SizeExpression> dividers;
+  std::vector<SizeExpression> largestOffsets; ///< must fit the kernel's index type
+  SizeExpression bytesMoved;
+  std::vector<SymbolicView> inputs, outputs;
+};
+
+/// A launch of the entry function, in order.
+struct SymbolicLaunch {
+  /// An extent of an argument: what a runtime size is.
+  struct Size {
+    unsigned argument;
+    unsigned dim;
+  };
+  /// Where a tensor comes from or goes to: an argument, a result of the function, or a result of a
+  /// launch that stays in the workspace.
+  struct Place {
+    BufferKind kind;
+    unsigned index; ///< for the workspace: of the value, counted over all launches
+  };
+  unsigned kernel = 0; ///< position in Variant::kernels
+  std::vector<Size> sizes;
+  std::vector<Place> inputs, outputs;
+};
+
+/// One tensor of a launch.
+struct LaunchTensor {
+  BufferKind kind = BufferKind::Input;
+  unsigned index = 0;  ///< of the input or output
+  uint64_t offset = 0; ///< in the workspace
+  TensorType type;
+  uint64_t alignment = 16; ///< that the kernel relies on
+};
+
+struct LaunchInfo {
+  unsigned kernel = 0; ///< position in Layout::kernels
+  uint64_t blocks = 0; ///< 0: there is nothing to do
+  unsigned threads = 0;
+  uint64_t bytesMoved = 0; ///< least number of bytes that the kernel must read and write
+  std::vector<LaunchTensor> inputs, outputs;
+  /// The kernel's pointer parameters: a tensor for each input view, then for each output view.
+  std::vector<unsigned> inputViews, outputViews;
+  std::string sizes; ///< bytes of the kernel's last parameter; empty: it has none
+};
+
+/// Everything about a run that depends on shapes and not on a device.
+struct Layout {
+  std::vector<TensorType> inputs, results;
+  std::vector<LaunchInfo> launches;
+  uint64_t workspaceBytes = 0;
+  uint64_t workspaceLowerBound = 0; ///< most bytes that are in use at once: no plan needs less
+  int indexBits = 32;
+  std::vector<KernelInfo> kernels;
+};
+
+class Variant {
+public:
+  // What the compiler fills in, before the variant is shared.
+  Guards guards;
+  std::vector<TensorType> inputs, results; ///< as declared
+  std::vector<KernelInfo> kernels;         ///< in the order of their first launch
+  std::vector<SymbolicKernel> symbolic;    ///< one for each kernel
+  std::vector<SymbolicLaunch> launches;
+  unsigned workspaceValues = 0;
+  std::vector<std::string> remarks; ///< what the passes decided and why, with locations
+  /// "line:column" of the graph values that go through memory between two kernels.
+  std::vector<std::string> storedLocations;
+
+  /// Checks the shapes of the inputs and lays out launches and workspace.  Nothing where an offset
+  /// does not fit the variant's index type; an error of stage Input where shapes do not fit the
+  /// program or break a guard.
+  Expected<std::optional<Layout>> layOut(const std::vector<Dims> &inputs) const;
+
+  /// The launches of a layout of this variant, ready to go on `device`.
+  Expected<Plan> plan(const Device &device, const Layout &layout) const;
+  /// One launch of a layout by itself: its tensors are the plan's inputs and outputs.
+  Expected<Plan> planLaunch(const Device &device, const Layout &layout, size_t launch) const;
+
+private:
+  Expected<std::shared_ptr<Kernel>> load(const KernelInfo &kernel, const Device &device) const;
+
+  mutable std::mutex mutex; ///< of what follows
+  mutable std::map<std::pair<const KernelBinary *, const cuda::Driver *>, std::shared_ptr<Kernel>>
+      loaded;
+};
+
+} // namespace swage
+
+#endif // SWAGE_RUNTIME_VARIANT_H
