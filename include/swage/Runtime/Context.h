@@ -7,8 +7,8 @@
 #ifndef SWAGE_RUNTIME_CONTEXT_H
 #define SWAGE_RUNTIME_CONTEXT_H
 
-#include "swage/Runtime/Event.h"
 #include "swage/Runtime/KernelCache.h"
+#include "swage/Runtime/TraceEvent.h"
 #include "swage/Support/Api.h"
 #include "swage/Support/KernelCompiler.h"
 
@@ -60,7 +60,7 @@ public:
 
   /// Runs `tasks` on the compile threads and the caller's own; returns when all are done.
   void runAll(const std::vector<std::function<void()>> &tasks) const;
-  void report(const Event &event) const;
+  void report(const TraceEvent &event) const;
   /// An error in a process that was forked from the one that made the context.
   Status checkProcess() const;
 

@@ -29,9 +29,21 @@ def Swage_Dialect : Dialect {
     not rounded; an explicit cast is; a value that is also an output of its kernel is used as rounded.
 
     Element types are f16, bf16, f32, f64; i1, i8 and i32 are storage for masks, quantised values and indices.
+
+    **Promises about runtime values**, as attributes of a function's arguments: `swage.alignment = 32` is the alignment in bytes of the
+    base pointer (16 where nothing is said; results take it too). `swage.multiple_of = array<i64: 1, 8>` and
+    `swage.at_most = array<i64: 0, 1024>` hold one number for each dimension: what divides its extent (1: nothing known), and the
+    largest extent (0: nothing known). With them kernels over dynamic extents get wide vectors, and rows that stay in registers. A
+    launch that breaks a promise that a kernel relies on is an error.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let hasRegionArgAttrVerify = 1;
+  let extraClassDeclaration = [{
+    /// Promises about an argument's extents, one number for each dimension.
+    static constexpr llvm::StringLiteral kMultipleOf{"swage.multiple_of"};
+    static constexpr llvm::StringLiteral kAtMost{"swage.at_most"};
+  }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
 

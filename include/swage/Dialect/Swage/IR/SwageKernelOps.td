@@ -20,19 +20,24 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     of the outputs. A `swage.collective` in the body combines values over the dimensions `reduced`; an output that does not
     vary along them is written once.
 
+    `multiples` and `limits` are what is promised of the runtime sizes, one number for each: what divides it (1: nothing known), and the
+    largest value it takes (0: nothing known). Either is left out where it says nothing, and after scheduling where no decision rests on it.
+
     `swage-merge-dimensions` lowers the rank, `swage-select-schedule` adds `schedule`, `swage-prepare-for-emission` splits the body
     into `swage.phase` ops and adds `geometry`; then the kernel can be printed as CUDA.
 
     Constraints: (K1) every access is linear in the coordinates. (K2) the body has one argument for each input. (K3) the yield has one value for each
     output. (K4) reduced dimensions are in range and increasing; there are some exactly if the body has a collective. (K5) the schedule fits
     the kernel: thread counts, divisibility, shared memory. (K6) no access leaves its tensor (checked at launch where sizes are dynamic).
+    (K7) multiples and limits have one value for each runtime size; multiples are positive, limits not negative.
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, OptionalAttr<DenseI64ArrayAttr>:$multiples,
+                       OptionalAttr<DenseI64ArrayAttr>:$limits, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
                        Swage_ViewArrayAttr:$inputs, Swage_ViewArrayAttr:$outputs,
                        OptionalAttr<AnyAttr>:$schedule, OptionalAttr<Swage_LaunchAttr>:$geometry);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `symbols` $symbols `extents` $extents `reduced` $reduced
+    $sym_name `symbols` $symbols (`multiples` $multiples^)? (`limits` $limits^)? `extents` $extents `reduced` $reduced
     `inputs` $inputs `outputs` $outputs (`schedule` $schedule^)? (`geometry` $geometry^)?
     attr-dict-with-keyword $body
   }];

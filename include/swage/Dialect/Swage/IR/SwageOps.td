@@ -154,10 +154,12 @@ def Swage_PermuteOp : Swage_Op<"permute", [Pure]> {
 def Swage_ReshapeOp : Swage_Op<"reshape", [Pure]> {
   let summary = "Gives the elements, in row-major order, another shape";
   let description = [{
-    `sizes` gives the result's dynamic extents, in order; it may be left out where at most one extent is dynamic.
+    `sizes` gives the result's dynamic extents, in order. It may be left out where at most one extent is dynamic, and where the dynamic
+    extents are x's own: x and result have equally many, and between two of them the static extents have the same product, as in
+    `tensor<?x?x768xf32> -> tensor<?x?x12x64xf32>`.
 
     Constraints: (C1) x and result have the same number of elements (checked at run time where extents are dynamic). (C2) the element
-    types agree. (C3) sizes has one value for each dynamic extent of the result, or none where there is at most one.
+    types agree. (C3) sizes has one value for each dynamic extent of the result, or none where there is at most one or they are x's own.
 
     Example:
     ```mlir
@@ -167,6 +169,10 @@ def Swage_ReshapeOp : Swage_Op<"reshape", [Pure]> {
   let arguments = (ins Swage_Tensor:$x, Variadic<Index>:$sizes);
   let results = (outs Swage_Tensor:$result);
   let assemblyFormat = "$x (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($x) `->` type($result)";
+  let extraClassDeclaration = [{
+    /// Whether the dynamic extents of `result` are those of `x`, in order, wherever no sizes say otherwise.
+    static bool keepsDynamicExtents(mlir::ShapedType x, mlir::ShapedType result);
+  }];
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;

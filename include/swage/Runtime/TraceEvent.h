@@ -1,6 +1,6 @@
-//===- Event.h - What a context does, as it does it -----------------------===//
-#ifndef SWAGE_RUNTIME_EVENT_H
-#define SWAGE_RUNTIME_EVENT_H
+//===- TraceEvent.h - What a context does, as it does it -----------------------===//
+#ifndef SWAGE_RUNTIME_TRACEEVENT_H
+#define SWAGE_RUNTIME_TRACEEVENT_H
 
 #include <chrono>
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace swage {
 
 /// One thing that took place.  Sinks are called on the thread that did it, several at once; they
 /// must not call back into the program.
-struct Event {
+struct TraceEvent {
   enum class Kind {
     Parse,    ///< text to a verified graph
     Lower,    ///< passes and emission of a variant
@@ -35,10 +35,10 @@ struct Event {
   }
 };
 
-const char *eventName(Event::Kind kind);
+const char *eventName(TraceEvent::Kind kind);
 
-using EventSink = std::function<void(const Event &)>;
+using EventSink = std::function<void(const TraceEvent &)>;
 
 } // namespace swage
 
-#endif // SWAGE_RUNTIME_EVENT_H
+#endif // SWAGE_RUNTIME_TRACEEVENT_H
