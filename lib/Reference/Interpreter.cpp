@@ -401,6 +401,18 @@ LogicalResult Evaluator::evaluateReshape(Operation *op, Shape shape, ValueRange 
   Value x = operandOf(op->getOperand(0));
   if (failed(resolveSizes(op, shape, sizes)))
     return failure();
+  auto from = cast<ShapedType>(op->getOperand(0).getType()),
+       to = cast<ShapedType>(op->getResult(0).getType());
+  if (sizes.empty() && ReshapeOp::keepsDynamicExtents(from, to)) {
+    Shape kept;
+    for (auto [dim, extent] : llvm::enumerate(x.shape()))
+      if (from.isDynamicDim(dim))
+        kept.push_back(extent);
+    const int64_t *next = kept.begin();
+    for (int64_t &extent : shape)
+      if (ShapedType::isDynamic(extent))
+        extent = *next++;
+  }
   auto dynamic = llvm::find(shape, ShapedType::kDynamic);
   if (dynamic != shape.end()) {
     *dynamic = 1;

@@ -56,6 +56,8 @@ func.func @elementwise(%x: tensor<4x?xf32>, %y: tensor<?x8xf32>) {
 // CHECK: swage.reshape %arg0 : tensor<4x8xf32> -> tensor<4x4x2xf32>
 // CHECK: swage.reshape %arg1 sizes(%arg2) : tensor<?x8xf32> -> tensor<?x2x4xf32>
 // CHECK: swage.reshape %arg1 : tensor<?x8xf32> -> tensor<?xf32>
+// CHECK: swage.reshape %{{.*}} : tensor<?x4x8xf32> -> tensor<?x4x2x4xf32>
+// CHECK: swage.reshape %{{.*}} : tensor<?x4x2x4xf32> -> tensor<?x1x4x8xf32>
 func.func @reshapes(%x: tensor<4x8xf32>, %d: tensor<?x8xf32>, %n: index) {
   %c4 = arith.constant 4 : index
   %c0 = arith.constant 0 : index
@@ -65,6 +67,10 @@ func.func @reshapes(%x: tensor<4x8xf32>, %d: tensor<?x8xf32>, %n: index) {
   %1 = swage.reshape %x sizes(%dim, %c4) : tensor<4x8xf32> -> tensor<?x?x2xf32>
   %2 = swage.reshape %d sizes(%n, %c2, %c4) : tensor<?x8xf32> -> tensor<?x?x?xf32>
   %3 = swage.reshape %d : tensor<?x8xf32> -> tensor<?xf32>
+  // Extents that are x's own become static with it.
+  %4 = swage.broadcast %x dims [1, 2] sizes(%n, %dim) : tensor<4x8xf32> -> tensor<?x?x8xf32>
+  %5 = swage.reshape %4 : tensor<?x?x8xf32> -> tensor<?x?x2x4xf32>
+  %6 = swage.reshape %5 : tensor<?x?x2x4xf32> -> tensor<?x1x?x8xf32>
   return
 }
 

@@ -65,6 +65,25 @@ func.func @reshape_dynamic(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<
   return %a : tensor<?x?xf32>
 }
 
+// Without sizes they are x's.
+// CHECK-LABEL: func @reshape_keeps_dynamic
+// CHECK-NEXT: return %arg0
+func.func @reshape_keeps_dynamic(%x: tensor<?x?x6xf32>) -> tensor<?x?x6xf32> {
+  %a = swage.reshape %x : tensor<?x?x6xf32> -> tensor<?x?x2x3xf32>
+  %b = swage.reshape %a : tensor<?x?x2x3xf32> -> tensor<?x?x6xf32>
+  return %b : tensor<?x?x6xf32>
+}
+
+// The sizes of the inner reshape are needed.
+// CHECK-LABEL: func @reshape_of_given_sizes
+// CHECK-NEXT: swage.reshape %arg0 sizes
+// CHECK-NEXT: swage.reshape
+func.func @reshape_of_given_sizes(%x: tensor<?x?x6xf32>, %m: index, %n: index) -> tensor<?x?x6xf32> {
+  %a = swage.reshape %x sizes(%m, %n) : tensor<?x?x6xf32> -> tensor<?x?x2x3xf32>
+  %b = swage.reshape %a : tensor<?x?x2x3xf32> -> tensor<?x?x6xf32>
+  return %b : tensor<?x?x6xf32>
+}
+
 // CHECK-LABEL: func @broadcast_broadcast
 // CHECK-NEXT: swage.broadcast %arg0 dims [2] : tensor<8xf32> -> tensor<2x4x8xf32>
 // CHECK-NEXT: return

@@ -48,6 +48,8 @@ func.func @index_ops(%x: tensor<4x8xi8>, %d: tensor<?x?xf32>, %s: tensor<f32>, %
   %2 = swage.reshape %x : tensor<4x8xi8> -> tensor<2x2x8xi8>
   // CHECK: swage.reshape %{{.*}} : tensor<?x?xf32> -> tensor<?xf32>
   %3 = swage.reshape %d : tensor<?x?xf32> -> tensor<?xf32>
+  // CHECK: swage.reshape %{{.*}} : tensor<?x?xf32> -> tensor<?x1x?xf32>
+  %ones = swage.reshape %d : tensor<?x?xf32> -> tensor<?x1x?xf32>
   // CHECK: swage.reshape %{{.*}} sizes(%{{.*}}, %{{.*}}) : tensor<?x?xf32> -> tensor<?x4x?xf32>
   %4 = swage.reshape %d sizes(%m, %n) : tensor<?x?xf32> -> tensor<?x4x?xf32>
   // CHECK: swage.broadcast %{{.*}} dims [1, 2] : tensor<4x8xi8> -> tensor<3x4x8xi8>

@@ -158,6 +158,13 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
     auto type = cast<ShapedType>(op->getResult(0).getType());
     SmallVector<AffineExpr> exprs = exprsOf(type);
     OperandRange sizes = op->getOperands().drop_front(1);
+    // The dynamic extents of x, where a reshape keeps them.
+    auto fromType = cast<ShapedType>(op->getOperand(0).getType());
+    bool keeps = isa<ReshapeOp>(op) && ReshapeOp::keepsDynamicExtents(fromType, type);
+    SmallVector<AffineExpr> kept;
+    for (auto [i, expr] : llvm::enumerate(shapes[op->getOperand(0)]))
+      if (fromType.isDynamicDim(i))
+        kept.push_back(expr);
     size_t next = 0;
     for (auto [i, expr] : llvm::enumerate(exprs)) {
       if (expr)
@@ -170,6 +177,8 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
       } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
         expr = shapes[broadcast.getX()][llvm::find(broadcast.getDims(), static_cast<int64_t>(i)) -
                                         broadcast.getDims().begin()];
+      } else if (keeps) {
+        expr = kept[next++];
       } else {
         // The one dynamic extent of a reshape: all elements over the other extents.
         AffineExpr all = getAffineConstantExpr(1, context), others = all;

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -16,6 +17,41 @@ using namespace mlir;
 
 #define GET_ATTRDEF_CLASSES
 #include "swage/Dialect/Swage/IR/SwageAttrs.cpp.inc"
+
+/// Promises about extents fit the argument that they are made of. What the other attributes say is
+/// checked where it is used.
+LogicalResult swage::SwageDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                            unsigned argument,
+                                                            NamedAttribute attribute) {
+  bool isMultiple = attribute.getName() == kMultipleOf;
+  if (!isMultiple && attribute.getName() != kAtMost)
+    return success();
+  auto error = [&] {
+    return op->emitOpError() << "argument " << argument << " has " << attribute.getName().getValue()
+                             << " ";
+  };
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  auto type =
+      function ? dyn_cast<RankedTensorType>(function.getArgumentTypes()[argument]) : nullptr;
+  if (!numbers)
+    return error() << attribute.getValue() << ", but it must be an array of i64";
+  if (!type)
+    return error() << "but is no ranked tensor";
+  if (numbers.size() != type.getRank())
+    return error() << "with " << numbers.size() << " numbers, but has rank " << type.getRank();
+  for (auto [dim, number] : llvm::enumerate(numbers.asArrayRef())) {
+    if (number < isMultiple)
+      return error() << number << " in dimension " << dim << ", but it must be "
+                     << (isMultiple ? "positive" : "positive, or 0 for no bound");
+    int64_t extent = type.getDimSize(dim);
+    if (type.isDynamicDim(dim))
+      continue;
+    if (isMultiple ? extent % number != 0 : number && extent > number)
+      return error() << number << " in dimension " << dim << ", but the extent is " << extent;
+  }
+  return success();
+}
 
 void swage::SwageDialect::initialize() {
   addAttributes<

@@ -183,8 +183,9 @@ void PermuteOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 // Pattern: reshape(x) to x's own static shape -> x
 // Pattern: reshape(splat) -> splat
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
-  if (sameType(getResult(), getX()) && reshapesWithoutSizes(typeOf(getResult())) &&
-      getSizes().empty())
+  if (sameType(getResult(), getX()) && getSizes().empty() &&
+      (reshapesWithoutSizes(typeOf(getResult())) ||
+       keepsDynamicExtents(typeOf(getX()), typeOf(getResult()))))
     return getX();
   return splatOf(adaptor.getX(), getType());
 }
@@ -198,6 +199,10 @@ struct ComposeReshapes : OpRewritePattern<ReshapeOp> {
     auto inner = op.getX().getDefiningOp<ReshapeOp>();
     if (!inner)
       return rewriter.notifyMatchFailure(op, "x is not a reshape");
+    RankedTensorType in = typeOf(inner.getX()), out = typeOf(op.getResult());
+    bool keeps = inner.getSizes().empty() && ReshapeOp::keepsDynamicExtents(in, out);
+    if (out.getNumDynamicDims() > 1 && op.getSizes().empty() && !keeps)
+      return rewriter.notifyMatchFailure(op, "the inner reshape gives the dynamic extents");
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), inner.getX(), op.getSizes());
     return success();
   }

@@ -270,6 +270,17 @@ LogicalResult KernelOp::verify() {
     return emitOpError() << "extents take " << getExtents().getNumDims() << " coordinates and "
                          << getExtents().getNumSymbols() << " sizes, but must take 0 and "
                          << getSymbols();
+  for (auto [what, numbers, least] :
+       {std::tuple("multiples", getMultiples(), 1), std::tuple("limits", getLimits(), 0)}) { // K7
+    if (!numbers)
+      continue;
+    if (static_cast<int64_t>(numbers->size()) != static_cast<int64_t>(getSymbols()))
+      return emitOpError() << "has " << numbers->size() << " " << what << ", but takes "
+                           << getSymbols() << " sizes";
+    for (int64_t number : *numbers)
+      if (number < least)
+        return emitOpError() << what << " has " << number << ", but must be at least " << least;
+  }
   if (getOutputs().empty() && getBody().front().getOps<PhaseOp>().empty())
     return emitOpError() << "has no outputs";
   for (AffineExpr extent : getExtents().getResults())

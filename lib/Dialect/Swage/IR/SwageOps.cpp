@@ -8,6 +8,7 @@
 #include "mlir/IR/Builders.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/MathExtras.h"
 
 #define GET_OP_CLASSES
 #include "swage/Dialect/Swage/IR/SwageOps.cpp.inc"
@@ -189,6 +190,22 @@ LogicalResult PermuteOp::verify() {
 // ReshapeOp
 //===----------------------------------------------------------------------===//
 
+bool ReshapeOp::keepsDynamicExtents(ShapedType x, ShapedType result) {
+  // The static elements in front of the first dynamic extent, between two of them, and behind the
+  // last.
+  auto between = [](ShapedType type) {
+    SmallVector<int64_t> products = {1};
+    for (int64_t extent : type.getShape())
+      if (ShapedType::isDynamic(extent))
+        products.push_back(1);
+      else if (llvm::MulOverflow(products.back(), extent, products.back()))
+        products.back() = 0;
+    return products;
+  };
+  SmallVector<int64_t> products = between(x);
+  return !llvm::is_contained(products, 0) && products == between(result);
+}
+
 LogicalResult ReshapeOp::verify() {
   ShapedType in = shaped(getX()), out = shaped(getResult());
   if (in.hasStaticShape() && out.hasStaticShape() &&
@@ -198,7 +215,9 @@ LogicalResult ReshapeOp::verify() {
   if (failed(verifyElement(*this, getX(), getResult()))) // C2
     return failure();
   int64_t dynamic = out.getNumDynamicDims();
-  if (getSizes().empty() ? dynamic > 1 : static_cast<int64_t>(getSizes().size()) != dynamic) // C3
+  bool complete = getSizes().empty() ? dynamic <= 1 || keepsDynamicExtents(in, out)
+                                     : static_cast<int64_t>(getSizes().size()) == dynamic;
+  if (!complete) // C3
     return emitOpError() << "has " << getSizes().size() << " sizes, but the result has " << dynamic
                          << " dynamic extents";
   return success();

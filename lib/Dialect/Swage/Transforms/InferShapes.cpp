@@ -200,6 +200,23 @@ private:
     Shape shape(type.getShape());
     if (failed(refineFromSizes(op, shape, op.getSizes())))
       return failure();
+    // Extents that are x's own become static with it. The types that the reshape was written for
+    // pair them.
+    Value x = op.getX();
+    auto written = cast<RankedTensorType>(original.lookup_or(x, x.getType()));
+    if (op.getSizes().empty() && ReshapeOp::keepsDynamicExtents(written, type)) {
+      Shape known = shapeOf(x), fromX(shape.size(), ShapedType::kDynamic);
+      const int64_t *next = known.begin();
+      for (auto [extent, to] : llvm::zip_equal(type.getShape(), fromX)) {
+        if (!ShapedType::isDynamic(extent))
+          continue;
+        while (!written.isDynamicDim(next - known.begin()))
+          ++next;
+        to = *next++;
+      }
+      if (failed(refine(op, shape, fromX)))
+        return failure();
+    }
     // One unknown extent of a known number of elements is what is left of it.
     auto in = cast<RankedTensorType>(op.getX().getType());
     int64_t *unknown = llvm::find_if(shape, ShapedType::isDynamic);

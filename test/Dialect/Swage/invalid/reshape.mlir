@@ -18,7 +18,7 @@ func.func @reshape_c2(%x: tensor<4x8xf32>) {
 
 func.func @reshape_c3(%x: tensor<?x?xf32>) {
   // expected-error @+1 {{'swage.reshape' op has 0 sizes, but the result has 2 dynamic extents}}
-  %y = swage.reshape %x : tensor<?x?xf32> -> tensor<?x?xf32>
+  %y = swage.reshape %x : tensor<?x?xf32> -> tensor<?x2x?xf32>
   return
 }
 
