@@ -12,6 +12,7 @@
 #define SWAGE_RUNTIME_DEVICE_H
 
 #include "swage/Runtime/Driver.h"
+#include "swage/Support/Api.h"
 #include "swage/Support/DeviceProperties.h"
 
 #include <memory>
@@ -24,7 +25,7 @@ class Event;
 class Stream;
 
 /// A device with its primary context retained; copies share it.
-class Device {
+class SWAGE_API Device {
 public:
   /// Device `ordinal` of Driver::get().
   static Expected<Device> open(int ordinal = 0);
@@ -55,7 +56,7 @@ private:
 };
 
 /// The context of a device, current until the end of the scope.
-class ScopedContext {
+class SWAGE_API ScopedContext {
 public:
   explicit ScopedContext(const Device &device);
   ~ScopedContext();
@@ -88,6 +89,8 @@ public:
     (void)(device.driver().*destroy)(owned);
   }
   Handle handle() const { return owned; }
+  /// Gives the handle to the caller, who destroys it.
+  Handle release() { return std::exchange(owned, Handle()); }
 
 protected:
   Device device;
@@ -97,7 +100,7 @@ private:
 };
 
 /// Device memory.  Copies and fills are ordered with the streams of createStream.
-class Buffer : public Owned<cuda::DevicePointer, &cuda::Driver::cuMemFree_v2> {
+class SWAGE_API Buffer : public Owned<cuda::DevicePointer, &cuda::Driver::cuMemFree_v2> {
 public:
   Buffer(Device device, cuda::DevicePointer pointer, size_t bytes)
       : Owned(std::move(device), pointer), bytes(bytes) {}
@@ -114,7 +117,7 @@ private:
   size_t bytes;
 };
 
-class Event : public Owned<cuda::EventHandle, &cuda::Driver::cuEventDestroy_v2> {
+class SWAGE_API Event : public Owned<cuda::EventHandle, &cuda::Driver::cuEventDestroy_v2> {
 public:
   using Owned::Owned;
 
@@ -125,7 +128,7 @@ public:
 };
 
 /// An instantiated graph.
-class GraphExec : public Owned<cuda::GraphExecHandle, &cuda::Driver::cuGraphExecDestroy> {
+class SWAGE_API GraphExec : public Owned<cuda::GraphExecHandle, &cuda::Driver::cuGraphExecDestroy> {
 public:
   using Owned::Owned;
 
@@ -133,7 +136,7 @@ public:
 };
 
 /// A captured graph.
-class Graph : public Owned<cuda::GraphHandle, &cuda::Driver::cuGraphDestroy> {
+class SWAGE_API Graph : public Owned<cuda::GraphHandle, &cuda::Driver::cuGraphDestroy> {
 public:
   using Owned::Owned;
 
@@ -141,7 +144,7 @@ public:
   Expected<GraphExec> instantiate() const;
 };
 
-class Stream : public Owned<cuda::StreamHandle, &cuda::Driver::cuStreamDestroy_v2> {
+class SWAGE_API Stream : public Owned<cuda::StreamHandle, &cuda::Driver::cuStreamDestroy_v2> {
 public:
   using Owned::Owned;
 

@@ -8,6 +8,7 @@
 #ifndef SWAGE_RUNTIME_DRIVER_H
 #define SWAGE_RUNTIME_DRIVER_H
 
+#include "swage/Support/Api.h"
 #include "swage/Support/Error.h"
 
 #include <cstddef>
@@ -166,7 +167,7 @@ enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
   SWAGE_DRIVER_FUNCTION(cuFuncLoad, (FunctionHandle))                                              \
   SWAGE_DRIVER_FUNCTION(cuKernelGetParamInfo, (KernelHandle, size_t, size_t *, size_t *))
 
-class Driver {
+class SWAGE_API Driver {
 public:
   static constexpr int kLeastVersion = 12000;
 

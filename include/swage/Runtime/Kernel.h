@@ -9,6 +9,7 @@
 #define SWAGE_RUNTIME_KERNEL_H
 
 #include "swage/Runtime/Device.h"
+#include "swage/Support/Api.h"
 #include "swage/Support/KernelBinary.h"
 
 #include <memory>
@@ -17,7 +18,7 @@
 
 namespace swage {
 
-class Kernel {
+class SWAGE_API Kernel {
 public:
   /// Loads the image and finds the entry point `binary.name`.  The bytes are copied by the driver.
   static Expected<std::shared_ptr<Kernel>> load(std::shared_ptr<const cuda::Driver> driver,

@@ -16,6 +16,7 @@
 #ifndef SWAGE_RUNTIME_KERNELCACHE_H
 #define SWAGE_RUNTIME_KERNELCACHE_H
 
+#include "swage/Support/Api.h"
 #include "swage/Support/Error.h"
 #include "swage/Support/Hash.h"
 #include "swage/Support/KernelBinary.h"
@@ -65,7 +66,7 @@ struct CacheStats {
   uint64_t evicted = 0;   ///< entries removed to stay within the limit
 };
 
-class KernelCache {
+class SWAGE_API KernelCache {
 public:
   using Compile = std::function<Expected<KernelBinary>()>;
   using Warn = std::function<void(const std::string &)>;

@@ -10,6 +10,7 @@
 #define SWAGE_RUNTIME_PLAN_H
 
 #include "swage/Runtime/Kernel.h"
+#include "swage/Support/Api.h"
 
 #include <string>
 #include <utility>
@@ -75,7 +76,7 @@ struct PlanSpec {
 };
 
 /// Shared and immutable; copies are cheap.
-class Plan {
+class SWAGE_API Plan {
 public:
   /// Loads and prepares every kernel on `device` and checks the spec against the device and the
   /// kernels.

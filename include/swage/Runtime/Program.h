@@ -21,6 +21,7 @@
 
 #include "swage/Runtime/Bundle.h"
 #include "swage/Runtime/Context.h"
+#include "swage/Support/Api.h"
 
 namespace swage {
 
@@ -47,7 +48,7 @@ enum class PlanMode {
 };
 
 /// Which kernels serve some shapes, and what it would take.
-struct Explanation {
+struct SWAGE_API Explanation {
   bool hasPlan = false;    ///< the next call costs a lookup
   bool hasVariant = false; ///< no kernel would be compiled
   Guards guards;           ///< of the variant that serves, or would be made

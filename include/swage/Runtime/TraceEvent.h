@@ -2,6 +2,8 @@
 #ifndef SWAGE_RUNTIME_TRACEEVENT_H
 #define SWAGE_RUNTIME_TRACEEVENT_H
 
+#include "swage/Support/Api.h"
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -35,7 +37,7 @@ struct TraceEvent {
   }
 };
 
-const char *eventName(TraceEvent::Kind kind);
+SWAGE_API const char *eventName(TraceEvent::Kind kind);
 
 using EventSink = std::function<void(const TraceEvent &)>;
 

@@ -11,6 +11,7 @@
 
 #include "swage/Runtime/Plan.h"
 #include "swage/Runtime/SizeExpression.h"
+#include "swage/Support/Api.h"
 #include "swage/Support/KernelBinary.h"
 #include "swage/Support/TensorType.h"
 
@@ -24,7 +25,7 @@
 namespace swage {
 
 /// What a variant relies on: it serves every call for which all of it holds.
-struct Guards {
+struct SWAGE_API Guards {
   std::string arch = "sm_90a";
   int indexBits = 32; ///< 32: every offset fits; 64: any
   /// Of each input, then of each result, in bytes: a power of two up to 16.

@@ -19,6 +19,7 @@
 
 #include "swage/Runtime/Device.h"
 #include "swage/Simt/SimulatorOptions.h"
+#include "swage/Support/Api.h"
 #include "swage/Support/KernelCompiler.h"
 
 #include <memory>
@@ -29,11 +30,13 @@ namespace swage::simt {
 /// A device that runs kernels with these options and says that it is the representative GPU of
 /// `arch`.  Memory is the host's; streams are done with whatever is put on them when the call
 /// returns.
-Expected<Device> openSimulator(const SimulatorOptions &options, std::string_view arch = "sm_90a");
+SWAGE_API Expected<Device> openSimulator(const SimulatorOptions &options,
+                                         std::string_view arch = "sm_90a");
 
 /// What kernels for such a device are compiled with: the compiler that SWAGE_HOST_COMPILER names,
 /// or g++ or clang++.  Found once per process.
-Expected<std::shared_ptr<const KernelCompiler>> simulatorCompiler(const SimulatorOptions &options);
+SWAGE_API Expected<std::shared_ptr<const KernelCompiler>>
+simulatorCompiler(const SimulatorOptions &options);
 
 } // namespace swage::simt
 

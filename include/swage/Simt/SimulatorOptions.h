@@ -2,6 +2,7 @@
 #ifndef SWAGE_SIMT_SIMULATOROPTIONS_H
 #define SWAGE_SIMT_SIMULATOROPTIONS_H
 
+#include "swage/Support/Api.h"
 #include "swage/Support/Error.h"
 
 #include <cstdint>
@@ -18,7 +19,7 @@ enum class Order { Forward, Reverse, Random };
 /// holds NaNs until then.
 enum class Asynchrony { Eager, Late, Random };
 
-struct SimulatorOptions {
+struct SWAGE_API SimulatorOptions {
   Order order = Order::Forward;
   Asynchrony async = Asynchrony::Eager;
   bool check = false;  ///< races, bounds, initialisation, overflow: several times slower

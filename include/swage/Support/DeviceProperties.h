@@ -8,6 +8,7 @@
 #ifndef SWAGE_SUPPORT_DEVICEPROPERTIES_H
 #define SWAGE_SUPPORT_DEVICEPROPERTIES_H
 
+#include "swage/Support/Api.h"
 #include "swage/Support/Error.h"
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace swage {
 
-struct DeviceProperties {
+struct SWAGE_API DeviceProperties {
   std::string name; ///< "NVIDIA H200"
   std::string arch; ///< what kernels are compiled for, with its suffix: "sm_90a"
   int ccMajor = 0;

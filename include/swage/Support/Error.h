@@ -8,6 +8,8 @@
 #ifndef SWAGE_SUPPORT_ERROR_H
 #define SWAGE_SUPPORT_ERROR_H
 
+#include "swage/Support/Api.h"
+
 #include <cassert>
 #include <string>
 #include <utility>
@@ -28,7 +30,7 @@ enum class Stage {
 };
 
 /// "compile", "launch", ...
-const char *stageName(Stage stage);
+SWAGE_API const char *stageName(Stage stage);
 
 struct [[nodiscard]] Error {
   Stage stage = Stage::Input;
@@ -43,7 +45,7 @@ struct [[nodiscard]] Error {
 
   /// Everything, as printed for a person: "<stage> error: <message>" and then the other fields that
   /// are set.
-  std::string str() const;
+  SWAGE_API std::string str() const;
 };
 
 inline Error makeError(Stage stage, std::string message, std::string log = {}) {

@@ -8,6 +8,8 @@
 #ifndef SWAGE_SUPPORT_OPTIONS_H
 #define SWAGE_SUPPORT_OPTIONS_H
 
+#include "swage/Support/Api.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +25,7 @@ enum class CacheMode {
   Off,
 };
 
-struct Options {
+struct SWAGE_API Options {
   /// SWAGE_CACHE_DIR, else $XDG_CACHE_HOME/swage, else $HOME/.cache/swage; empty: kernels are
   /// cached in memory only.
   std::string cacheDir;
@@ -59,7 +61,7 @@ struct OptionInfo {
   std::string_view values;
   std::string_view help;
 };
-const std::vector<OptionInfo> &environmentOptions();
+SWAGE_API const std::vector<OptionInfo> &environmentOptions();
 
 /// "1500", "64K", "500M", "2G", "1.5T", also "2GiB": powers of 1024.  Nothing for other texts.
 std::optional<uint64_t> parseByteSize(std::string_view text);
