@@ -6,7 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "swage/Runtime/Device.h"
 
+#include "Process.h"
+
+#include <atomic>
 #include <fmt/format.h>
+#include <mutex>
 
 using namespace swage;
 using namespace swage::cuda;
@@ -17,18 +21,24 @@ struct Device::State {
   DeviceOrdinal handle = 0;
   ContextHandle context = nullptr;
   DeviceProperties properties;
+  const unsigned generation = processGeneration();
+  mutable std::atomic<bool> hasFailed{false};
+  mutable std::mutex mutex;
+  mutable Error firstFailure; ///< set once, before hasFailed
 
   // At process exit the driver may be gone already (kDeinitialized); then there is nothing to
   // release.
   ~State() {
-    if (context)
+    if (context && generation == processGeneration())
       (void)driver->cuDevicePrimaryCtxRelease_v2(handle);
   }
 };
 
 ScopedContext::ScopedContext(const Device &device)
-    : driver(device.driver()), outcome(driver.check(Stage::Load, "cuCtxPushCurrent",
-                                                    driver.cuCtxPushCurrent_v2(device.context()))) {
+    : driver(device.driver()), outcome(device.health()) {
+  if (outcome)
+    outcome =
+        device.check(Stage::Load, "cuCtxPushCurrent", driver.cuCtxPushCurrent_v2(device.context()));
 }
 
 ScopedContext::~ScopedContext() {
@@ -43,7 +53,27 @@ static Status inContext(const Device &device, Stage stage, const char *name, Cal
   ScopedContext scope(device);
   if (!scope.status())
     return scope.status();
-  return device.driver().check(stage, name, call(device.driver()));
+  return device.check(stage, name, call(device.driver()));
+}
+
+/// Whether the driver returns this result for ever after: the context is lost with all it holds.
+static bool isSticky(Result result) {
+  switch (int(result)) {
+  case 214: // ECC error that could not be corrected
+  case 220: // NVLink error
+  case kIllegalAddress:
+  case 702: // launch timeout
+  case 709: // context destroyed
+  case 710: // assertion in a kernel
+  case 714: // hardware stack error
+  case 715: // illegal instruction
+  case 716: // misaligned address
+  case 717: // invalid address space
+  case 718: // invalid program counter
+  case kLaunchFailed:
+    return true;
+  }
+  return false;
 }
 
 //===----------------------------------------------------------------------===//
@@ -136,8 +166,47 @@ const std::shared_ptr<const Driver> &Device::sharedDriver() const { return state
 DeviceOrdinal Device::handle() const { return state->handle; }
 ContextHandle Device::context() const { return state->context; }
 
+bool Device::isOwn() const { return state->generation == processGeneration(); }
+
+bool Device::isHealthy() const {
+  return !state->hasFailed.load(std::memory_order_relaxed) && isOwn();
+}
+
+Status Device::health() const {
+  if (isHealthy())
+    return {};
+  if (!isOwn())
+    return makeError(Stage::Input,
+                     fmt::format("device {} was opened before this process was forked; CUDA cannot "
+                                 "be used in the child: start processes with exec instead",
+                                 ordinal()));
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return state->firstFailure;
+}
+
+Status Device::check(Stage stage, const char *call, Result result, const std::string &doing) const {
+  if (result == kSuccess)
+    return {};
+  Error error = driver().failure(stage, call, result);
+  if (!doing.empty())
+    error.message = doing + ": " + error.message;
+  // The simulator gives up a launch, never a device.
+  if (!isSticky(result) || driver().isSimulator())
+    return error;
+  std::lock_guard<std::mutex> lock(state->mutex);
+  if (!state->hasFailed.load(std::memory_order_relaxed)) {
+    state->firstFailure = error;
+    state->firstFailure.message = fmt::format("device {} cannot be used since an earlier error: {}",
+                                              ordinal(), error.message);
+    state->hasFailed.store(true, std::memory_order_relaxed);
+  }
+  return error;
+}
+
 Status Device::makeCurrent() const {
-  return driver().check(Stage::Load, "cuCtxSetCurrent", driver().cuCtxSetCurrent(context()));
+  if (!isHealthy())
+    return health();
+  return check(Stage::Load, "cuCtxSetCurrent", driver().cuCtxSetCurrent(context()));
 }
 
 Status Device::synchronize() const {

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "swage/Runtime/Kernel.h"
 
+#include "Process.h"
+
 #include <fmt/format.h>
 
 using namespace swage;
@@ -12,11 +14,11 @@ using namespace swage::cuda;
 
 Kernel::Kernel(std::shared_ptr<const Driver> driver, const KernelBinary &binary)
     : driver(std::move(driver)), entryName(binary.name), targetArch(binary.arch),
-      reported(binary.resources) {}
+      reported(binary.resources), generation(processGeneration()) {}
 
 Kernel::~Kernel() {
   // At process exit the driver may be gone already; then there is nothing to unload.
-  if (library)
+  if (library && generation == processGeneration())
     (void)driver->cuLibraryUnload(library);
 }
 
@@ -47,6 +49,9 @@ Expected<std::shared_ptr<Kernel>> Kernel::load(std::shared_ptr<const Driver> dri
 }
 
 Expected<FunctionHandle> Kernel::prepare(const Device &device, unsigned dynamicSharedBytes) {
+  // Before the lock, which a thread of the parent process may have held for ever.
+  if (!device.isHealthy())
+    return device.health().takeError();
   std::lock_guard<std::mutex> lock(mutex);
   Prepared *entry = nullptr;
   for (Prepared &candidate : prepared)
@@ -57,19 +62,19 @@ Expected<FunctionHandle> Kernel::prepare(const Device &device, unsigned dynamicS
   Status status = scope.status();
   if (status && !entry) {
     FunctionHandle function = nullptr;
-    status = driver->check(Stage::Load, "cuKernelGetFunction",
-                           driver->cuKernelGetFunction(&function, kernel));
+    status = device.check(Stage::Load, "cuKernelGetFunction",
+                          driver->cuKernelGetFunction(&function, kernel));
     // Before 12.4 asking for the function is all that can be done, and loads it.
     if (status && driver->cuFuncLoad)
-      status = driver->check(Stage::Load, "cuFuncLoad", driver->cuFuncLoad(function));
+      status = device.check(Stage::Load, "cuFuncLoad", driver->cuFuncLoad(function));
     if (status)
       entry = &prepared.emplace_back(Prepared{device, function, 0});
   }
   if (status && dynamicSharedBytes > entry->dynamicSharedBytes) {
-    status = driver->check(Stage::Load, "cuKernelSetAttribute",
-                           driver->cuKernelSetAttribute(kMaxDynamicSharedSizeBytes,
-                                                        int(dynamicSharedBytes), kernel,
-                                                        device.handle()));
+    status = device.check(Stage::Load, "cuKernelSetAttribute",
+                          driver->cuKernelSetAttribute(kMaxDynamicSharedSizeBytes,
+                                                       int(dynamicSharedBytes), kernel,
+                                                       device.handle()));
     if (status)
       entry->dynamicSharedBytes = dynamicSharedBytes;
   }

@@ -16,6 +16,8 @@ using namespace swage::cuda;
 
 /// Parameters of one launch; launch keeps this many addresses on its stack.
 static constexpr unsigned kMaxArguments = 256;
+/// Inputs, outputs and the workspace of a plan, whose addresses launch keeps there too.
+static constexpr unsigned kMaxSlots = 1024;
 /// What every device takes (and all of it when every parameter is an address).
 static constexpr uint64_t kMaxParameterBytes = 4096;
 /// What every device with clusters takes.
@@ -28,6 +30,13 @@ struct AddressArgument {
   unsigned parameter;
   unsigned slot;
   uint64_t byteOffset;
+};
+
+/// What a launch checks of a caller's pointer.
+struct SlotCheck {
+  uint64_t bytes; ///< 0: the pointer is not looked at
+  uint64_t alignmentMask;
+  bool isWritten;
 };
 
 /// Two slots that must not overlap; where the IR allows an alias they may be the same place, but
@@ -59,6 +68,7 @@ struct Plan::State {
   std::vector<BufferSpec> outputs;
   BufferSpec workspace;
   std::vector<FrozenLaunch> launches;
+  std::vector<SlotCheck> slots;
   std::vector<DisjointPair> disjoint;
 
   unsigned slotCount() const { return unsigned(inputs.size() + outputs.size() + 1); }
@@ -74,6 +84,8 @@ struct Plan::State {
     return number < inputs.size() + outputs.size() ? "output" : "workspace";
   }
   Status freeze(const LaunchSpec &spec);
+  Status checkSlots(const DevicePointer *addresses) const;
+  Status badSlot(unsigned number, DevicePointer address) const;
 
   /// "input 2 'gamma'".
   std::string slotName(unsigned number) const {
@@ -224,9 +236,16 @@ Expected<Plan> Plan::create(const Device &device, PlanSpec spec) {
   state->inputs = std::move(spec.inputs);
   state->outputs = std::move(spec.outputs);
   state->workspace = {"workspace", spec.workspaceBytes, spec.workspaceAlignment};
-  for (unsigned number = 0; number < state->slotCount(); ++number)
-    if (Status status = checkBuffer(state->slot(number), state->slotName(number)); !status)
+  if (state->slotCount() > kMaxSlots)
+    return badPlan(fmt::format("it has {} inputs and outputs; the limit is {}",
+                               state->slotCount() - 1, kMaxSlots - 1));
+  for (unsigned number = 0; number < state->slotCount(); ++number) {
+    const BufferSpec &buffer = state->slot(number);
+    if (Status status = checkBuffer(buffer, state->slotName(number)); !status)
       return status.takeError();
+    state->slots.push_back(
+        {buffer.bytes, buffer.alignment - 1, number >= unsigned(state->inputs.size())});
+  }
 
   // What is written, an output or the workspace, shares no memory with anything else.
   unsigned inputCount = unsigned(state->inputs.size());
@@ -269,41 +288,57 @@ static Result put(const Driver &cuda, const FrozenLaunch &launch, StreamHandle s
   return cuda.cuLaunchKernelEx(&config, launch.function, parameters, nullptr);
 }
 
+Status Plan::State::badSlot(unsigned number, DevicePointer address) const {
+  const BufferSpec &buffer = slot(number);
+  if (!address)
+    return makeError(Stage::Launch,
+                     fmt::format("{} is null; needed: {} bytes", slotName(number), buffer.bytes));
+  return makeError(Stage::Launch, fmt::format("{} is at {:#x}; needed: an address divisible by {}",
+                                              slotName(number), address, buffer.alignment));
+}
+
+/// Null pointers, alignment and overlaps.
+Status Plan::State::checkSlots(const DevicePointer *addresses) const {
+  for (unsigned number = 0; number < slots.size(); ++number)
+    if (const SlotCheck &check = slots[number];
+        check.bytes && (!addresses[number] || (addresses[number] & check.alignmentMask)))
+      return badSlot(number, addresses[number]);
+
+  // All pairs without a branch: there are few, and overlaps, which an alias may allow, are rare.
+  bool overlaps = false;
+  for (const DisjointPair &pair : disjoint) {
+    DevicePointer a = addresses[pair.written], b = addresses[pair.other];
+    overlaps |= (a < b + slots[pair.other].bytes) & (b < a + slots[pair.written].bytes);
+  }
+  if (!overlaps)
+    return {};
+  for (const auto &[written, other, mayBeEqual] : disjoint) {
+    DevicePointer a = addresses[written], b = addresses[other];
+    if (a == b && mayBeEqual)
+      continue;
+    if (a < b + slots[other].bytes && b < a + slots[written].bytes)
+      return makeError(Stage::Launch,
+                       fmt::format("{} ({} bytes at {:#x}) overlaps {} ({} bytes at {:#x})",
+                                   slotName(written), slots[written].bytes, a, slotName(other),
+                                   slots[other].bytes, b));
+  }
+  return {};
+}
+
 Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const *outputs,
                     void *workspace) const {
   const State &plan = *state;
-  const unsigned inputCount = unsigned(plan.inputs.size());
-  const unsigned last = plan.slotCount() - 1;
-  auto address = [&](unsigned number) -> DevicePointer {
-    const void *pointer = number < inputCount ? inputs[number]
-                          : number < last     ? outputs[number - inputCount]
-                                              : workspace;
-    return reinterpret_cast<DevicePointer>(pointer);
-  };
-
-  for (unsigned number = 0; number <= last; ++number) {
-    const BufferSpec &buffer = plan.slot(number);
-    DevicePointer pointer = address(number);
-    if (buffer.bytes == 0)
-      continue;
-    if (!pointer)
-      return makeError(Stage::Launch, fmt::format("{} is null; needed: {} bytes",
-                                                  plan.slotName(number), buffer.bytes));
-    if (pointer & (buffer.alignment - 1))
-      return makeError(Stage::Launch,
-                       fmt::format("{} is at {:#x}; needed: an address divisible by {}",
-                                   plan.slotName(number), pointer, buffer.alignment));
-  }
-  for (const auto &[written, other, mayBeEqual] : plan.disjoint) {
-    DevicePointer a = address(written), b = address(other);
-    if (a == b && mayBeEqual)
-      continue;
-    if (a < b + plan.slot(other).bytes && b < a + plan.slot(written).bytes)
-      return makeError(Stage::Launch,
-                       fmt::format("{} ({} bytes at {:#x}) overlaps {} ({} bytes at {:#x})",
-                                   plan.slotName(written), plan.slot(written).bytes, a,
-                                   plan.slotName(other), plan.slot(other).bytes, b));
-  }
+  if (!plan.device.isHealthy())
+    return plan.device.health();
+  DevicePointer slots[kMaxSlots];
+  DevicePointer *end = slots;
+  for (size_t i = 0; i < plan.inputs.size(); ++i)
+    *end++ = reinterpret_cast<DevicePointer>(inputs[i]);
+  for (size_t i = 0; i < plan.outputs.size(); ++i)
+    *end++ = reinterpret_cast<DevicePointer>(outputs[i]);
+  *end = reinterpret_cast<DevicePointer>(workspace);
+  if (Status checked = plan.checkSlots(slots); !checked)
+    return checked;
 
   const Driver &cuda = plan.device.driver();
   DevicePointer addresses[kMaxArguments];
@@ -311,21 +346,19 @@ Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const 
   for (const FrozenLaunch &launch : plan.launches) {
     std::copy(launch.parameters.begin(), launch.parameters.end(), parameters);
     for (const AddressArgument &argument : launch.addresses) {
-      addresses[argument.parameter] = address(argument.slot) + argument.byteOffset;
+      addresses[argument.parameter] = slots[argument.slot] + argument.byteOffset;
       parameters[argument.parameter] = &addresses[argument.parameter];
     }
     Result result = put(cuda, launch, stream, parameters);
-    if (result != kSuccess) {
-      const char *call = launch.clusterSize == 1 ? "cuLaunchKernel" : "cuLaunchKernelEx";
-      Error error = cuda.failure(Stage::Launch, call, result);
-      std::string clusters =
-          launch.clusterSize == 1 ? "" : fmt::format(", clusters of {}", launch.clusterSize);
-      error.message =
-          fmt::format("kernel @{}, {}x{}x{} blocks of {} threads{}, {} bytes of shared memory: {}",
-                      launch.kernel->name(), launch.grid[0], launch.grid[1], launch.grid[2],
-                      launch.threads, clusters, launch.dynamicSharedBytes, error.message);
-      return error;
-    }
+    if (result == kSuccess)
+      continue;
+    std::string clusters =
+        launch.clusterSize == 1 ? "" : fmt::format(", clusters of {}", launch.clusterSize);
+    return plan.device.check(
+        Stage::Launch, launch.clusterSize == 1 ? "cuLaunchKernel" : "cuLaunchKernelEx", result,
+        fmt::format("kernel @{}, {}x{}x{} blocks of {} threads{}, {} bytes of shared memory",
+                    launch.kernel->name(), launch.grid[0], launch.grid[1], launch.grid[2],
+                    launch.threads, clusters, launch.dynamicSharedBytes));
   }
   return {};
 }

@@ -14,6 +14,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace swage {
 
@@ -46,6 +47,12 @@ struct ContextStats {
          loadMilliseconds = 0; ///< sums over threads
 };
 
+/// What comes first where compile threads have a choice.
+enum class Urgency {
+  Blocking, ///< somebody waits for it
+  WarmUp,   ///< somebody may need it later
+};
+
 /// Shared; copies are cheap.  Safe to use from several threads.  A context does not survive fork:
 /// in the child every call that would compile, load or launch is an error of stage Input.
 class SWAGE_API Context {
@@ -58,8 +65,11 @@ public:
   KernelCache &cache() const;
   ContextStats stats() const;
 
-  /// Runs `tasks` on the compile threads and the caller's own; returns when all are done.
-  void runAll(const std::vector<std::function<void()>> &tasks) const;
+  /// Runs `tasks` on the compile threads and the caller's own; returns when all are done.  What a
+  /// task of a warm-up runs in turn belongs to the warm-up.
+  void runAll(const std::vector<std::function<void()>> &tasks,
+              Urgency urgency = Urgency::Blocking) const;
+  /// Counts the event and hands it to the sink.
   void report(const TraceEvent &event) const;
   /// An error in a process that was forked from the one that made the context.
   Status checkProcess() const;

@@ -41,6 +41,19 @@ public:
   /// Makes the context current on this thread and leaves it so; needed to launch on the null
   /// stream.
   Status makeCurrent() const;
+  /// Whether the device can be used: false after an error that the driver never takes back (an
+  /// illegal address in a kernel, ...), and in a process forked from the one that opened it.  Costs
+  /// two loads.
+  bool isHealthy() const;
+  /// Success, or why the device cannot be used: the first such error, from whatever showed it.
+  Status health() const;
+  /// Success, or the error of a failed call, which health remembers where the driver never takes it
+  /// back; `doing`, if given, says what the call was for.
+  Status check(Stage stage, const char *call, cuda::Result result,
+               const std::string &doing = {}) const;
+  /// Whether this is the process that opened the device; in a child there is nothing to give back.
+  bool isOwn() const;
+
   /// Waits for all work of the device; an error of an earlier kernel surfaces here.
   Status synchronize() const;
 
@@ -83,7 +96,7 @@ public:
     return *this;
   }
   ~Owned() {
-    if (!owned)
+    if (!owned || !device.isOwn())
       return;
     ScopedContext scope(device);
     (void)(device.driver().*destroy)(owned);

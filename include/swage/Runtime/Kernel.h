@@ -53,6 +53,7 @@ private:
   std::string entryName;
   std::string targetArch;
   KernelResources reported;
+  unsigned generation; ///< of the process that loaded it
   cuda::LibraryHandle library = nullptr;
   cuda::KernelHandle kernel = nullptr;
   std::mutex mutex;

@@ -4,9 +4,9 @@
 // alignment.  A call finds the variant whose guards hold, and the plan for its exact shapes; both
 // are made on first need, and only a shape outside of all guards compiles.
 //
-//   auto program = swage::Program::parse(text);             // libswage; or load, also
-//   libswage_runtime program->warmup(device, {{{1, 768}}, {{4096, 768}}});   // compile now, in
-//   parallel program->run(device, stream, inputs, outputs, workspace, workspaceBytes);
+//   auto program = swage::Program::parse(text);             // or load, without the compiler
+//   program->warmup(device, {{{1, 768}}, {{4096, 768}}});   // compile now, in parallel
+//   program->run(device, stream, inputs, 1, outputs, 1, workspace, workspaceBytes);
 //
 // A host that knows its shapes takes the plan and launches it itself:
 //
@@ -27,6 +27,7 @@ namespace swage {
 
 struct CompileOptions; // swage/JIT/Program.h
 class Executable;
+struct ProgramIR; // swage/JIT/ProgramIR.h
 
 struct ParseOptions {
   std::string filename = "<input>"; ///< for messages
@@ -73,15 +74,19 @@ struct Artifact {
   double lowerMilliseconds = 0, compileMilliseconds = 0;
 };
 
-/// Where variants come from: the compiler, or a bundle.
-class VariantSource {
+/// Where variants come from: the compiler, or a bundle.  Safe to use from several threads.
+class SWAGE_API VariantSource {
 public:
   virtual ~VariantSource() = default;
   /// Which guards are worth having; one for each dynamic extent of the inputs.
   virtual Expected<std::vector<ExtentNeeds>> needs() = 0;
-  /// Called outside of locks and once for equal guards at a time.
-  virtual Expected<std::shared_ptr<const Variant>> make(const Guards &guards) = 0;
+  /// A variant whose guards hold wherever `guards` do: these, or weaker ones.  Called outside of
+  /// locks and once for equal guards at a time; `reason` is for events.
+  virtual Expected<std::shared_ptr<const Variant>> make(const Guards &guards,
+                                                        const std::string &reason) = 0;
   virtual Expected<Artifact> artifact(const Guards &guards) = 0;
+  /// The graph, where there is one.
+  virtual ProgramIR *ir() { return nullptr; }
 };
 
 class SWAGE_API Program {
@@ -98,6 +103,7 @@ public:
                         std::vector<TensorType> results, std::shared_ptr<VariantSource> source,
                         const Context &context);
 
+  const std::string &name() const;
   const std::vector<TensorType> &inputs() const;
   const std::vector<TensorType> &results() const;
   const Context &context() const;
@@ -111,7 +117,7 @@ public:
   /// Checks the tensors, finds the plan and launches it.  The workspace holds `workspaceBytes`
   /// bytes, at least those of the plan; it may be null when the plan needs none.  Where something
   /// is missing it is compiled first; under stream capture that is an error that names what
-  /// `warmup` to call.
+  /// `warmup` to call.  On the null stream the device's context is made current for the call.
   Status run(const Device &device, cuda::StreamHandle stream, const TensorView *inputs,
              size_t inputCount, const TensorView *outputs, size_t outputCount, void *workspace,
              uint64_t workspaceBytes) const;
@@ -136,7 +142,7 @@ public:
   Status save(const std::string &path, const std::vector<std::string> &archs,
               const std::vector<std::vector<Dims>> &shapes) const;
 
-  /// Ahead of any shape and for explicit options; see swage/JIT/Program.h.
+  /// Ahead of any shape and for explicit options; see swage/JIT/Program.h.  An error for a bundle.
   Expected<Executable> compile(const CompileOptions &options) const;
 
   struct State;
