@@ -7,6 +7,7 @@
 #include "swage/Support/Options.h"
 #include "swage/Support/Text.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
 #include <sys/auxv.h>
@@ -17,8 +18,9 @@ using namespace swage;
 namespace {
 struct Row {
   OptionInfo info;
-  /// Returns whether the value is one of those the variable may hold.
-  bool (*store)(Options &options, std::string_view value);
+  /// Returns whether the value is one of those the variable may hold; `why` may say what is wrong
+  /// with it where the list of values does not.
+  bool (*store)(Options &options, std::string_view value, std::string &why);
 };
 } // namespace
 
@@ -28,15 +30,63 @@ static std::string absolutePath(std::string_view path) {
   return error ? std::string(path) : absolute.lexically_normal().string();
 }
 
+/// A file by its path, or a program by its name, to be looked for on PATH.
+static std::string fileOrName(std::string_view value) {
+  return value.find('/') != std::string_view::npos ? absolutePath(value) : std::string(value);
+}
+
+static std::vector<std::string_view> splitAt(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find(separator, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+Expected<DumpRequest> swage::parseDump(std::string_view text) {
+  static const std::pair<std::string_view, unsigned> words[] = {
+      {"ir", DumpIR},     {"cuda", DumpCuda}, {"ptx", DumpPtx},       {"cubin", DumpCubin},
+      {"sass", DumpSass}, {"log", DumpLog},   {"launch", DumpLaunch}, {"all", DumpAll}};
+  DumpRequest request;
+  size_t colon = text.rfind(':');
+  if (colon != text.npos && text.find('/', colon) == text.npos) {
+    request.parts = 0;
+    for (std::string_view word : splitAt(text.substr(colon + 1), ',')) {
+      std::vector<std::string_view> known;
+      unsigned before = request.parts;
+      for (auto [name, part] : words) {
+        known.push_back(name);
+        request.parts |= word == name ? part : 0;
+      }
+      if (request.parts != before || std::find(known.begin(), known.end(), word) != known.end())
+        continue;
+      std::string nearest = nearestMatch(word, known);
+      return makeError(
+          Stage::Input,
+          fmt::format("'{}' is no part of a dump{}; there are ir, cuda, ptx, cubin, sass, log, "
+                      "launch and all (a directory with a colon in its name ends with a slash)",
+                      printable(word),
+                      nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest)));
+    }
+    text = text.substr(0, colon);
+  }
+  if (text.empty())
+    return makeError(Stage::Input, "a dump needs a directory");
+  request.directory = absolutePath(text);
+  return request;
+}
+
 static const Row table[] = {
     {{"SWAGE_CACHE_DIR", "directory", "where compiled kernels are kept"},
-     [](Options &options, std::string_view value) {
+     [](Options &options, std::string_view value, std::string &) {
        options.cacheDir = absolutePath(value);
        options.cacheBase.clear();
        return true;
      }},
     {{"SWAGE_CACHE", "read-write|read-only|require|off", "how the kernel cache on disk is used"},
-     [](Options &options, std::string_view value) {
+     [](Options &options, std::string_view value, std::string &) {
        if (value == "read-write")
          options.cacheMode = CacheMode::ReadWrite;
        else if (value == "read-only")
@@ -51,7 +101,7 @@ static const Row table[] = {
      }},
     {{"SWAGE_CACHE_LIMIT", "a size such as 500M or 2G, or none",
       "what the kernel cache on disk may take before the least recently used kernels go"},
-     [](Options &options, std::string_view value) {
+     [](Options &options, std::string_view value, std::string &) {
        std::optional<uint64_t> bytes = value == "none" ? 0 : parseByteSize(value);
        // A cache of no bytes is SWAGE_CACHE=off.
        if (!bytes || (*bytes == 0 && value != "none"))
@@ -60,26 +110,61 @@ static const Row table[] = {
        return true;
      }},
     {{"SWAGE_CUDA_DRIVER", "file", "the CUDA driver library, instead of libcuda.so.1"},
-     [](Options &options, std::string_view value) {
+     [](Options &options, std::string_view value, std::string &) {
        options.cudaDriver = value;
        return true;
      }},
     {{"SWAGE_NVRTC", "file or directory", "the NVRTC library, or where to look for it"},
-     [](Options &options, std::string_view value) {
+     [](Options &options, std::string_view value, std::string &) {
        options.nvrtc = value;
        return true;
      }},
     {{"SWAGE_HOST_COMPILER", "file or name",
       "the C++ compiler that the simulator compiles kernels with, instead of g++, clang++ or c++"},
-     [](Options &options, std::string_view value) {
-       bool isFile = value.find('/') != std::string_view::npos;
-       options.hostCompiler = isFile ? absolutePath(value) : std::string(value);
+     [](Options &options, std::string_view value, std::string &) {
+       options.hostCompiler = fileOrName(value);
        return true;
      }},
-    {{"SWAGE_DUMP", "directory", "receives generated sources, PTX and machine code"},
-     [](Options &options, std::string_view value) {
-       options.dumpDir = absolutePath(value);
+    {{"SWAGE_DUMP", "directory or directory:what,what",
+      "receives IR, sources, PTX and machine code; what: ir, cuda, ptx, cubin, sass, log, launch"},
+     [](Options &options, std::string_view value, std::string &why) {
+       auto request = parseDump(value);
+       if (request)
+         options.dump = std::move(*request);
+       else
+         why = request.takeError().message;
+       return bool(request);
+     }},
+    {{"SWAGE_NVDISASM", "file or name",
+      "the disassembler for dumps, instead of nvdisasm or cuobjdump on PATH or in a toolkit"},
+     [](Options &options, std::string_view value, std::string &) {
+       options.disassembler = fileOrName(value);
        return true;
+     }},
+    {{"SWAGE_OVERRIDE", "kernel=file.cu or prefix*=file.cu, with commas between",
+      "compiles these kernels from files instead of the generated text"},
+     [](Options &options, std::string_view value, std::string &) {
+       std::vector<KernelOverride> overrides;
+       for (std::string_view entry : splitAt(value, ',')) {
+         size_t equals = entry.find('=');
+         if (equals == entry.npos || equals == 0 || equals + 1 == entry.size())
+           return false;
+         overrides.push_back(
+             {std::string(entry.substr(0, equals)), absolutePath(entry.substr(equals + 1))});
+       }
+       options.overrides = std::move(overrides);
+       return true;
+     }},
+    {{"SWAGE_TRACE", "file",
+      "receives what took how long, for chrome://tracing and Perfetto; %p: the process's id"},
+     [](Options &options, std::string_view value, std::string &) {
+       options.traceFile = absolutePath(value);
+       return true;
+     }},
+    {{"SWAGE_NOTICES", "on|off", "whether a line on stderr tells of compiles that take long"},
+     [](Options &options, std::string_view value, std::string &) {
+       options.notices = value == "on";
+       return value == "on" || value == "off";
      }},
 };
 
@@ -126,22 +211,22 @@ std::optional<uint64_t> swage::parseByteSize(std::string_view text) {
   return uint64_t(value);
 }
 
-static void storeVariable(Options &options, std::string_view name, std::string_view value) {
-  for (const Row &row : table) {
-    if (row.info.name != name)
-      continue;
-    if (!row.store(options, value))
-      options.warnings.push_back(
-          fmt::format("{}='{}' is ignored: expected {}", name, printable(value), row.info.values));
-    return;
-  }
+Status Options::set(std::string_view name, std::string_view value) {
   std::vector<std::string_view> known;
-  for (const Row &row : table)
+  for (const Row &row : table) {
+    if (row.info.name == name) {
+      std::string why = fmt::format("expected {}", row.info.values);
+      if (row.store(*this, value, why))
+        return {};
+      return makeError(Stage::Input,
+                       fmt::format("{}='{}' cannot be used: {}", name, printable(value), why));
+    }
     known.push_back(row.info.name);
+  }
   std::string nearest = nearestMatch(name, known);
-  options.warnings.push_back(
-      fmt::format("unknown environment variable {}{}", printable(name),
-                  nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
+  return makeError(Stage::Input,
+                   fmt::format("unknown environment variable {}{}", printable(name),
+                               nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
 Options Options::parse(const char *const *environment) {
@@ -160,7 +245,8 @@ Options Options::parse(const char *const *environment) {
     else if (name == "XDG_CACHE_HOME")
       xdgCache = value;
     else if (name.substr(0, 6) == "SWAGE_")
-      storeVariable(options, name, value);
+      if (Status stored = options.set(name, value); !stored)
+        options.warnings.push_back(stored.takeError().message);
   }
   // The specification of XDG_CACHE_HOME asks for absolute paths and for ignoring others.
   if (options.cacheDir.empty()) {

@@ -62,7 +62,7 @@ TEST(Options, WhatIsWrongIsSaid) {
   EXPECT_EQ(options.warnings[0],
             "unknown environment variable SWAGE_CAHCE; did you mean SWAGE_CACHE?");
   EXPECT_EQ(options.warnings[1],
-            "SWAGE_CACHE='maybe\\x0a' is ignored: expected read-write|read-only|require|off");
+            "SWAGE_CACHE='maybe\\x0a' cannot be used: expected read-write|read-only|require|off");
   EXPECT_EQ(options.warnings[2], "unknown environment variable SWAGE_ZZZZZZZZZZZ");
   EXPECT_EQ(options.cacheMode, CacheMode::ReadWrite);
 }
@@ -75,9 +75,59 @@ TEST(Options, EveryVariableIsStored) {
   EXPECT_EQ(options.cacheMode, CacheMode::ReadOnly);
   EXPECT_EQ(options.cudaDriver, "/d.so");
   EXPECT_EQ(options.nvrtc, "/n");
-  EXPECT_EQ(options.dumpDir, "/dump");
+  EXPECT_EQ(options.dump.directory, "/dump");
   for (const OptionInfo &info : environmentOptions())
     EXPECT_FALSE(info.help.empty()) << info.name;
+}
+
+TEST(Options, DumpsNameTheirParts) {
+  auto dump = [](std::string_view text) {
+    auto request = parseDump(text);
+    EXPECT_TRUE(request) << text;
+    return request ? *request : DumpRequest();
+  };
+  EXPECT_EQ(dump("/out").directory, "/out");
+  EXPECT_EQ(dump("/out").parts, DumpAll);
+  EXPECT_EQ(dump("/out:ptx,sass").directory, "/out");
+  EXPECT_EQ(dump("/out:ptx,sass").parts, DumpPtx | DumpSass);
+  EXPECT_EQ(dump("/out:ir,all").parts, DumpAll);
+  EXPECT_EQ(dump("/a:b/").directory, "/a:b/");
+  EXPECT_EQ(dump("/a:b/c").directory, "/a:b/c");
+  EXPECT_EQ(dump("/a:b/:cuda").directory, "/a:b/");
+  EXPECT_EQ(dump("/a:b/:cuda").parts, DumpCuda);
+  EXPECT_FALSE(DumpRequest().wants(DumpIR));
+  for (const char *bad : {"", ":ptx", "/out:", "/out:ptx,", "/out:PTX", "/out:ir cuda"})
+    EXPECT_FALSE(parseDump(bad)) << bad;
+  const char *environment[] = {"SWAGE_DUMP=/out:ptx,cubim", nullptr};
+  Options options = Options::parse(environment);
+  ASSERT_EQ(options.warnings.size(), 1u);
+  EXPECT_EQ(options.warnings[0].find("SWAGE_DUMP='/out:ptx,cubim' cannot be used: 'cubim' is no "
+                                     "part of a dump; did you mean 'cubin'?"),
+            0u)
+      << options.warnings[0];
+  EXPECT_FALSE(options.dump.wants(DumpPtx));
+}
+
+TEST(Options, OverridesTraceAndNotices) {
+  const char *environment[] = {"SWAGE_OVERRIDE=row_1=/a.cu,permute_*=/b=c.cu",
+                               "SWAGE_TRACE=/trace-%p.json", "SWAGE_NOTICES=off",
+                               "SWAGE_NVDISASM=my-nvdisasm", nullptr};
+  Options options = Options::parse(environment);
+  EXPECT_TRUE(options.warnings.empty());
+  ASSERT_EQ(options.overrides.size(), 2u);
+  EXPECT_EQ(options.overrides[0].kernel, "row_1");
+  EXPECT_EQ(options.overrides[0].file, "/a.cu");
+  EXPECT_EQ(options.overrides[1].kernel, "permute_*");
+  EXPECT_EQ(options.overrides[1].file, "/b=c.cu");
+  EXPECT_EQ(options.traceFile, "/trace-%p.json");
+  EXPECT_FALSE(options.notices);
+  EXPECT_EQ(options.disassembler, "my-nvdisasm");
+  for (const char *bad :
+       {"SWAGE_OVERRIDE=file.cu", "SWAGE_OVERRIDE==file.cu",
+        "SWAGE_OVERRIDE=row_1=", "SWAGE_OVERRIDE=row_1=a.cu,", "SWAGE_NOTICES=no"}) {
+    const char *one[] = {bad, nullptr};
+    EXPECT_EQ(Options::parse(one).warnings.size(), 1u) << bad;
+  }
 }
 
 TEST(Options, CacheLimit) {
@@ -99,9 +149,10 @@ TEST(Options, CacheLimit) {
     EXPECT_EQ(limit(("SWAGE_CACHE_LIMIT=" + std::string(bad)).c_str()), uint64_t(2) << 30);
   const char *environment[] = {"SWAGE_CACHE_LIMIT=2 gigabytes", nullptr};
   ASSERT_EQ(Options::parse(environment).warnings.size(), 1u);
-  EXPECT_EQ(Options::parse(environment).warnings[0],
-            "SWAGE_CACHE_LIMIT='2 gigabytes' is ignored: expected a size such as 500M or 2G, or "
-            "none");
+  EXPECT_EQ(
+      Options::parse(environment).warnings[0],
+      "SWAGE_CACHE_LIMIT='2 gigabytes' cannot be used: expected a size such as 500M or 2G, or "
+      "none");
   const char *require[] = {"SWAGE_CACHE=require", nullptr};
   EXPECT_EQ(Options::parse(require).cacheMode, CacheMode::Require);
 }

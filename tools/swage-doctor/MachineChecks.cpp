@@ -87,13 +87,13 @@ void doctor::checkEnvironment(Report &report) {
       finding.facts = "empty, which counts as not set";
     } else if (!options.warnings.empty()) {
       finding = findingOf(Level::Warning, name, std::string_view(options.warnings.front()));
-      if (finding.advice.empty()) // "NAME='value' is ignored: expected ..."
+      if (finding.advice.empty()) // "NAME='value' cannot be used: expected ..."
         if (size_t split = finding.facts.find(": expected "); split != std::string::npos) {
           finding.advice = finding.facts.substr(split + 2);
           finding.facts.resize(split);
         }
-    } else if (!options.dumpDir.empty()) {
-      if (std::string reason = notWritable(options.dumpDir); !reason.empty()) {
+    } else if (!options.dump.directory.empty()) {
+      if (std::string reason = notWritable(options.dump.directory); !reason.empty()) {
         finding.level = Level::Warning;
         finding.facts += ": " + reason;
         finding.advice = "name a directory that can be made or written";

@@ -9,6 +9,7 @@
 #define SWAGE_SUPPORT_OPTIONS_H
 
 #include "swage/Support/Api.h"
+#include "swage/Support/Error.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,35 @@ enum class CacheMode {
   ReadOnly, ///< what is missing is compiled and kept in memory
   Require,  ///< what is missing is an error: a program that serves must not compile
   Off,
+};
+
+/// What a dump holds; several are added up.
+enum DumpPart : unsigned {
+  DumpIR = 1,      ///< "ir": the module and each kernel after each pass
+  DumpCuda = 2,    ///< "cuda": the source of each kernel
+  DumpPtx = 4,     ///< "ptx"
+  DumpCubin = 8,   ///< "cubin": machine code; a shared object for the simulator
+  DumpSass = 16,   ///< "sass": machine code as text, where there is a disassembler
+  DumpLog = 32,    ///< "log": what the compiler printed
+  DumpLaunch = 64, ///< "launch": tensors, accesses and geometry, and a script for the simulator
+  DumpAll = 127,   ///< "all"
+};
+
+/// SWAGE_DUMP and swage-run --dump: "DIR" for everything, or "DIR:what,what".  What follows the
+/// last colon are words unless there is a slash in it: a directory with a colon in its name is
+/// given as "a:b/".
+struct DumpRequest {
+  std::string directory; ///< absolute; empty: no dump
+  unsigned parts = DumpAll;
+
+  bool wants(DumpPart part) const { return !directory.empty() && (parts & part) != 0; }
+};
+SWAGE_API Expected<DumpRequest> parseDump(std::string_view text);
+
+/// A kernel that is compiled from a file instead of the generated text.
+struct KernelOverride {
+  std::string kernel; ///< its name, or "prefix*"
+  std::string file;   ///< absolute
 };
 
 struct SWAGE_API Options {
@@ -43,9 +73,17 @@ struct SWAGE_API Options {
   std::string nvrtc;
   /// SWAGE_HOST_COMPILER: a file or a name on PATH; empty: g++, clang++ or c++.
   std::string hostCompiler;
-  /// SWAGE_DUMP: a directory that receives generated sources, PTX and machine code; empty: no
-  /// dumps.
-  std::string dumpDir;
+  /// SWAGE_DUMP: how kernels come to be, as files.
+  DumpRequest dump;
+  /// SWAGE_NVDISASM: a file or a name on PATH; empty: nvdisasm or cuobjdump, in the usual places.
+  std::string disassembler;
+  /// SWAGE_OVERRIDE: "kernel=file.cu,prefix*=file.cu"; the first that fits a kernel counts.
+  std::vector<KernelOverride> overrides;
+  /// SWAGE_TRACE: a file for events as Chrome's trace viewer and Perfetto read them; "%p" in it is
+  /// the id of the process; empty: none.
+  std::string traceFile;
+  /// SWAGE_NOTICES: whether a line on stderr tells of compiles that take long.
+  bool notices = true;
   /// What was wrong with the environment, one line each; whoever owns the terminal prints them.
   std::vector<std::string> warnings;
 
@@ -53,6 +91,9 @@ struct SWAGE_API Options {
   static const Options &get();
   /// Reads "NAME=value" strings; other names than SWAGE_*, HOME and XDG_CACHE_HOME are skipped.
   static Options parse(const char *const *environment);
+  /// Stores one variable as parse does; an error for an unknown name and for a value that it may
+  /// not hold.
+  Status set(std::string_view name, std::string_view value);
 };
 
 /// One row of the table, for --help texts and the documentation.
