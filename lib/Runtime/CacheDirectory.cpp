@@ -72,6 +72,37 @@ Error CacheDirectory::failed(const std::string &verb, const std::string &reason)
                    fmt::format("kernel cache '{}': cannot {}: {}", printable(path), verb, reason));
 }
 
+bool CacheDirectory::isTrusted(uid_t user) const {
+  return user == geteuid() || (owner == Owner::UserOrRoot && user == 0);
+}
+
+/// Who may write to a directory may rename what is in it; where it is sticky, only what is his.
+/// The way up is the one that the kernel knows, whatever links the name goes through.  On failure
+/// the reason, which is empty when the directory was removed meanwhile.
+bool CacheDirectory::checkParents(int directory, std::string &reason) const {
+  if (parentsAreSafe)
+    return true;
+  struct stat below = {}, info;
+  for (std::string up = "..";; up += "/..") {
+    if (files.statusAt(directory, up.c_str(), info) != 0) {
+      reason = errno == ENOENT ? "" : systemMessage();
+      return false;
+    }
+    if ((info.st_mode & S_IWOTH) && !(info.st_mode & S_ISVTX)) {
+      reason = fmt::format("anybody may write to '{}/{}' (mode {:04o}; needed: a sticky bit, or no "
+                           "right to write for others)",
+                           printable(path), up, info.st_mode & 07777);
+      return false;
+    }
+    // The parent of the root is the root.
+    if (info.st_ino == below.st_ino && info.st_dev == below.st_dev)
+      break;
+    below = info;
+  }
+  parentsAreSafe = true;
+  return true;
+}
+
 /// Opens the directory and checks that it is safe to read code from; on failure the reason, which
 /// is empty when there is no such directory.
 int CacheDirectory::openChecked(std::string &reason) const {
@@ -89,12 +120,14 @@ int CacheDirectory::openChecked(std::string &reason) const {
   struct stat info;
   if (files.status(directory.get(), info) != 0)
     reason = systemMessage();
-  else if (info.st_uid != geteuid())
+  else if (!isTrusted(info.st_uid))
     reason = fmt::format("it belongs to user {}, not to user {}", info.st_uid, geteuid());
   else if (info.st_mode & (S_IWGRP | S_IWOTH))
     reason =
         fmt::format("others may write to it (mode {:04o}; needed: 0700)", info.st_mode & 07777);
-  return reason.empty() ? directory.release() : -1;
+  else if (checkParents(directory.get(), reason))
+    return directory.release();
+  return -1;
 }
 
 /// mkdir -p with mode 0700 for what is created.
@@ -140,8 +173,11 @@ CacheDirectory::ReadOutcome CacheDirectory::read(const std::string &file, std::s
   struct stat info;
   if (files.status(entry.get(), info) != 0)
     return refused(systemMessage());
-  if (!isOwnFile(info) || (info.st_mode & (S_IWGRP | S_IWOTH)))
+  if (!S_ISREG(info.st_mode) || !isTrusted(info.st_uid) || (info.st_mode & (S_IWGRP | S_IWOTH)))
     return refused("it is not a file that belongs to this user and that no other may write");
+  // A file of ours that somebody else gave this name.  One that was just replaced has no name.
+  if (info.st_nlink > 1)
+    return refused(fmt::format("it has {} names; needed: 1", info.st_nlink));
   if (info.st_size > kLargestEntry)
     return refused(fmt::format("it has {} bytes", info.st_size));
   bytes.resize(size_t(info.st_size));

@@ -1,7 +1,8 @@
 //===- CacheDirectory.h - The directory that holds cache entries ----------===//
 //
 // Private to lib/Runtime and swage-cache.  Entries are machine code, so only what this user owns
-// and nobody else can write is read; only what is an entry is ever removed.
+// and nobody else can write is read, with one exception: what root keeps for everybody, where
+// nothing is ever written.  Only what is an entry is ever removed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_LIB_RUNTIME_CACHEDIRECTORY_H
@@ -10,6 +11,7 @@
 #include "FileSystem.h"
 #include "swage/Support/Error.h"
 
+#include <atomic>
 #include <cstdint>
 #include <ctime>
 #include <string>
@@ -27,9 +29,13 @@ struct CacheFile {
 
 class CacheDirectory {
 public:
+  /// Whose directory and entries are taken.
+  enum class Owner { User, UserOrRoot };
+
   /// `base`: a directory that must be this user's for `path` below it to be created; may be empty.
-  CacheDirectory(std::string path, std::string base, FileSystem &files = FileSystem::real())
-      : path(std::move(path)), base(std::move(base)), files(files) {}
+  CacheDirectory(std::string path, std::string base, FileSystem &files = FileSystem::real(),
+                 Owner owner = Owner::User)
+      : path(std::move(path)), base(std::move(base)), files(files), owner(owner) {}
 
   const std::string &name() const { return path; }
 
@@ -68,6 +74,8 @@ private:
   class File;
 
   int openChecked(std::string &reason) const;
+  bool checkParents(int directory, std::string &reason) const;
+  bool isTrusted(uid_t user) const;
   bool createDirectories() const;
   bool writeAll(int file, std::string_view bytes) const;
   struct Failure {
@@ -83,6 +91,10 @@ private:
   std::string path;
   std::string base;
   FileSystem &files;
+  Owner owner;
+  /// The directories above are looked at once: what is wrong with them is how the machine was set
+  /// up, and a way up for each kernel would take longer than to read it.
+  mutable std::atomic<bool> parentsAreSafe{false};
 };
 
 } // namespace swage

@@ -32,7 +32,10 @@ struct KernelCache::State {
   State(const Options &options, Warn warn, FileSystem &files)
       : mode(options.cacheDir.empty() ? CacheMode::Off : options.cacheMode),
         isRequired(options.cacheMode == CacheMode::Require), limit(options.cacheLimit),
-        warn(std::move(warn)), directory(options.cacheDir, options.cacheBase, files) {}
+        warn(std::move(warn)),
+        directory(options.cacheDir, options.cacheBase, files,
+                  mode == CacheMode::ReadWrite ? CacheDirectory::Owner::User
+                                               : CacheDirectory::Owner::UserOrRoot) {}
 
   const CacheMode mode;
   const bool isRequired;

@@ -17,15 +17,32 @@ class CacheDirectoryTest : public CacheTest {
 protected:
   /// Runs `body` as a user without privileges: root may write anywhere.
   template <class Body> static void asNobody(Body body) {
+    asUser([] { return setgid(65534) == 0 && setuid(65534) == 0; }, body);
+  }
+  template <class Become, class Body> static void asUser(Become become, Body body) {
     pid_t child = fork();
     if (child == 0) {
-      if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+      if (geteuid() == 0 && !become())
         _exit(2);
       _exit(body() ? 0 : 1);
     }
     int status = -1;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
+  }
+
+  /// What root keeps for everybody: one entry, for all to read.
+  void publishAsRoot() {
+    ASSERT_EQ(chmod(root.c_str(), 0755), 0);
+    ASSERT_TRUE(get(*open(), key("a")));
+    ASSERT_EQ(chmod(options.cacheDir.c_str(), 0755), 0);
+    ASSERT_EQ(chmod(entryPath(key("a")).c_str(), 0644), 0);
+    compiles = 0;
+  }
+  bool isHit(CacheMode mode) {
+    options.cacheMode = mode;
+    auto cache = open();
+    return get(*cache, key("a")) && cache->stats().diskHits == 1;
   }
 
   /// Two kernels are compiled, none is kept, and the one warning contains `part` and names the
@@ -71,6 +88,27 @@ TEST_F(CacheDirectoryTest, ADirectoryThatOthersMayWrite) {
   }
 }
 
+TEST_F(CacheDirectoryTest, AParentThatAnybodyMayWrite) {
+  std::string parent = root + "/open";
+  options.cacheDir = parent + "/between/cache";
+  ASSERT_TRUE(get(*open(), key("a")));
+  compiles = 0;
+  ASSERT_EQ(chmod(parent.c_str(), 0777), 0);
+  expectMemoryOnly("anybody may write to '" + options.cacheDir + "/../..' (mode 0777; needed: a ");
+  // Whatever links the name goes through, the directory is where it is.
+  std::string link = root + "/link";
+  ASSERT_EQ(symlink((parent + "/between").c_str(), link.c_str()), 0);
+  options.cacheDir = link + "/cache";
+  warnings.clear();
+  compiles = 0;
+  expectMemoryOnly("anybody may write to '" + options.cacheDir + "/../..'");
+  // As /tmp is: nobody can exchange what is ours.
+  ASSERT_EQ(chmod(parent.c_str(), 01777), 0);
+  warnings.clear();
+  EXPECT_TRUE(isHit(CacheMode::ReadWrite));
+  EXPECT_TRUE(warnings.empty());
+}
+
 TEST_F(CacheDirectoryTest, ASymbolicLinkAsDirectory) {
   ASSERT_EQ(mkdir((root + "/elsewhere").c_str(), 0700), 0);
   ASSERT_EQ(symlink((root + "/elsewhere").c_str(), options.cacheDir.c_str()), 0);
@@ -100,6 +138,56 @@ TEST_F(CacheDirectoryTest, AForeignHome) {
   options.cacheBase = root;
   expectMemoryOnly("belongs to user 65534");
   EXPECT_FALSE(std::filesystem::exists(options.cacheDir));
+}
+
+TEST_F(CacheDirectoryTest, AHomeThatDoesNotExist) {
+  // As Debian has it for users that are services.
+  ASSERT_EQ(chmod(root.c_str(), 0755), 0);
+  options.cacheBase = root + "/nonexistent";
+  options.cacheDir = options.cacheBase + "/.cache/swage";
+  asNobody([&] {
+    expectMemoryOnly("cannot create it: Permission denied");
+    return !HasFailure();
+  });
+}
+
+TEST_F(CacheDirectoryTest, TheEffectiveUserCounts) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs root to act for another user";
+  publishAsRoot();
+  asUser([] { return seteuid(65534) == 0; },
+         [&] {
+           expectMemoryOnly("it belongs to user 0, not to user 65534");
+           return !HasFailure();
+         });
+}
+
+TEST_F(CacheDirectoryTest, ACacheOfRootIsOnlyRead) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "needs root to publish for others";
+  publishAsRoot();
+  asNobody([&] {
+    EXPECT_TRUE(isHit(CacheMode::ReadOnly));
+    EXPECT_TRUE(isHit(CacheMode::Require));
+    EXPECT_TRUE(warnings.empty());
+    EXPECT_FALSE(isHit(CacheMode::ReadWrite));
+    EXPECT_EQ(warnings.size(), 1u);
+    return !HasFailure();
+  });
+  for (auto [path, mode] : {std::pair(entryPath(key("a")), 0666), {options.cacheDir, 0775}}) {
+    struct stat before = {};
+    ASSERT_EQ(stat(path.c_str(), &before), 0);
+    ASSERT_EQ(chmod(path.c_str(), mode_t(mode)), 0);
+    asNobody([&] { return !isHit(CacheMode::ReadOnly) && !HasFailure(); });
+    ASSERT_EQ(chmod(path.c_str(), before.st_mode & 07777), 0);
+  }
+  // Of nobody else than root and this user.
+  for (const std::string &path : {entryPath(key("a")), options.cacheDir}) {
+    ASSERT_EQ(chown(path.c_str(), 12345, 12345), 0);
+    asNobody([&] { return !isHit(CacheMode::ReadOnly) && !HasFailure(); });
+    ASSERT_EQ(chown(path.c_str(), 0, 0), 0);
+  }
+  asNobody([&] { return isHit(CacheMode::ReadOnly); });
 }
 
 TEST_F(CacheDirectoryTest, AnUnwritableParent) {
@@ -155,6 +243,18 @@ TEST_F(CacheDirectoryTest, EntriesThatOthersOwnOrMayWriteAreReplaced) {
     EXPECT_EQ(compiles, 3);
   }
   EXPECT_TRUE(warnings.empty());
+}
+
+TEST_F(CacheDirectoryTest, AnEntryWithAnotherNameIsReplaced) {
+  ASSERT_TRUE(get(*open(), key("a")));
+  std::string other = root + "/other-name";
+  ASSERT_EQ(link(entryPath(key("a")).c_str(), other.c_str()), 0);
+  auto cache = open();
+  ASSERT_TRUE(get(*cache, key("a")));
+  EXPECT_EQ(compiles, 2);
+  EXPECT_EQ(cache->stats().rejected, 1u);
+  EXPECT_TRUE(std::filesystem::exists(other));
+  EXPECT_TRUE(isHit(CacheMode::ReadWrite));
 }
 
 TEST_F(CacheDirectoryTest, AFifoDoesNotBlock) {

@@ -10,7 +10,8 @@
 // and more than an hour has gone since.
 //
 // Entries are machine code that will run with the rights of this user, so only files that this user
-// owns, in a directory that nobody else can write, are read.
+// owns, in a directory that nobody else can write, are read.  In modes that never write (read-only
+// and require), what belongs to root is read as well: a cache for all users of a machine.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_RUNTIME_KERNELCACHE_H
