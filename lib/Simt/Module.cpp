@@ -2,10 +2,7 @@
 
 #include "Module.h"
 
-#include "llvm/DebugInfo/DWARF/DWARFContext.h"
-#include "llvm/Demangle/Demangle.h"
-#include "llvm/Object/ObjectFile.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "LineTable.h"
 
 #include <algorithm>
 #include <atomic>
@@ -19,13 +16,12 @@
 using namespace swage;
 using namespace swage::simt;
 
-/// The bytes and what LLVM makes of them, on the first question about a line.
+/// The bytes and their line table, read on the first question about a line.
 struct Module::Symbols {
   std::string image;
   uint64_t loadBase = 0;
   bool tried = false;
-  std::unique_ptr<llvm::object::ObjectFile> object;
-  std::unique_ptr<llvm::DWARFContext> context;
+  std::unique_ptr<LineTable> lines;
 };
 
 //===----------------------------------------------------------------------===//
@@ -142,13 +138,12 @@ static bool isKernelFile(const std::string &path) {
   return path.size() > 3 && path.compare(path.size() - 3, 3, ".cu") == 0;
 }
 
-static CodeLine describeFrame(const llvm::DILineInfo &frame) {
+static CodeLine describeFrame(const LineTable::Frame &frame) {
   CodeLine line;
-  line.file = baseName(frame.FileName);
-  line.line = frame.Line;
-  std::string function = llvm::demangle(frame.FunctionName);
+  line.file = baseName(frame.path);
+  line.line = frame.line;
   // Without namespaces, template arguments and parameters.
-  std::string name = function.substr(0, function.find_first_of("<("));
+  std::string name = frame.function.substr(0, frame.function.find_first_of("<("));
   size_t colons = name.rfind("::");
   line.function = colons == std::string::npos ? name : name.substr(colons + 2);
   return line;
@@ -163,34 +158,18 @@ std::vector<CodeLine> Module::lines(const void *code) const {
     return found->second;
   if (!symbols->tried) {
     symbols->tried = true;
-    auto object = llvm::object::ObjectFile::createObjectFile(
-        llvm::MemoryBufferRef(symbols->image, "swage-kernel"));
-    if (object) {
-      symbols->object = std::move(*object);
-      symbols->context = llvm::DWARFContext::create(
-          *symbols->object, llvm::DWARFContext::ProcessDebugRelocations::Process, nullptr, "",
-          [](llvm::Error error) { llvm::consumeError(std::move(error)); },
-          [](llvm::Error error) { llvm::consumeError(std::move(error)); });
-    } else {
-      llvm::consumeError(object.takeError());
-    }
+    symbols->lines = LineTable::read(symbols->image);
   }
   std::vector<CodeLine> result;
-  if (symbols->context) {
-    llvm::DILineInfoSpecifier specifier(
-        llvm::DILineInfoSpecifier::FileLineInfoKind::AbsoluteFilePath,
-        llvm::DILineInfoSpecifier::FunctionNameKind::LinkageName);
+  if (symbols->lines) {
     // The call itself lies before the address to which it returns.
     uint64_t address = reinterpret_cast<uintptr_t>(code) - symbols->loadBase - 1;
-    llvm::DIInliningInfo chain = symbols->context->getInliningInfoForAddress(
-        {address, llvm::object::SectionedAddress::UndefSection}, specifier);
-    for (uint32_t i = 0; i < chain.getNumberOfFrames(); ++i) {
-      const llvm::DILineInfo &frame = chain.getFrame(i);
+    for (const LineTable::Frame &frame : symbols->lines->framesAt(address)) {
       // The message names the wrapper that was called; how it does its work is of no interest.
-      bool isWrapper = frame.FileName.find("/device/cpu/") != std::string::npos;
-      if (frame.Line != 0 && !isWrapper)
+      bool isWrapper = frame.path.find("/device/cpu/") != std::string::npos;
+      if (frame.line != 0 && !isWrapper)
         result.push_back(describeFrame(frame));
-      if (isKernelFile(frame.FileName))
+      if (isKernelFile(frame.path))
         break; // around it is only the module's frame
     }
   }
