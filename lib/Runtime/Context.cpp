@@ -1,6 +1,7 @@
 //===- Context.cpp - What programs share ----------------------------------===//
 
 #include "ContextState.h"
+#include "swage/Runtime/Trace.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,6 +25,7 @@ Context::State::State(ContextOptions given)
     : options(std::move(given)), pool(poolThreads(options)) {
   if (!options.cache)
     options.cache = std::make_shared<KernelCache>(options.environment);
+  environmentEvents = environmentSink(options);
 }
 
 Context::Context(ContextOptions options) : state(std::make_shared<State>(std::move(options))) {}
@@ -97,6 +99,8 @@ void Context::report(const TraceEvent &event) const {
   }
   if (state->options.events)
     state->options.events(event);
+  if (state->environmentEvents)
+    state->environmentEvents(event);
 }
 
 ContextStats Context::stats() const {

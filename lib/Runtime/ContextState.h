@@ -23,6 +23,7 @@ struct Context::State {
   }
 
   ContextOptions options;
+  EventSink environmentEvents; ///< see environmentSink
   const unsigned generation = processGeneration();
   CompilePool pool;
   bool isOfProcess = false;
