@@ -52,6 +52,23 @@ vectorOfRow(typename Spec::Coord row, const Reduced &reduced, typename Spec::Ind
   return row;
 }
 
+/// A row of no elements has nothing to load and no epilogue, only statistics.
+template <class Spec, class Kept, class Pointers>
+__device__ __forceinline__ void emptyRow(const Pointers &pointers, const Kept &kept,
+                                         typename Spec::Index row,
+                                         const typename Spec::Sizes &sizes) {
+  using Compute = typename Spec::Compute;
+  using S = Stats<Spec::kCollective, Compute>;
+  if constexpr (!Spec::FinishStores::kEmpty) {
+    typename Spec::Coord coord{};
+    kept.split(row, coord);
+    const typename S::Result results[1] = {
+        S::result(S::identity(), Compute(0), Compute(Spec::kEpsilon))};
+    runFinish<Spec, S, 0>(typename Spec::FinishLoads{}, typename Spec::FinishStores{}, results,
+                          pointers, coord, sizes);
+  }
+}
+
 /// Classes Group and Block.
 template <class Spec, class Pointers>
 __device__ __forceinline__ void rowInRegisters(const Pointers &pointers,
@@ -80,6 +97,12 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &pointers,
       static_cast<Index>(blockIndex()) * kRowsPerBlock + static_cast<Index>(threadIndex() / T);
   const bool rowExists = kAllRows || wanted < rows;
   const int thread = threadIndex() % T;
+  if constexpr (!Reduced::kFixed)
+    if (vectors == 0) {
+      if (thread == 0 && rowExists)
+        emptyRow<Spec>(pointers, kept, wanted, sizes);
+      return;
+    }
   Coord row{};
   kept.split(rowExists ? wanted : rows - 1, row);
 

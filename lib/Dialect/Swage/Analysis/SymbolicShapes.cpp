@@ -6,7 +6,9 @@
 #include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace swage;
@@ -232,6 +234,26 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
   return success(equal);
 }
 
+/// Hands the promises about each symbol that was equated with something on to what it stands for.
+void SymbolicShapes::combineFacts() {
+  for (unsigned i = 0; i < symbols.size(); ++i) {
+    AffineExpr expr = resolve(meaning[i]);
+    for (unsigned j = 0; j < symbols.size() && expr; ++j) {
+      // expr = factor * symbol: what divides expr divides the symbol up to the factor.
+      AffineExpr quotient = divideSizes(expr, getAffineSymbolExpr(j, expr.getContext()));
+      std::optional<int64_t> factor = quotient ? constantSize(quotient) : std::nullopt;
+      if (i == j || !factor || *factor <= 0)
+        continue;
+      int64_t multiple = multiples[i] / std::gcd(multiples[i], *factor), both;
+      if (!llvm::MulOverflow(multiples[j], multiple / std::gcd(multiple, multiples[j]), both))
+        multiples[j] = both;
+      // No bound below 1, which would be none.
+      if (int64_t limit = limits[i] ? std::max<int64_t>(1, limits[i] / *factor) : 0)
+        limits[j] = limits[j] ? std::min(limits[j], limit) : limit;
+    }
+  }
+}
+
 FailureOr<SymbolicShapes> SymbolicShapes::of(func::FuncOp function) {
   SymbolicShapes result;
   MLIRContext *context = function.getContext();
@@ -248,11 +270,18 @@ FailureOr<SymbolicShapes> SymbolicShapes::of(func::FuncOp function) {
       exprs.push_back(getAffineSymbolExpr(result.symbols.size(), context));
       result.meaning.push_back(exprs.back());
       result.symbols.push_back({argument.getArgNumber(), static_cast<unsigned>(i)});
+      auto promised = [&](StringRef name, int64_t nothing) {
+        auto numbers = function.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), name);
+        return numbers ? numbers[i] : nothing;
+      };
+      result.multiples.push_back(promised(SwageDialect::kMultipleOf, 1));
+      result.limits.push_back(promised(SwageDialect::kAtMost, 0));
     }
   }
   for (Operation &op : function.getBody().front())
     if (failed(result.visit(&op)))
       return failure();
+  result.combineFacts();
   for (auto &entry : result.shapes)
     for (AffineExpr &expr : entry.second)
       if (!(expr = result.resolve(expr)))

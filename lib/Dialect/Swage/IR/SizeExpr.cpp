@@ -7,6 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string>
 
 using namespace mlir;
@@ -163,6 +164,68 @@ std::optional<int64_t> swage::constantSize(AffineExpr expr) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue();
   return std::nullopt;
+}
+
+/// A number that divides the expression for all sizes; 0 where it is 0.
+static int64_t knownDivisor(AffineExpr expr, const SizeFacts &facts) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    bool fits = constant.getValue() != std::numeric_limits<int64_t>::min();
+    return fits ? std::abs(constant.getValue()) : 1;
+  }
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return facts.multipleOf(symbol.getPosition());
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return 1;
+  int64_t lhs = knownDivisor(binary.getLHS(), facts), rhs = knownDivisor(binary.getRHS(), facts);
+  std::optional<int64_t> divisor = constantSize(binary.getRHS());
+  int64_t product;
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return std::gcd(lhs, rhs);
+  case AffineExprKind::Mul:
+    return llvm::MulOverflow(lhs, rhs, product) ? std::max(lhs, rhs) : product;
+  case AffineExprKind::Mod:
+    return std::gcd(lhs, rhs);
+  case AffineExprKind::FloorDiv:
+  case AffineExprKind::CeilDiv:
+    return divisor && *divisor > 0 && lhs % *divisor == 0 ? lhs / *divisor : 1;
+  default:
+    return 1;
+  }
+}
+
+bool swage::isMultipleOf(AffineExpr expr, int64_t factor, const SizeFacts &facts) {
+  return knownDivisor(expr, facts) % factor == 0;
+}
+
+std::optional<int64_t> swage::upperBound(AffineExpr expr, const SizeFacts &facts) {
+  // Without negative numbers each operand's bound gives the whole one's.
+  if (std::optional<int64_t> constant = constantSize(expr))
+    return *constant >= 0 ? constant : std::nullopt;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    int64_t limit = facts.limitOf(symbol.getPosition());
+    return limit ? std::optional(limit) : std::nullopt;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return std::nullopt;
+  std::optional<int64_t> lhs = upperBound(binary.getLHS(), facts);
+  if (!lhs)
+    return std::nullopt;
+  std::optional<int64_t> rhs = upperBound(binary.getRHS(), facts),
+                         divisor = constantSize(binary.getRHS());
+  int64_t result;
+  switch (binary.getKind()) {
+  case AffineExprKind::Add:
+    return !rhs || llvm::AddOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
+  case AffineExprKind::Mul:
+    return !rhs || llvm::MulOverflow(*lhs, *rhs, result) ? std::nullopt : std::optional(result);
+  case AffineExprKind::FloorDiv:
+    return divisor && *divisor > 0 ? std::optional(*lhs / *divisor) : std::nullopt;
+  default:
+    return std::nullopt;
+  }
 }
 
 std::optional<int64_t> swage::evaluateSize(AffineExpr expr, ArrayRef<int64_t> symbols) {

@@ -72,6 +72,21 @@ std::string KernelOp::findOutOfBounds(ArrayRef<int64_t> sizes) {
   return {};
 }
 
+SizeFacts swage::factsOf(KernelOp kernel) {
+  return {kernel.getMultiples().value_or(ArrayRef<int64_t>()),
+          kernel.getLimits().value_or(ArrayRef<int64_t>())};
+}
+
+void swage::setFacts(KernelOp kernel, const SizeFacts &facts) {
+  auto attribute = [&](ArrayRef<int64_t> numbers, int64_t nothing) {
+    bool any = llvm::any_of(numbers, [&](int64_t number) { return number != nothing; });
+    return any ? DenseI64ArrayAttr::get(kernel.getContext(), numbers) : DenseI64ArrayAttr();
+  };
+  DenseI64ArrayAttr multiples = attribute(facts.multiples, 1), limits = attribute(facts.limits, 0);
+  kernel.setMultiplesAttr(multiples);
+  kernel.setLimitsAttr(limits);
+}
+
 static LogicalResult verifyView(KernelOp kernel, ViewAttr view, StringRef what) {
   if (view.getAccess().getNumDims() != kernel.getRank() ||
       view.getAccess().getNumSymbols() != kernel.getSymbols())
@@ -88,7 +103,7 @@ static LogicalResult verifyView(KernelOp kernel, ViewAttr view, StringRef what) 
 /// runtime sizes.
 static LogicalResult verifyDivides(KernelOp kernel, int64_t vector, unsigned dim) {
   AffineExpr extent = kernel.getExtents().getResult(dim);
-  if (vector == 1 || extent.isMultipleOf(vector))
+  if (vector == 1 || isMultipleOf(extent, vector, factsOf(kernel)))
     return success();
   auto diagnostic = kernel.emitOpError()
                     << "schedule has vectors of " << vector << ", but dimension " << dim << " has ";
@@ -100,6 +115,7 @@ static LogicalResult verifyDivides(KernelOp kernel, int64_t vector, unsigned dim
 /// Every operand along `dim` of an access that goes `vector` elements at a time must start at a
 /// multiple of it.
 static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim) {
+  SizeFacts facts = factsOf(kernel);
   auto check = [&](ViewAttr view, Twine what) -> LogicalResult {
     LinearAccess access = *LinearAccess::of(view.getAccess());
     if (vector == 1 || constantSize(access.strides[dim]) != 1)
@@ -110,10 +126,10 @@ static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim)
                                   << " bytes, but a vector of " << vector << " needs "
                                   << std::min<int64_t>(bytes, 16);
     for (auto [i, stride] : llvm::enumerate(access.strides))
-      if (i != dim && !stride.isMultipleOf(vector))
+      if (i != dim && !isMultipleOf(stride, vector, facts))
         return kernel.emitOpError() << what << " has a stride in dimension " << i
                                     << " that is no multiple of the vector of " << vector;
-    if (!access.offset.isMultipleOf(vector))
+    if (!isMultipleOf(access.offset, vector, facts))
       return kernel.emitOpError() << what << " has an offset that is no multiple of the vector of "
                                   << vector;
     return success();
@@ -198,16 +214,19 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   if (schedule.getKind() == RowClass::Group || schedule.getKind() == RowClass::Block) {
     int64_t row = 1;
     for (int64_t dim : kernel.getReduced()) {
-      std::optional<int64_t> extent = constantSize(kernel.getExtents().getResult(dim));
+      std::optional<int64_t> extent =
+          upperBound(kernel.getExtents().getResult(dim), factsOf(kernel));
       if (!extent)
-        return kernel.emitOpError()
-               << stringifyRowClass(schedule.getKind())
-               << " keeps a row in registers, but the extent of dimension " << dim << " is dynamic";
-      row *= *extent;
+        return kernel.emitOpError() << stringifyRowClass(schedule.getKind())
+                                    << " keeps a row in registers, but the extent of dimension "
+                                    << dim << " is dynamic and has no limit";
+      if (llvm::MulOverflow(row, *extent, row))
+        row = INT64_MAX;
     }
     int64_t covered =
         schedule.getThreadsPerRow() * schedule.getVector() * schedule.getVectorsPerThread();
-    if (covered < row)
+    // A row is whole vectors, so a limit within one counts for the vectors before it.
+    if (covered < row / schedule.getVector() * schedule.getVector())
       return kernel.emitOpError() << "schedule covers " << covered
                                   << " elements a row, but the row has " << row;
   }

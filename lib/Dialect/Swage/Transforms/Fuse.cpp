@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -533,7 +534,13 @@ void Fuser::emitLaunches() {
   for (unsigned group : order) {
     BuiltKernel &built = *groups[group].built;
     KernelOp kernel = *built.kernel;
-    std::string name = nameOf(kernel);
+    // Promises about sizes stand behind the name, so that what scheduling does not use can go.
+    std::string suffix = factSuffix(kernel);
+    SizeFacts facts = factsOf(kernel);
+    SmallVector<int64_t> multiples(facts.multiples), limits(facts.limits);
+    setFacts(kernel, {});
+    std::string name = nameOf(kernel) + suffix;
+    setFacts(kernel, {multiples, limits});
     SmallVector<Value> symbols, tensors;
     for (unsigned symbol : built.symbols)
       symbols.push_back(sizeOf(symbol));

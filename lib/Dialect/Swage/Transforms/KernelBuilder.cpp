@@ -455,6 +455,12 @@ BuiltKernel KernelBuilder::finish(KernelOp kernel) {
   kernel->setLoc(FusedLoc::get(context(), locations));
   kernel.setSymName("kernel");
   kernel.setSymbols(count);
+  SmallVector<int64_t> multiples, limits;
+  for (unsigned symbol : built.symbols) {
+    multiples.push_back(shapes.facts().multipleOf(symbol));
+    limits.push_back(shapes.facts().limitOf(symbol));
+  }
+  setFacts(kernel, {multiples, limits});
   kernel.setExtents(rename(extentMap));
   kernel.setReduced(reduced);
   kernel.setInputsAttr(attrs.getArrayAttr(inputViews));

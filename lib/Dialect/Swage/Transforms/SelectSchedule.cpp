@@ -7,7 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "swage/Dialect/Swage/Transforms/SelectSchedule.h"
+#include "mlir/IR/OperationSupport.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
@@ -25,15 +27,13 @@ namespace {
 
 /// Elements of a row that a thread keeps in f32 registers without spilling.
 constexpr int64_t kRegisterElements = 32;
-/// Elements of all operands' vectors together that a thread holds at once without spilling.
-constexpr int64_t kVectorElements = 128;
 /// Offsets that a block may form beyond the last element.
 constexpr int64_t kOvershoot = 1 << 20;
 
 class Selector {
 public:
   Selector(KernelOp kernel, const DeviceProperties &device, int64_t index)
-      : kernel(kernel), device(device) {
+      : kernel(kernel), device(device), facts(factsOf(kernel)) {
     this->index = index ? index : indexWidth();
   }
   SelectedSchedule run();
@@ -47,12 +47,9 @@ private:
   SelectedSchedule reduce();
 
   int64_t indexWidth() const;
-  int64_t vectorAlong(unsigned dim, bool tail, function_ref<bool(ViewAttr)> takesPart) const;
-  int64_t vectorAlong(unsigned dim, bool tail = false) const {
-    return vectorAlong(dim, tail, [](ViewAttr) { return true; });
-  }
   AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }
   std::optional<int64_t> product(bool reduced) const;
+  std::optional<int64_t> longestRow() const;
   SmallVector<ViewAttr> views() const {
     SmallVector<ViewAttr> all(kernel.getInputs().getAsRange<ViewAttr>());
     llvm::append_range(all, kernel.getOutputs().getAsRange<ViewAttr>());
@@ -62,6 +59,7 @@ private:
 
   mutable KernelOp kernel;
   const DeviceProperties &device;
+  SizeFacts facts;
   int64_t index;
 };
 
@@ -88,40 +86,15 @@ std::optional<int64_t> Selector::product(bool reduced) const {
   return total;
 }
 
-/// The widest vector along `dim`: 16 bytes of the narrowest operand that moves along it, no more
-/// than 32 of the widest, and such that every operand that is contiguous there starts each vector
-/// aligned. Without `tail` it divides the extent.
-int64_t Selector::vectorAlong(unsigned dim, bool tail,
-                              function_ref<bool(ViewAttr)> takesPart) const {
-  int64_t narrow = 16, wide = 1, moving = 0;
-  for (ViewAttr view : views()) {
-    LinearAccess access = *LinearAccess::of(view.getAccess());
-    if (access.isBroadcast(dim) || !takesPart(view))
-      continue;
-    // Bools live in predicate registers, of which there are few.
-    moving += view.getElement().isInteger(1) ? 2 : 1;
-    narrow = std::min(narrow, elementBytes(view.getElement()));
-    wide = std::max(wide, elementBytes(view.getElement()));
+/// The length of the longest row that there can be, where something bounds it.
+std::optional<int64_t> Selector::longestRow() const {
+  int64_t total = 1;
+  for (int64_t dim : kernel.getReduced()) {
+    std::optional<int64_t> bound = upperBound(extent(dim), facts);
+    if (!bound || llvm::MulOverflow(total, *bound, total))
+      return std::nullopt;
   }
-  int64_t vector = std::min<int64_t>(16 / narrow, std::max<int64_t>(1, 32 / wide));
-  while (vector > 1 && vector * moving > kVectorElements)
-    vector /= 2;
-  while (vector > 1 && !tail && !extent(dim).isMultipleOf(vector))
-    vector /= 2;
-  for (ViewAttr view : views()) {
-    LinearAccess access = *LinearAccess::of(view.getAccess());
-    if (constantSize(access.strides[dim]) != 1 || !takesPart(view))
-      continue;
-    while (vector > 1 &&
-           std::min<int64_t>(16, vector * elementBytes(view.getElement())) > view.getAlign())
-      vector /= 2;
-    for (unsigned other = 0; other < kernel.getRank(); ++other)
-      while (vector > 1 && other != dim && !access.strides[other].isMultipleOf(vector))
-        vector /= 2;
-    while (vector > 1 && !access.offset.isMultipleOf(vector))
-      vector /= 2;
-  }
-  return vector;
+  return total;
 }
 
 //===----------------------------------------------------------------------===//
@@ -130,19 +103,13 @@ int64_t Selector::vectorAlong(unsigned dim, bool tail,
 
 SelectedSchedule Selector::pointwise() {
   unsigned inner = kernel.getRank() - 1;
-  int64_t vector = vectorAlong(inner), narrow = 16;
+  int64_t vector = vectorAlong(kernel, inner, facts), narrow = 16;
   bool tail = false;
-  // A one-dimensional space may end in a tail if every operand is contiguous or stands still.
-  if (kernel.getRank() == 1) {
-    bool plain = llvm::all_of(views(), [&](ViewAttr view) {
-      LinearAccess access = *LinearAccess::of(view.getAccess());
-      return constantSize(access.strides[0]) == 1 || access.isBroadcast(0);
-    });
-    if (int64_t wider = vectorAlong(inner, /*tail=*/true); plain && wider > vector) {
+  if (mayHaveTail(kernel))
+    if (int64_t wider = vectorAlong(kernel, inner, facts, /*tail=*/true); wider > vector) {
       vector = wider;
       tail = true;
     }
-  }
   for (ViewAttr view : views())
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
       narrow = std::min(narrow, elementBytes(view.getElement()));
@@ -196,9 +163,10 @@ SelectedSchedule Selector::tiles() {
       ++transposedInputs;
     }
   int64_t widest = 16 / bytes;
-  int64_t vectorIn = std::min(widest, vectorAlong(in, false, isTransposed));
-  int64_t vectorOut =
-      std::min(widest, vectorAlong(out, false, [&](ViewAttr view) { return !isTransposed(view); }));
+  int64_t vectorIn = std::min(widest, vectorAlong(kernel, in, facts, false, isTransposed));
+  int64_t vectorOut = std::min(widest, vectorAlong(kernel, out, facts, false, [&](ViewAttr view) {
+                                 return !isTransposed(view);
+                               }));
   // Half a vector on the reading side of narrow elements: the register transposes need fewer
   // registers, so more blocks are resident.
   if (bytes <= 2 && vectorIn == widest)
@@ -240,19 +208,23 @@ SelectedSchedule Selector::tiles() {
 
 SelectedSchedule Selector::row() {
   unsigned inner = kernel.getRank() - 1;
-  int64_t vector = vectorAlong(inner);
-  std::optional<int64_t> length = product(true), rows = product(false);
+  int64_t vector = vectorAlong(kernel, inner, facts);
+  // A runtime length takes the schedule of the longest: its end is masked.
+  std::optional<int64_t> length = longestRow(), rows = product(false);
+  bool isFixed = product(true).has_value();
   auto make = [&](RowClass kind, int64_t perRow, int64_t rowsPerBlock, int64_t vectors,
                   std::string reason) {
     return SelectedSchedule{
         RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector, vectors, index),
         reason};
   };
+  int64_t capacity = std::max<int64_t>(1, kRegisterElements / vector),
+          looped = std::min<int64_t>(4, capacity);
   if (!length || *length == 0)
-    return make(RowClass::Looped, 512, 1, 2,
-                length ? "the row is empty" : "the row's length is only known at run time");
-  int64_t vectors = std::max<int64_t>(1, *length / vector),
-          capacity = std::max<int64_t>(1, kRegisterElements / vector);
+    return make(RowClass::Looped, 512, 1, looped,
+                length ? "the row is empty" : "nothing bounds the row's length");
+  int64_t vectors = std::max<int64_t>(1, *length / vector);
+  std::string named = (isFixed ? "a row of " : "a row of at most ") + std::to_string(*length);
   // Few rows leave most of the GPU idle unless each row gets many threads.
   bool fewRows = rows && *rows < 4 * device.smCount;
 
@@ -261,8 +233,7 @@ SelectedSchedule Selector::row() {
     int64_t threads = std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors));
     int64_t perThread = llvm::divideCeil(vectors, threads);
     return make(RowClass::Group, threads, 128 / threads, perThread,
-                "a row of " + std::to_string(*length) + " fits the registers of " +
-                    std::to_string(threads) + " threads");
+                named + " fits the registers of " + std::to_string(threads) + " threads");
   }
   if (vectors <= 1024 * capacity) {
     // Idle lanes cost most, then blocks of more than 512 threads; four vectors a thread keep enough
@@ -281,19 +252,18 @@ SelectedSchedule Selector::row() {
         best = perThread;
     int64_t threads = threadsFor(best);
     return make(RowClass::Block, threads, 1, best,
-                "a row of " + std::to_string(*length) + " fits the registers of one block" +
-                    (threads * best == vectors ? " exactly" : ""));
+                named + " fits the registers of one block" +
+                    (isFixed && threads * best == vectors ? " exactly" : ""));
   }
-  return make(RowClass::Looped, fewRows ? 1024 : 512, 1,
-              std::max<int64_t>(1, std::min<int64_t>(4, capacity)),
-              "a row of " + std::to_string(*length) + " is too long for registers");
+  return make(RowClass::Looped, fewRows ? 1024 : 512, 1, looped,
+              named + " is too long for registers");
 }
 
 /// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
 /// its own row.
 SelectedSchedule Selector::column() {
   unsigned keptInner = kernel.getReduced().front() - 1;
-  int64_t vector = vectorAlong(keptInner);
+  int64_t vector = vectorAlong(kernel, keptInner, facts);
   std::optional<int64_t> length = product(true), inner = constantSize(extent(keptInner));
   int64_t perRow = length && *length < 8 ? 1 : 8, lanes = 32;
   while (inner && lanes > 4 && lanes / 2 * vector >= *inner)
@@ -314,7 +284,7 @@ SelectedSchedule Selector::reduce() {
   int64_t narrow = 16;
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
     narrow = std::min(narrow, elementBytes(view.getElement()));
-  int64_t vector = std::min(vectorAlong(keptInner), 16 / narrow);
+  int64_t vector = std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow);
   std::optional<int64_t> length = product(true), kept = product(false),
                          inner = constantSize(extent(keptInner));
   // Sixteen lanes read 256 bytes side by side, which is as good as more and leaves more groups to
@@ -360,6 +330,54 @@ SelectedSchedule swage::selectSchedule(KernelOp kernel, const DeviceProperties &
   return Selector(kernel, device, index).run();
 }
 
+/// Leaves the kernel only the facts that its schedule rests on, so that programs that know other
+/// things share it.
+static void dropUnusedFacts(KernelOp kernel, const DeviceProperties &device, int64_t index,
+                            Attribute schedule) {
+  SmallVector<int64_t> multiples(factsOf(kernel).multiples), limits(factsOf(kernel).limits);
+  auto drop = [&](int64_t &fact, int64_t nothing) {
+    int64_t known = std::exchange(fact, nothing);
+    setFacts(kernel, {multiples, limits});
+    if (known != nothing && selectSchedule(kernel, device, index).schedule != schedule) {
+      fact = known;
+      setFacts(kernel, {multiples, limits});
+    }
+  };
+  for (int64_t &multiple : multiples)
+    drop(multiple, 1);
+  for (int64_t &limit : limits)
+    drop(limit, 0);
+}
+
+static bool computesTheSame(KernelOp a, KernelOp b) {
+  return a.getSymbols() == b.getSymbols() && a.getExtents() == b.getExtents() &&
+         a.getReduced() == b.getReduced() && a.getInputs() == b.getInputs() &&
+         a.getOutputs() == b.getOutputs() && a.getMultiplesAttr() == b.getMultiplesAttr() &&
+         a.getLimitsAttr() == b.getLimitsAttr() &&
+         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
+                                                    OperationEquivalence::IgnoreLocations);
+}
+
+/// Gives a kernel that has lost facts the name of what is left. One that is there already takes
+/// its launches over.
+static void renameByFacts(KernelOp kernel, StringRef formerSuffix) {
+  StringRef base = kernel.getSymName();
+  if (!base.consume_back(formerSuffix) || factSuffix(kernel) == formerSuffix)
+    return;
+  auto module = kernel->getParentOfType<ModuleOp>();
+  auto name = StringAttr::get(kernel.getContext(), base + factSuffix(kernel));
+  auto other = module.lookupSymbol<KernelOp>(name);
+  // A module that was written by hand may use the name for something else.
+  if (other ? !computesTheSame(kernel, other) : module.lookupSymbol(name) != nullptr)
+    return;
+  if (failed(SymbolTable::replaceAllSymbolUses(kernel, name, module)))
+    return;
+  if (other)
+    kernel.erase();
+  else
+    kernel.setSymName(name);
+}
+
 namespace {
 struct SelectSchedulePass : swage::impl::SelectSchedulePassBase<SelectSchedulePass> {
   using Base::Base;
@@ -374,12 +392,15 @@ struct SelectSchedulePass : swage::impl::SelectSchedulePassBase<SelectSchedulePa
       emitError(getOperation().getLoc()) << "index is " << index << " bits, but must be 32 or 64";
       return signalPassFailure();
     }
-    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+    for (KernelOp kernel : llvm::make_early_inc_range(getOperation().getOps<KernelOp>())) {
       if (kernel.getSchedule())
         continue;
       SelectedSchedule selected = selectSchedule(kernel, *device, index);
-      kernel.setScheduleAttr(selected.schedule);
       kernel.emitRemark() << selected.reason;
+      std::string suffix = factSuffix(kernel);
+      dropUnusedFacts(kernel, *device, index, selected.schedule);
+      kernel.setScheduleAttr(selected.schedule);
+      renameByFacts(kernel, suffix);
     }
   }
 };

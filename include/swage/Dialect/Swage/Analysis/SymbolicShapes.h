@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AffineExpr.h"
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace swage {
@@ -31,6 +32,9 @@ public:
     return shapes.find(tensor)->second;
   }
   llvm::ArrayRef<Symbol> getSymbols() const { return symbols; }
+  /// What `swage.multiple_of` and `swage.at_most` promise of each symbol. Promises about extents
+  /// that are equal hold for all of them.
+  SizeFacts facts() const { return {multiples, limits}; }
 
   /// The size expression of an index value, or null where it is none.
   mlir::AffineExpr sizeOf(mlir::Value index) const;
@@ -39,6 +43,7 @@ private:
   mlir::LogicalResult visit(mlir::Operation *op);
   mlir::LogicalResult equate(mlir::Operation *op, mlir::AffineExpr a, mlir::AffineExpr b);
   mlir::AffineExpr computeSize(mlir::Operation *op) const;
+  void combineFacts();
   mlir::AffineExpr resolve(mlir::AffineExpr expr) const;
 
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::AffineExpr>> shapes;
@@ -46,6 +51,7 @@ private:
   llvm::SmallVector<Symbol> symbols;
   /// What each symbol stands for; itself unless it was equated with something.
   llvm::SmallVector<mlir::AffineExpr> meaning;
+  llvm::SmallVector<int64_t> multiples, limits;
 };
 
 } // namespace swage

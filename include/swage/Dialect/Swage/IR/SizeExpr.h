@@ -32,6 +32,32 @@ mlir::AffineExpr divideSizes(mlir::AffineExpr a, mlir::AffineExpr b);
 /// The constant that the expression is, if it is one.
 std::optional<int64_t> constantSize(mlir::AffineExpr expr);
 
+/// What is promised of runtime sizes: a number that divides each, and the largest value of each, 0
+/// for none. Empty where nothing is promised.
+struct SizeFacts {
+  llvm::ArrayRef<int64_t> multiples, limits;
+
+  int64_t multipleOf(unsigned symbol) const {
+    return symbol < multiples.size() ? multiples[symbol] : 1;
+  }
+  int64_t limitOf(unsigned symbol) const { return symbol < limits.size() ? limits[symbol] : 0; }
+};
+
+/// The promises that a kernel rests on, which live as long as its attributes.
+class KernelOp;
+SizeFacts factsOf(KernelOp kernel);
+
+/// Makes them the kernel's, without an attribute for what says nothing.
+void setFacts(KernelOp kernel, const SizeFacts &facts);
+
+/// Whether the facts make an expression over symbols a multiple of `factor`, which is positive, for
+/// all sizes.
+bool isMultipleOf(mlir::AffineExpr expr, int64_t factor, const SizeFacts &facts);
+
+/// The largest value that the facts let an expression over symbols take; nothing where they set no
+/// bound.
+std::optional<int64_t> upperBound(mlir::AffineExpr expr, const SizeFacts &facts);
+
 /// The value of an expression over symbols; nothing where the arithmetic leaves 64 bits or divides
 /// by zero.
 std::optional<int64_t> evaluateSize(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> symbols);
