@@ -4,12 +4,10 @@
 // takes nearly all of the time, runs for several kernels at once.
 //
 //===----------------------------------------------------------------------===//
+#include "BuildVariant.h"
 #include "Dump.h"
 #include "ExecutableState.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/PassManager.h"
 #include "swage/Codegen/EmitCuda.h"
 #include "swage/Codegen/TemplateLibrary.h"
@@ -18,7 +16,6 @@
 #include "swage/JIT/Progress.h"
 #include "swage/Pipelines/Pipelines.h"
 #include "swage/Support/Text.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 #include <algorithm>
 #include <atomic>
@@ -26,179 +23,6 @@
 #include <thread>
 
 using namespace swage;
-
-//===----------------------------------------------------------------------===//
-// Reading the prepared module
-//===----------------------------------------------------------------------===//
-
-int swage::indexBitsOf(KernelOp kernel) {
-  return llvm::TypeSwitch<mlir::Attribute, int>(kernel.getScheduleAttr())
-      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, RowScheduleAttr, ReduceScheduleAttr>(
-          [](auto schedule) { return int(schedule.getIndex()); })
-      .Default([](mlir::Attribute) { return 32; });
-}
-
-static std::string familyName(KernelOp kernel) {
-  mlir::Attribute schedule = kernel.getScheduleAttr();
-  if (auto row = mlir::dyn_cast_or_null<RowScheduleAttr>(schedule))
-    return "row " + stringifyRowClass(row.getKind()).str();
-  if (auto permute = mlir::dyn_cast_or_null<PermuteScheduleAttr>(schedule))
-    return "permute " + stringifyPermuteClass(permute.getKind()).str();
-  return mlir::isa_and_nonnull<ReduceScheduleAttr>(schedule) ? "reduce" : "pointwise";
-}
-
-/// What a kernel was made from: the graph's ops at the locations that its loc lists.
-static std::vector<std::string> provenance(KernelOp kernel, Program::State &program) {
-  std::map<mlir::Location, mlir::Operation *, bool (*)(mlir::Location, mlir::Location)> at(
-      [](mlir::Location a, mlir::Location b) {
-        return a.getAsOpaquePointer() < b.getAsOpaquePointer();
-      });
-  program.entry.walk([&](mlir::Operation *op) { at[op->getLoc()] = op; });
-  std::vector<std::string> ops;
-  kernel.getLoc()->walk([&](mlir::Location location) {
-    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(location);
-    auto op = at.find(location);
-    if (!file || op == at.end() || mlir::isa<mlir::arith::ConstantOp>(op->second))
-      return mlir::WalkResult::advance();
-    std::string text = fmt::format("{} at {}:{}", op->second->getName().getStringRef().str(),
-                                   file.getLine(), file.getColumn());
-    if (!llvm::is_contained(ops, text))
-      ops.push_back(text);
-    return mlir::WalkResult::advance();
-  });
-  return ops;
-}
-
-/// The argument's extent that a launch gets as a runtime size.
-static std::optional<SymbolicLaunch::Size> sizeOf(mlir::Value value) {
-  auto dim = value.getDefiningOp<mlir::tensor::DimOp>();
-  auto argument = dim ? mlir::dyn_cast<mlir::BlockArgument>(dim.getSource()) : nullptr;
-  llvm::APInt index;
-  if (!argument || !mlir::matchPattern(dim.getIndex(), mlir::m_ConstantInt(&index)))
-    return std::nullopt;
-  return SymbolicLaunch::Size{argument.getArgNumber(), unsigned(index.getZExtValue())};
-}
-
-static mlir::Value behindCasts(mlir::Value value) {
-  while (auto cast = value.getDefiningOp<mlir::tensor::CastOp>())
-    value = cast.getSource();
-  return value;
-}
-
-/// Launches and kernels of the entry function, in order.
-static Status readLaunches(Program::State &program, Variant &variant) {
-  auto entry = variant.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
-  auto failure = [&](mlir::Operation *op, const char *why) {
-    return makeError(Stage::Lower, fmt::format("{}: '{}' {}", describeLocation(op->getLoc()),
-                                               op->getName().getStringRef().str(), why));
-  };
-  llvm::DenseMap<mlir::Value, SymbolicLaunch::Place> places;
-  for (mlir::BlockArgument argument : entry.getArguments())
-    places[argument] = {BufferKind::Input, argument.getArgNumber()};
-  mlir::Operation *terminator = entry.getBody().front().getTerminator();
-  for (mlir::OpOperand &operand : terminator->getOpOperands()) {
-    mlir::Value value = behindCasts(operand.get());
-    if (!value.getDefiningOp<LaunchOp>() || places.count(value))
-      return failure(terminator, "returns a value that no kernel writes");
-    places[value] = {BufferKind::Output, operand.getOperandNumber()};
-  }
-  for (mlir::Operation &op : entry.getBody().front()) {
-    auto launch = mlir::dyn_cast<LaunchOp>(op);
-    if (!launch) {
-      if (mlir::isa<mlir::tensor::DimOp, mlir::tensor::CastOp, mlir::arith::ConstantOp,
-                    mlir::func::ReturnOp>(op))
-        continue;
-      return failure(&op, "is left over: no kernel computes it");
-    }
-    SymbolicLaunch symbolic;
-    auto kernel = variant.module->lookupSymbol<KernelOp>(launch.getKernel());
-    auto known = llvm::find(variant.ops, kernel);
-    symbolic.kernel = unsigned(known - variant.ops.begin());
-    if (known == variant.ops.end())
-      variant.ops.push_back(kernel);
-    for (mlir::Value size : launch.getSizes()) {
-      auto place = sizeOf(size);
-      if (!place)
-        return failure(launch, "has a size that is no extent of an argument");
-      symbolic.sizes.push_back(*place);
-    }
-    for (mlir::Value tensor : launch.getTensors()) {
-      auto place = places.find(behindCasts(tensor));
-      if (place == places.end())
-        return failure(launch, "reads a value that no kernel writes");
-      symbolic.inputs.push_back(place->second);
-    }
-    for (mlir::Value output : launch.getOutputs()) {
-      auto place = places.try_emplace(
-          output, SymbolicLaunch::Place{BufferKind::Workspace, variant.workspaceValues});
-      variant.workspaceValues += place.second;
-      symbolic.outputs.push_back(place.first->second);
-    }
-    if (auto stored = launch->getAttrOfType<mlir::ArrayAttr>("swage.stored"))
-      for (mlir::Attribute attr : stored)
-        if (auto location = mlir::dyn_cast<mlir::LocationAttr>(attr))
-          mlir::Location(location)->walk([&](mlir::Location inner) {
-            auto file = mlir::dyn_cast<mlir::FileLineColLoc>(inner);
-            if (!file)
-              return mlir::WalkResult::advance();
-            variant.stored.push_back(fmt::format("{}:{}", file.getLine(), file.getColumn()));
-            return mlir::WalkResult::interrupt();
-          });
-    variant.launches.push_back(std::move(symbolic));
-  }
-  return {};
-}
-
-/// A value that the graph computes twice, once to return it, is computed once; then both uses see
-/// what is stored. Adds the places of such twins to what the reference must know of.
-static void addTwins(Program::State &program, Variant &variant) {
-  std::map<std::vector<const void *>, mlir::Operation *> first;
-  llvm::DenseMap<mlir::Value, mlir::Value> classOf;
-  auto leaderOf = [&](mlir::Value value) {
-    auto known = classOf.find(value);
-    return known == classOf.end() ? value : known->second;
-  };
-  llvm::DenseSet<mlir::Value> kept; // leaders of classes with a returned or stored member
-  auto lineAndColumn = [](mlir::Operation *op) {
-    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(op->getLoc());
-    return file ? fmt::format("{}:{}", file.getLine(), file.getColumn()) : std::string();
-  };
-  mlir::Block &block = program.entry.getBody().front();
-  for (mlir::Operation &op : block) {
-    std::vector<const void *> key{op.getName().getAsOpaquePointer(),
-                                  op.getAttrDictionary().getAsOpaquePointer()};
-    for (mlir::Value operand : op.getOperands())
-      key.push_back(leaderOf(operand).getAsOpaquePointer());
-    for (mlir::Type type : op.getResultTypes())
-      key.push_back(type.getAsOpaquePointer());
-    mlir::Operation *leader = first.try_emplace(std::move(key), &op).first->second;
-    bool isStored = llvm::is_contained(variant.stored, lineAndColumn(&op));
-    for (auto [own, leading] : llvm::zip(op.getResults(), leader->getResults())) {
-      classOf[own] = leading;
-      if (isStored || llvm::is_contained(block.getTerminator()->getOperands(), own))
-        kept.insert(leading);
-    }
-  }
-  auto isTwin = [&](mlir::Value result) {
-    return kept.contains(leaderOf(result)) &&
-           !llvm::is_contained(block.getTerminator()->getOperands(), result);
-  };
-  for (mlir::Operation &op : block)
-    if (std::string place = lineAndColumn(&op); !place.empty() &&
-                                                llvm::any_of(op.getResults(), isTwin) &&
-                                                !llvm::is_contained(variant.stored, place))
-      variant.stored.push_back(place);
-}
-
-/// Whether all outputs are empty whatever the runtime sizes are.
-static bool isAlwaysEmpty(KernelOp kernel) {
-  for (auto [dim, extent] : llvm::enumerate(kernel.getExtents().getResults()))
-    if (!llvm::is_contained(kernel.getReduced(), int64_t(dim)))
-      if (auto constant = mlir::dyn_cast<mlir::AffineConstantExpr>(extent);
-          constant && constant.getValue() == 0)
-        return true;
-  return false;
-}
 
 //===----------------------------------------------------------------------===//
 // Machine code
@@ -310,6 +134,10 @@ static Status setAlignment(mlir::func::FuncOp entry, const std::vector<int64_t> 
   return {};
 }
 
+static bool isSimulated(const CompileOptions &options) {
+  return options.compiler && options.compiler->target() == KernelTarget::Simulator;
+}
+
 /// A word of a command line for a shell.
 static std::string quoted(const std::string &word) {
   if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -325,7 +153,7 @@ static std::string quoted(const std::string &word) {
 /// of the whole graph where its text is a file; nothing where there is no such command.
 static std::string reproduction(const Program::State &program, const CompileOptions &options,
                                 int indexBits, const Error &error) {
-  bool simulated = options.compiler && options.compiler->target() == KernelTarget::Simulator;
+  bool simulated = isSimulated(options);
   if (!error.sourcePath.empty()) {
     std::string line = simulated ? "swage-sim --compile-only " + quoted(error.sourcePath)
                                  : fmt::format("swage-translate --swage-compile-cu {} --arch={}",
@@ -360,9 +188,9 @@ static std::string reproduction(const Program::State &program, const CompileOpti
   return line;
 }
 
-/// Passes, emission and machine code. On an error, `variant` and `snapshots` hold what there is.
+/// Passes, emission and machine code. On an error, `lowered` and `snapshots` hold what there is.
 static Status fillVariant(Program::State &program, const CompileOptions &options, int indexBits,
-                          Variant &variant, IRSnapshots &snapshots) {
+                          LoweredModule &lowered, IRSnapshots &snapshots) {
   std::vector<TemplateFile> fromDirectory;
   if (!options.templateDir.empty()) {
     auto loaded = loadTemplates(options.templateDir);
@@ -370,14 +198,15 @@ static Status fillVariant(Program::State &program, const CompileOptions &options
       return loaded.takeError();
     fromDirectory = std::move(*loaded);
   }
-  variant.module = program.module->clone();
-  auto entry = variant.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
-  for (auto function : llvm::make_early_inc_range(variant.module->getOps<mlir::func::FuncOp>()))
+  lowered.module = program.module->clone();
+  auto entry = lowered.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
+  for (auto function : llvm::make_early_inc_range(lowered.module->getOps<mlir::func::FuncOp>()))
     if (function != entry)
       function.erase();
   if (Status aligned = setAlignment(entry, options.alignment); !aligned)
     return aligned;
 
+  Variant &variant = *lowered.variant;
   {
     Progress progress(options.progress, "running the passes");
     DiagnosticCollector diagnostics(program.context);
@@ -389,31 +218,23 @@ static Status fillVariant(Program::State &program, const CompileOptions &options
     buildKernelPipeline(manager, pipeline);
     if (!options.dumpDir.empty())
       recordPasses(manager, snapshots);
-    if (mlir::failed(manager.run(*variant.module)))
+    if (mlir::failed(manager.run(*lowered.module)))
       return diagnostics.take(Stage::Lower, program.filename + ": the passes failed");
     variant.remarks = std::move(diagnostics.remarks);
   }
-  if (Status read = readLaunches(program, variant); !read)
-    return read;
-  addTwins(program, variant);
+  std::string arch = (isSimulated(options) ? std::string(kSimulatedArch) : "") + options.arch;
+  if (Status built = buildVariant(program, arch, indexBits, lowered); !built)
+    return built;
 
   std::vector<bool> skip;
-  for (KernelOp kernel : variant.ops) {
+  for (size_t i = 0; i < lowered.kernels.size(); ++i) {
     DiagnosticCollector diagnostics(program.context);
-    mlir::FailureOr<KernelSource> source = emitCuda(kernel);
+    mlir::FailureOr<KernelSource> source = emitCuda(lowered.kernels[i]);
     if (mlir::failed(source))
-      return diagnostics.take(Stage::Lower, "kernel @" + kernel.getSymName().str() +
-                                                " cannot be printed as CUDA");
-    KernelInfo info;
-    info.name = source->name;
-    info.source = std::move(source->text);
-    info.family = familyName(kernel);
-    llvm::raw_string_ostream(info.schedule) << kernel.getScheduleAttr();
-    info.ops = provenance(kernel, program);
-    info.threads = unsigned(kernel.getGeometryAttr().getThreads());
-    info.indexBits = indexBitsOf(kernel);
-    skip.push_back(isAlwaysEmpty(kernel));
-    variant.kernels.push_back(std::move(info));
+      return diagnostics.take(Stage::Lower, fmt::format("kernel @{} cannot be printed as CUDA",
+                                                        variant.kernels[i].name));
+    variant.kernels[i].source = std::move(source->text);
+    skip.push_back(isAlwaysEmpty(lowered.kernels[i]));
   }
 
   std::shared_ptr<const KernelCompiler> compiler = options.compiler;
@@ -428,25 +249,25 @@ static Status fillVariant(Program::State &program, const CompileOptions &options
   return code.run(variant.kernels, skip);
 }
 
-Expected<Variant> swage::compileVariant(Program::State &program, const CompileOptions &options,
-                                        int indexBits) {
+Expected<std::shared_ptr<const Variant>>
+swage::compileVariant(Program::State &program, const CompileOptions &options, int indexBits) {
   if (auto known = DeviceProperties::forArch(options.arch); !known)
     return known.takeError();
   if (!options.dumpDir.empty())
     if (Status usable = checkDumpDir(options.dumpDir); !usable)
       return usable.takeError();
-  Variant variant;
+  LoweredModule lowered;
   IRSnapshots snapshots;
-  Status filled = fillVariant(program, options, indexBits, variant, snapshots);
+  Status filled = fillVariant(program, options, indexBits, lowered, snapshots);
   if (filled) {
     if (!options.dumpDir.empty())
-      if (Status written = writeDump(options.dumpDir, snapshots, variant); !written)
+      if (Status written = writeDump(options.dumpDir, snapshots, lowered); !written)
         return written.takeError();
-    return variant;
+    return std::shared_ptr<const Variant>(std::move(lowered.variant));
   }
   Error error = filled.takeError();
   if (!options.dumpDir.empty())
-    if (Status written = writeDump(options.dumpDir, snapshots, variant, &error); !written)
+    if (Status written = writeDump(options.dumpDir, snapshots, lowered, &error); !written)
       error.sourcePath.clear(); // what failed matters more than that it was not written
   if (error.stage == Stage::Lower || error.stage == Stage::Compile)
     error.reproduce = reproduction(program, options, indexBits, error);
@@ -459,7 +280,7 @@ Expected<Executable> Program::compile(const CompileOptions &options) const {
   executable->program = state;
   executable->options = options;
   if (options.dumpDir.empty())
-    executable->options.dumpDir = Options::get().dumpDir;
+    executable->options.dumpDir = Options::get().dump.directory;
   auto variant = compileVariant(*state, executable->options, options.indexBits);
   if (!variant)
     return variant.takeError();

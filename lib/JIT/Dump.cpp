@@ -1,7 +1,7 @@
 //===- Dump.cpp - Files that show how a kernel came to be -----------------===//
 
 #include "Dump.h"
-#include "ExecutableState.h"
+#include "BuildVariant.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -75,9 +75,10 @@ static std::string text(mlir::AffineMap map) {
   return text;
 }
 
-static std::string launchDescription(const Variant &variant, unsigned index) {
+static std::string launchDescription(const LoweredModule &lowered, unsigned index) {
+  const Variant &variant = *lowered.variant;
   const KernelInfo &info = variant.kernels[index];
-  KernelOp kernel = variant.ops[index];
+  KernelOp kernel = lowered.kernels[index];
   llvm::json::Object description{{"kernel", info.name},
                                  {"template", info.family},
                                  {"schedule", info.schedule},
@@ -146,12 +147,12 @@ std::string swage::dumpedSource(const std::string &directory, const std::string 
 }
 
 Status swage::writeDump(const std::string &directory, const IRSnapshots &snapshots,
-                        const Variant &variant, const Error *failure) {
+                        const LoweredModule &lowered, const Error *failure) {
   for (const auto &[file, text] : snapshots.modules)
     if (Status written = writeFile(directory + "/" + file, text); !written)
       return cannotWrite(directory, written.error().message);
-  for (unsigned i = 0; i < variant.kernels.size(); ++i) {
-    const KernelInfo &kernel = variant.kernels[i];
+  for (unsigned i = 0; i < lowered.variant->kernels.size(); ++i) {
+    const KernelInfo &kernel = lowered.variant->kernels[i];
     std::string folder = directory + "/" + kernel.name;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
@@ -162,7 +163,7 @@ Status swage::writeDump(const std::string &directory, const IRSnapshots &snapsho
       if (snapshot.kernel == kernel.name)
         files.push_back({snapshot.file, snapshot.text});
     files.push_back({kernel.name + ".cu", kernel.source});
-    files.push_back({"launch.json", launchDescription(variant, i)});
+    files.push_back({"launch.json", launchDescription(lowered, i)});
     if (kernel.binary) {
       bool simulated = kernel.binary->target() == KernelTarget::Simulator;
       if (!simulated)

@@ -9,7 +9,7 @@
 
 namespace swage {
 
-struct Variant;
+struct LoweredModule;
 
 /// Text of the IR after each pass: (file name, text).
 struct IRSnapshots {
@@ -33,8 +33,8 @@ std::string dumpedSource(const std::string &directory, const std::string &kernel
 
 /// Writes everything there is into `directory`, each file complete or not at all; after a failure
 /// also the compiler's log, next to the source that it is about.
-Status writeDump(const std::string &directory, const IRSnapshots &snapshots, const Variant &variant,
-                 const Error *failure = nullptr);
+Status writeDump(const std::string &directory, const IRSnapshots &snapshots,
+                 const LoweredModule &lowered, const Error *failure = nullptr);
 
 } // namespace swage
 

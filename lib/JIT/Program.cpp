@@ -24,27 +24,6 @@ using namespace swage;
 // Types
 //===----------------------------------------------------------------------===//
 
-bool TensorType::isStatic() const {
-  for (int64_t extent : shape)
-    if (extent == kDynamic)
-      return false;
-  return true;
-}
-
-uint64_t TensorType::bytes() const {
-  uint64_t bytes = uint64_t(elementBytes);
-  for (int64_t extent : shape)
-    bytes *= uint64_t(extent);
-  return bytes;
-}
-
-std::string TensorType::str() const {
-  std::string text;
-  for (int64_t extent : shape)
-    text += extent == kDynamic ? "?x" : std::to_string(extent) + "x";
-  return text + element;
-}
-
 template <class T> static std::string print(T value) {
   std::string text;
   llvm::raw_string_ostream stream(text);

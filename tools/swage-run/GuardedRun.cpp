@@ -7,7 +7,8 @@
 using namespace swage;
 using namespace swage::reference;
 
-ElementType swage::elementTypeNamed(const std::string &name) {
+reference::ElementType swage::elementTypeNamed(const std::string &name) {
+  using reference::ElementType;
   for (ElementType type : {ElementType::F16, ElementType::BF16, ElementType::F32, ElementType::F64,
                            ElementType::I1, ElementType::I8, ElementType::I32})
     if (name == reference::name(type))

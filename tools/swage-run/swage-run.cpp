@@ -121,6 +121,7 @@ private:
   std::string executableArch() const {
     return !arch.empty() ? arch.getValue() : device ? device->properties().arch : "sm_90a";
   }
+  const std::vector<KernelInfo> &kernels() const { return executable->kernels(layout->indexBits); }
   bool isSimulated() const { return device && device->driver().isSimulator(); }
 
   std::optional<Device> device;
@@ -380,7 +381,7 @@ void Runner::printKernels() const {
                "schedule"});
   for (size_t i = 0; i < layout->launches.size(); ++i) {
     const LaunchInfo &launch = layout->launches[i];
-    const KernelInfo &kernel = layout->kernels[launch.kernel];
+    const KernelInfo &kernel = kernels()[launch.kernel];
     std::string worst = "-";
     int64_t ulps = -1;
     for (const LaunchTensor &output : launch.outputs)
@@ -399,9 +400,8 @@ void Runner::printKernels() const {
          timed ? fmt::format("{:.2f}", shares[i]) : "-", worst, compactSchedule(kernel.schedule)});
   }
   table.print();
-  for (size_t i = 0; i < layout->kernels.size(); ++i)
-    std::printf("  %s: %s\n", layout->kernels[i].name.c_str(),
-                join(layout->kernels[i].ops, ", ").c_str());
+  for (size_t i = 0; i < kernels().size(); ++i)
+    std::printf("  %s: %s\n", kernels()[i].name.c_str(), join(kernels()[i].ops, ", ").c_str());
   if (wholeSeconds > 0)
     std::printf("all kernels: %.2f us\n", wholeSeconds * 1e6);
 }
@@ -419,7 +419,7 @@ Status Runner::writeJson() const {
   std::string model = std::filesystem::path(inputFile.getValue()).stem().string();
   for (size_t i = 0; i < layout->launches.size(); ++i) {
     const LaunchInfo &launch = layout->launches[i];
-    const KernelInfo &kernel = layout->kernels[launch.kernel];
+    const KernelInfo &kernel = kernels()[launch.kernel];
     llvm::json::Object record{{"family", model},
                               {"case", kernel.name},
                               {"peer", "swage"},
@@ -442,7 +442,7 @@ Status Runner::writeJson() const {
 Status Runner::writeCommands(const std::string &directory) const {
   std::map<unsigned, std::string> scripts;
   for (const LaunchInfo &launch : layout->launches) {
-    const KernelInfo &kernel = layout->kernels[launch.kernel];
+    const KernelInfo &kernel = kernels()[launch.kernel];
     if (launch.blocks == 0)
       continue;
     std::string command =
@@ -473,7 +473,7 @@ Status Runner::writeCommands(const std::string &directory) const {
     script += (script.empty() ? "set -e\n" : "") + command + " \"$@\"\n";
   }
   for (const auto &[kernel, script] : scripts) {
-    const std::string &name = layout->kernels[kernel].name;
+    const std::string &name = kernels()[kernel].name;
     if (Status written = writeFile(directory + "/" + name + "/simulate.sh", script); !written)
       return written;
   }
@@ -572,17 +572,17 @@ Status Runner::run() {
         "%zu kernel%s ran on the simulator for %.1f s, compiled by %s: the same text that a "
         "GPU runs.\nWith a GPU this command also times every kernel beside a copy of the same "
         "bytes.\n",
-        layout->kernels.size(), layout->kernels.size() == 1 ? "" : "s", runSeconds,
+        kernels().size(), kernels().size() == 1 ? "" : "s", runSeconds,
         compiler->identity().c_str());
   else if (!device)
     std::printf("compiled %zu kernel%s for %s; nothing was run: %s.\nWith a GPU this command also "
                 "runs the kernels; --check judges every result against the f64 reference and "
                 "--benchmark times every kernel beside a copy of the same bytes.\n",
-                layout->kernels.size(), layout->kernels.size() == 1 ? "" : "s",
-                options.arch.c_str(), whyNoDevice.c_str());
+                kernels().size(), kernels().size() == 1 ? "" : "s", options.arch.c_str(),
+                whyNoDevice.c_str());
   if (!device && !outputDir.empty())
     std::printf("nothing is saved in '%s': there are no results.\n", outputDir.c_str());
-  if (std::string directory = dumpDir.empty() ? Options::get().dumpDir : dumpDir.getValue();
+  if (std::string directory = dumpDir.empty() ? Options::get().dump.directory : dumpDir.getValue();
       !directory.empty())
     if (Status written = writeCommands(directory); !written)
       return written;

@@ -15,7 +15,7 @@
 #define SWAGE_JIT_PROGRAM_H
 
 #include "swage/Runtime/KernelCache.h"
-#include "swage/Runtime/Plan.h"
+#include "swage/Runtime/Variant.h"
 #include "swage/Support/KernelCompiler.h"
 
 #include <cstdint>
@@ -26,20 +26,6 @@
 #include <vector>
 
 namespace swage {
-
-using Dims = std::vector<int64_t>;
-
-/// An argument or a result of the entry function.
-struct TensorType {
-  std::string element; ///< as MLIR spells it: "f16"
-  int64_t elementBytes = 0;
-  Dims shape; ///< kDynamic where an extent comes with the input
-
-  static constexpr int64_t kDynamic = -1;
-  bool isStatic() const;
-  uint64_t bytes() const;  ///< of a static type
-  std::string str() const; ///< "?x768xf16"
-};
 
 struct ParseOptions {
   std::string filename = "<input>"; ///< for messages
@@ -63,53 +49,11 @@ struct CompileOptions {
   std::function<void(const std::string &)> progress;
 };
 
-/// What is known about a compiled kernel.
-struct KernelInfo {
-  std::string name;
-  std::string family;           ///< the template: "row", "permute", ...
-  std::string schedule;         ///< the attribute, as text
-  std::vector<std::string> ops; ///< "swage.layer_norm at 12:8": what it computes
-  unsigned threads = 0;
-  int indexBits = 0;
-  std::string source;
-  /// Null where all outputs are known to be empty: there is nothing to compile.
-  std::shared_ptr<const KernelBinary> binary;
-};
-
-/// One tensor of a launch.
-struct LaunchTensor {
-  BufferKind kind = BufferKind::Input;
-  unsigned index = 0;  ///< of the input or output
-  uint64_t offset = 0; ///< in the workspace
-  TensorType type;
-  uint64_t alignment = 16; ///< that the kernel relies on
-};
-
-struct LaunchInfo {
-  unsigned kernel = 0; ///< position in Layout::kernels
-  uint64_t blocks = 0; ///< 0: there is nothing to do
-  unsigned threads = 0;
-  uint64_t bytesMoved = 0; ///< least number of bytes that the kernel must read and write
-  std::vector<LaunchTensor> inputs, outputs;
-  /// The kernel's pointer parameters: a tensor for each input view, then for each output view.
-  std::vector<unsigned> inputViews, outputViews;
-  std::string sizes; ///< bytes of the kernel's last parameter; empty: it has none
-};
-
-/// Everything about a run that depends on shapes and not on a device.
-struct Layout {
-  std::vector<TensorType> inputs, results;
-  std::vector<LaunchInfo> launches;
-  uint64_t workspaceBytes = 0;
-  int indexBits = 32;
-  std::vector<KernelInfo> kernels;
-};
-
 class Executable {
 public:
   // Large shapes have kernels of their own: for what a layout uses, give its indexBits.
   /// In the order of their first launch.
-  std::vector<KernelInfo> kernels(int indexBits = 32) const;
+  const std::vector<KernelInfo> &kernels(int indexBits = 32) const;
   /// What the passes decided and why, with locations.
   const std::vector<std::string> &remarks(int indexBits = 32) const;
   /// "line:column" of the graph values that go through memory between two kernels.
@@ -127,6 +71,8 @@ public:
   /// One launch of a layout of this executable by itself: its tensors are the plan's inputs and
   /// outputs.
   Expected<Plan> planLaunch(const Device &device, const Layout &layout, size_t launch) const;
+  /// What serves layouts of this width, as plain data.
+  std::shared_ptr<const Variant> variant(int indexBits = 32) const;
 
   struct State;
   explicit Executable(std::shared_ptr<State> state) : state(std::move(state)) {}

@@ -7,6 +7,7 @@
 #ifndef SWAGE_RUNTIME_SIZEEXPRESSION_H
 #define SWAGE_RUNTIME_SIZEEXPRESSION_H
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,7 +24,11 @@ struct SizeExpression {
   };
   std::vector<Step> steps;
 
-  /// Nothing where the arithmetic leaves 64 bits, divides by zero, or the steps are malformed.
+  /// Values that may wait for their operation at a time.
+  static constexpr size_t kMaxDepth = 64;
+
+  /// Nothing where the arithmetic leaves 64 bits, divides by what is not positive, or the steps are
+  /// malformed or need more than kMaxDepth.
   std::optional<int64_t> evaluate(const std::vector<int64_t> &symbols) const;
 };
 

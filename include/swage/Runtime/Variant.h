@@ -37,8 +37,9 @@ struct SWAGE_API Guards {
   };
   std::vector<Extent> extents;
 
-  /// "sm_90a, 32-bit offsets, input 0 dimension 1 a multiple of 8 and at most 1024".
-  std::string str() const;
+  /// "sm_90a, 32-bit offsets, addresses aligned to 16 bytes, input 0 dimension 1 a multiple of 8
+  /// and at most 1024".  `inputs`: of the program, as declared.
+  std::string str(const std::vector<TensorType> &inputs) const;
 };
 bool operator==(const Guards &a, const Guards &b);
 inline bool operator!=(const Guards &a, const Guards &b) { return !(a == b); }
@@ -106,7 +107,7 @@ struct LaunchTensor {
 };
 
 struct LaunchInfo {
-  unsigned kernel = 0; ///< position in Layout::kernels
+  unsigned kernel = 0; ///< position among the kernels of the variant
   uint64_t blocks = 0; ///< 0: there is nothing to do
   unsigned threads = 0;
   uint64_t bytesMoved = 0; ///< least number of bytes that the kernel must read and write
@@ -123,12 +124,15 @@ struct Layout {
   uint64_t workspaceBytes = 0;
   uint64_t workspaceLowerBound = 0; ///< most bytes that are in use at once: no plan needs less
   int indexBits = 32;
-  std::vector<KernelInfo> kernels;
 };
+
+/// Where the dynamic extents of the inputs are, in the order of Guards::extents.
+std::vector<SymbolicLaunch::Size> dynamicExtents(const std::vector<TensorType> &inputs);
 
 class Variant {
 public:
   // What the compiler fills in, before the variant is shared.
+  std::string entryName; ///< for messages
   Guards guards;
   std::vector<TensorType> inputs, results; ///< as declared
   std::vector<KernelInfo> kernels;         ///< in the order of their first launch
@@ -146,6 +150,8 @@ public:
 
   /// The launches of a layout of this variant, ready to go on `device`.
   Expected<Plan> plan(const Device &device, const Layout &layout) const;
+  /// Whether `plan` would load nothing.
+  bool isLoaded(const Device &device, const Layout &layout) const;
   /// One launch of a layout by itself: its tensors are the plan's inputs and outputs.
   Expected<Plan> planLaunch(const Device &device, const Layout &layout, size_t launch) const;
 

@@ -1,0 +1,330 @@
+//===- BuildVariant.cpp - A prepared module as plain data -----------------===//
+//
+// Reads launches and kernels from a module that the passes are done with, and turns everything that
+// depends on sizes from affine expressions into those that the runtime evaluates by itself.
+//
+//===----------------------------------------------------------------------===//
+#include "BuildVariant.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+using namespace swage;
+
+//===----------------------------------------------------------------------===//
+// Reading the prepared module
+//===----------------------------------------------------------------------===//
+
+/// Width of the index type of a kernel's schedule.
+static int indexBitsOf(KernelOp kernel) {
+  return llvm::TypeSwitch<mlir::Attribute, int>(kernel.getScheduleAttr())
+      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, RowScheduleAttr, ReduceScheduleAttr>(
+          [](auto schedule) { return int(schedule.getIndex()); })
+      .Default([](mlir::Attribute) { return 32; });
+}
+
+static std::string familyName(KernelOp kernel) {
+  mlir::Attribute schedule = kernel.getScheduleAttr();
+  if (auto row = mlir::dyn_cast_or_null<RowScheduleAttr>(schedule))
+    return "row " + stringifyRowClass(row.getKind()).str();
+  if (auto permute = mlir::dyn_cast_or_null<PermuteScheduleAttr>(schedule))
+    return "permute " + stringifyPermuteClass(permute.getKind()).str();
+  return mlir::isa_and_nonnull<ReduceScheduleAttr>(schedule) ? "reduce" : "pointwise";
+}
+
+/// What a kernel was made from: the graph's ops at the locations that its loc lists.
+static std::vector<std::string> provenance(KernelOp kernel, Program::State &program) {
+  std::map<mlir::Location, mlir::Operation *, bool (*)(mlir::Location, mlir::Location)> at(
+      [](mlir::Location a, mlir::Location b) {
+        return a.getAsOpaquePointer() < b.getAsOpaquePointer();
+      });
+  program.entry.walk([&](mlir::Operation *op) { at[op->getLoc()] = op; });
+  std::vector<std::string> ops;
+  kernel.getLoc()->walk([&](mlir::Location location) {
+    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(location);
+    auto op = at.find(location);
+    if (!file || op == at.end() || mlir::isa<mlir::arith::ConstantOp>(op->second))
+      return mlir::WalkResult::advance();
+    std::string text = fmt::format("{} at {}:{}", op->second->getName().getStringRef().str(),
+                                   file.getLine(), file.getColumn());
+    if (!llvm::is_contained(ops, text))
+      ops.push_back(text);
+    return mlir::WalkResult::advance();
+  });
+  return ops;
+}
+
+/// The argument's extent that a launch gets as a runtime size.
+static std::optional<SymbolicLaunch::Size> sizeOf(mlir::Value value) {
+  auto dim = value.getDefiningOp<mlir::tensor::DimOp>();
+  auto argument = dim ? mlir::dyn_cast<mlir::BlockArgument>(dim.getSource()) : nullptr;
+  llvm::APInt index;
+  if (!argument || !mlir::matchPattern(dim.getIndex(), mlir::m_ConstantInt(&index)))
+    return std::nullopt;
+  return SymbolicLaunch::Size{argument.getArgNumber(), unsigned(index.getZExtValue())};
+}
+
+static mlir::Value behindCasts(mlir::Value value) {
+  while (auto cast = value.getDefiningOp<mlir::tensor::CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
+/// Launches and kernels of the entry function, in order.
+static Status readLaunches(Program::State &program, LoweredModule &lowered) {
+  Variant &variant = *lowered.variant;
+  auto entry = lowered.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
+  auto failure = [&](mlir::Operation *op, const char *why) {
+    return makeError(Stage::Lower, fmt::format("{}: '{}' {}", describeLocation(op->getLoc()),
+                                               op->getName().getStringRef().str(), why));
+  };
+  llvm::DenseMap<mlir::Value, SymbolicLaunch::Place> places;
+  for (mlir::BlockArgument argument : entry.getArguments())
+    places[argument] = {BufferKind::Input, argument.getArgNumber()};
+  mlir::Operation *terminator = entry.getBody().front().getTerminator();
+  for (mlir::OpOperand &operand : terminator->getOpOperands()) {
+    mlir::Value value = behindCasts(operand.get());
+    if (!value.getDefiningOp<LaunchOp>() || places.count(value))
+      return failure(terminator, "returns a value that no kernel writes");
+    places[value] = {BufferKind::Output, operand.getOperandNumber()};
+  }
+  for (mlir::Operation &op : entry.getBody().front()) {
+    auto launch = mlir::dyn_cast<LaunchOp>(op);
+    if (!launch) {
+      if (mlir::isa<mlir::tensor::DimOp, mlir::tensor::CastOp, mlir::arith::ConstantOp,
+                    mlir::func::ReturnOp>(op))
+        continue;
+      return failure(&op, "is left over: no kernel computes it");
+    }
+    SymbolicLaunch symbolic;
+    auto kernel = lowered.module->lookupSymbol<KernelOp>(launch.getKernel());
+    auto known = llvm::find(lowered.kernels, kernel);
+    symbolic.kernel = unsigned(known - lowered.kernels.begin());
+    if (known == lowered.kernels.end())
+      lowered.kernels.push_back(kernel);
+    for (mlir::Value size : launch.getSizes()) {
+      auto place = sizeOf(size);
+      if (!place)
+        return failure(launch, "has a size that is no extent of an argument");
+      symbolic.sizes.push_back(*place);
+    }
+    for (mlir::Value tensor : launch.getTensors()) {
+      auto place = places.find(behindCasts(tensor));
+      if (place == places.end())
+        return failure(launch, "reads a value that no kernel writes");
+      symbolic.inputs.push_back(place->second);
+    }
+    for (mlir::Value output : launch.getOutputs()) {
+      auto place = places.try_emplace(
+          output, SymbolicLaunch::Place{BufferKind::Workspace, variant.workspaceValues});
+      variant.workspaceValues += place.second;
+      symbolic.outputs.push_back(place.first->second);
+    }
+    if (auto stored = launch->getAttrOfType<mlir::ArrayAttr>("swage.stored"))
+      for (mlir::Attribute attr : stored)
+        if (auto location = mlir::dyn_cast<mlir::LocationAttr>(attr))
+          mlir::Location(location)->walk([&](mlir::Location inner) {
+            auto file = mlir::dyn_cast<mlir::FileLineColLoc>(inner);
+            if (!file)
+              return mlir::WalkResult::advance();
+            variant.storedLocations.push_back(
+                fmt::format("{}:{}", file.getLine(), file.getColumn()));
+            return mlir::WalkResult::interrupt();
+          });
+    variant.launches.push_back(std::move(symbolic));
+  }
+  return {};
+}
+
+/// A value that the graph computes twice, once to return it, is computed once; then both uses see
+/// what is stored. Adds the places of such twins to what the reference must know of.
+static void addTwins(Program::State &program, Variant &variant) {
+  std::map<std::vector<const void *>, mlir::Operation *> first;
+  llvm::DenseMap<mlir::Value, mlir::Value> classOf;
+  auto leaderOf = [&](mlir::Value value) {
+    auto known = classOf.find(value);
+    return known == classOf.end() ? value : known->second;
+  };
+  llvm::DenseSet<mlir::Value> kept; // leaders of classes with a returned or stored member
+  auto lineAndColumn = [](mlir::Operation *op) {
+    auto file = mlir::dyn_cast<mlir::FileLineColLoc>(op->getLoc());
+    return file ? fmt::format("{}:{}", file.getLine(), file.getColumn()) : std::string();
+  };
+  mlir::Block &block = program.entry.getBody().front();
+  for (mlir::Operation &op : block) {
+    std::vector<const void *> key{op.getName().getAsOpaquePointer(),
+                                  op.getAttrDictionary().getAsOpaquePointer()};
+    for (mlir::Value operand : op.getOperands())
+      key.push_back(leaderOf(operand).getAsOpaquePointer());
+    for (mlir::Type type : op.getResultTypes())
+      key.push_back(type.getAsOpaquePointer());
+    mlir::Operation *leader = first.try_emplace(std::move(key), &op).first->second;
+    bool isStored = llvm::is_contained(variant.storedLocations, lineAndColumn(&op));
+    for (auto [own, leading] : llvm::zip(op.getResults(), leader->getResults())) {
+      classOf[own] = leading;
+      if (isStored || llvm::is_contained(block.getTerminator()->getOperands(), own))
+        kept.insert(leading);
+    }
+  }
+  auto isTwin = [&](mlir::Value result) {
+    return kept.contains(leaderOf(result)) &&
+           !llvm::is_contained(block.getTerminator()->getOperands(), result);
+  };
+  for (mlir::Operation &op : block)
+    if (std::string place = lineAndColumn(&op); !place.empty() &&
+                                                llvm::any_of(op.getResults(), isTwin) &&
+                                                !llvm::is_contained(variant.storedLocations, place))
+      variant.storedLocations.push_back(place);
+}
+
+bool swage::isAlwaysEmpty(KernelOp kernel) {
+  for (auto [dim, extent] : llvm::enumerate(kernel.getExtents().getResults()))
+    if (!llvm::is_contained(kernel.getReduced(), int64_t(dim)))
+      if (auto constant = mlir::dyn_cast<mlir::AffineConstantExpr>(extent);
+          constant && constant.getValue() == 0)
+        return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+static void append(mlir::AffineExpr expr, SizeExpression &to) {
+  using Op = SizeExpression::Op;
+  if (auto constant = mlir::dyn_cast<mlir::AffineConstantExpr>(expr)) {
+    to.steps.push_back({Op::Constant, constant.getValue()});
+    return;
+  }
+  if (auto symbol = mlir::dyn_cast<mlir::AffineSymbolExpr>(expr)) {
+    to.steps.push_back({Op::Symbol, int64_t(symbol.getPosition())});
+    return;
+  }
+  auto binary = mlir::cast<mlir::AffineBinaryOpExpr>(expr);
+  append(binary.getLHS(), to);
+  append(binary.getRHS(), to);
+  switch (binary.getKind()) {
+  case mlir::AffineExprKind::Add:
+    return to.steps.push_back({Op::Add, 0});
+  case mlir::AffineExprKind::Mul:
+    return to.steps.push_back({Op::Multiply, 0});
+  case mlir::AffineExprKind::FloorDiv:
+    return to.steps.push_back({Op::FloorDivide, 0});
+  case mlir::AffineExprKind::CeilDiv:
+    return to.steps.push_back({Op::CeilDivide, 0});
+  default:
+    return to.steps.push_back({Op::Modulo, 0});
+  }
+}
+
+/// What left 64 bits while it was put together is null, and has no value at run time either.
+static SizeExpression sizeExpression(mlir::AffineExpr expr) {
+  SizeExpression result;
+  if (expr)
+    append(expr, result);
+  return result;
+}
+
+template <class Range> static std::vector<SizeExpression> sizeExpressions(Range exprs) {
+  std::vector<SizeExpression> result;
+  for (mlir::AffineExpr expr : exprs)
+    result.push_back(sizeExpression(expr));
+  return result;
+}
+
+static std::vector<SymbolicView> symbolicViews(mlir::ArrayAttr views) {
+  std::vector<SymbolicView> result;
+  for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    SymbolicView symbolic;
+    symbolic.tensor = unsigned(view.getTensor());
+    llvm::raw_string_ostream(symbolic.element) << view.getElement();
+    symbolic.elementBytes = elementBytes(view.getElement());
+    symbolic.alignment = uint64_t(view.getAlign());
+    symbolic.shape = sizeExpressions(view.getShape().getResults());
+    symbolic.strides = sizeExpressions(access.strides);
+    symbolic.offset = sizeExpression(access.offset);
+    result.push_back(std::move(symbolic));
+  }
+  return result;
+}
+
+static SymbolicKernel symbolicKernel(KernelOp kernel) {
+  LaunchAttr geometry = kernel.getGeometryAttr();
+  SymbolicKernel symbolic;
+  symbolic.extents = sizeExpressions(kernel.getExtents().getResults());
+  symbolic.isReduced.resize(kernel.getRank());
+  for (int64_t dim : kernel.getReduced())
+    symbolic.isReduced[size_t(dim)] = true;
+  symbolic.blocks = sizeExpression(geometry.getBlocks().getResult(0));
+  symbolic.dividers = sizeExpressions(geometry.getDividers().getResults());
+  symbolic.largestOffsets = sizeExpressions(largestOffsets(kernel));
+  symbolic.bytesMoved = sizeExpression(bytesMoved(kernel));
+  symbolic.inputs = symbolicViews(kernel.getInputs());
+  symbolic.outputs = symbolicViews(kernel.getOutputs());
+  return symbolic;
+}
+
+//===----------------------------------------------------------------------===//
+// Guards
+//===----------------------------------------------------------------------===//
+
+/// The alignment that the kernels may count on; no access is wider than 16 bytes.
+static uint8_t alignmentOf(mlir::Attribute attr) {
+  auto bytes = mlir::dyn_cast_or_null<mlir::IntegerAttr>(attr);
+  return bytes ? uint8_t(std::clamp<int64_t>(bytes.getInt(), 1, 16)) : 16;
+}
+
+/// What the entry's attributes promise.
+static Guards readGuards(mlir::func::FuncOp entry, const std::string &arch, int indexBits) {
+  Guards guards;
+  guards.arch = arch;
+  guards.indexBits = indexBits == 64 ? 64 : 32;
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+    guards.alignment.push_back(alignmentOf(entry.getArgAttr(i, "swage.alignment")));
+    auto type = mlir::cast<mlir::RankedTensorType>(entry.getArgumentTypes()[i]);
+    auto multiples = entry.getArgAttrOfType<mlir::DenseI64ArrayAttr>(i, SwageDialect::kMultipleOf);
+    auto limits = entry.getArgAttrOfType<mlir::DenseI64ArrayAttr>(i, SwageDialect::kAtMost);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      if (!type.isDynamicDim(unsigned(dim)))
+        continue;
+      guards.extents.push_back({multiples && dim < multiples.size() ? multiples[dim] : 1,
+                                limits && dim < limits.size() ? limits[dim] : 0});
+    }
+  }
+  for (unsigned i = 0; i < entry.getNumResults(); ++i)
+    guards.alignment.push_back(alignmentOf(entry.getResultAttr(i, "swage.alignment")));
+  return guards;
+}
+
+Status swage::buildVariant(Program::State &program, const std::string &arch, int indexBits,
+                           LoweredModule &lowered) {
+  Variant &variant = *lowered.variant;
+  variant.entryName = program.entryName;
+  variant.inputs = program.inputs;
+  variant.results = program.results;
+  variant.guards = readGuards(lowered.module->lookupSymbol<mlir::func::FuncOp>(program.entryName),
+                              arch, indexBits);
+  if (Status read = readLaunches(program, lowered); !read)
+    return read;
+  addTwins(program, variant);
+  for (KernelOp kernel : lowered.kernels) {
+    KernelInfo info;
+    info.name = kernel.getSymName().str();
+    info.family = familyName(kernel);
+    llvm::raw_string_ostream(info.schedule) << kernel.getScheduleAttr();
+    info.ops = provenance(kernel, program);
+    info.threads = unsigned(kernel.getGeometryAttr().getThreads());
+    info.indexBits = indexBitsOf(kernel);
+    variant.kernels.push_back(std::move(info));
+    variant.symbolic.push_back(symbolicKernel(kernel));
+  }
+  return {};
+}

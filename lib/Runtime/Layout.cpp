@@ -1,0 +1,380 @@
+//===- Layout.cpp - Shapes to launches ------------------------------------===//
+//
+// Everything symbolic of a launch is evaluated here, once for each set of shapes: runtime sizes,
+// checks, blocks, the bytes of the sizes parameter, and where intermediate tensors lie.
+//
+//===----------------------------------------------------------------------===//
+#include "Workspace.h"
+#include "swage/Runtime/Divider.h"
+#include "swage/Runtime/Variant.h"
+#include "swage/Support/Text.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fmt/format.h>
+
+using namespace swage;
+
+/// Offsets that a block may form beyond the last element; the schedules count on the same.
+static constexpr int64_t kOvershoot = 1 << 20;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+template <class T> static void append(std::string &bytes, const T &value) {
+  bytes.append(reinterpret_cast<const char *>(&value), sizeof(T));
+}
+
+/// A divider for an extent; of an extent 0 nothing is divided, but loops run to it.
+template <class Divider> static Divider dividerOf(int64_t extent) {
+  Divider divider(static_cast<decltype(Divider::divisor)>(std::max<int64_t>(extent, 1)));
+  if (extent == 0)
+    divider.divisor = 0;
+  return divider;
+}
+
+/// The Sizes struct of the generated source: symbols, then dividers, in C layout.
+static std::string sizesBytes(const Dims &symbols, const Dims &dividers, int indexBits) {
+  std::string bytes;
+  for (int64_t symbol : symbols) {
+    if (indexBits == 32)
+      append(bytes, static_cast<int32_t>(symbol));
+    else
+      append(bytes, symbol);
+  }
+  for (int64_t extent : dividers) {
+    if (indexBits == 32)
+      append(bytes, dividerOf<Divider32>(extent));
+    else
+      append(bytes, dividerOf<Divider64>(extent));
+  }
+  return bytes;
+}
+
+/// Values of all expressions; false where one does not fit 64 bits.
+static bool evaluate(const std::vector<SizeExpression> &expressions, const Dims &symbols,
+                     Dims &values) {
+  values.clear();
+  values.reserve(expressions.size());
+  for (const SizeExpression &expression : expressions) {
+    std::optional<int64_t> value = expression.evaluate(symbols);
+    if (!value)
+      return false;
+    values.push_back(*value);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs
+//===----------------------------------------------------------------------===//
+
+static std::string describe(const Dims &dims) {
+  std::vector<std::string> texts;
+  for (int64_t extent : dims)
+    texts.push_back(std::to_string(extent));
+  return join(texts, "x");
+}
+
+/// The declared types with the actual extents.
+static Expected<std::vector<TensorType>> actualInputs(const Variant &variant,
+                                                      const std::vector<Dims> &inputs) {
+  if (inputs.size() != variant.inputs.size())
+    return makeError(Stage::Input,
+                     fmt::format("the shapes of {} inputs are given; @{} has {}", inputs.size(),
+                                 variant.entryName, variant.inputs.size()));
+  std::vector<TensorType> actual = variant.inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    TensorType &type = actual[i];
+    if (inputs[i].size() != type.shape.size())
+      return makeError(Stage::Input, fmt::format("input {} has {} dimensions ({}); needed: {} ({})",
+                                                 i, inputs[i].size(), describe(inputs[i]),
+                                                 type.shape.size(), variant.inputs[i].str()));
+    int64_t elements = 1;
+    for (size_t dim = 0; dim < inputs[i].size(); ++dim) {
+      int64_t extent = inputs[i][dim], declared = variant.inputs[i].shape[dim];
+      if (extent < 0)
+        return makeError(Stage::Input,
+                         fmt::format("input {} has extent {} in dimension {}", i, extent, dim));
+      if (declared != TensorType::kDynamic && extent != declared)
+        return makeError(Stage::Input,
+                         fmt::format("input {} has extent {} in dimension {}; needed: {} ({})", i,
+                                     extent, dim, declared, variant.inputs[i].str()));
+      if (__builtin_mul_overflow(elements, std::max<int64_t>(extent, 1), &elements) ||
+          elements > int64_t{1} << 48)
+        return makeError(Stage::Input, fmt::format("input {} ({}) has more than 2^48 elements", i,
+                                                   describe(inputs[i])));
+      type.shape[dim] = extent;
+    }
+  }
+  return actual;
+}
+
+/// Extents that the kernels were compiled for.
+static Status checkGuards(const Variant &variant, const std::vector<TensorType> &inputs) {
+  size_t number = 0;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t dim = 0; dim < inputs[i].shape.size(); ++dim) {
+      if (variant.inputs[i].shape[dim] != TensorType::kDynamic)
+        continue;
+      if (number == variant.guards.extents.size())
+        return {};
+      const Guards::Extent &guard = variant.guards.extents[number++];
+      int64_t extent = inputs[i].shape[dim];
+      std::string needed;
+      if (guard.multipleOf > 1 && extent % guard.multipleOf != 0)
+        needed = fmt::format("a multiple of {}", guard.multipleOf);
+      else if (guard.atMost > 0 && extent > guard.atMost)
+        needed = fmt::format("at most {}", guard.atMost);
+      if (!needed.empty())
+        return makeError(Stage::Input,
+                         fmt::format("input {} ({}) has extent {} in dimension {}; needed: {}, "
+                                     "which the kernels rely on",
+                                     i, inputs[i].str(), extent, dim, needed));
+    }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+namespace {
+class LayoutBuilder {
+public:
+  LayoutBuilder(const Variant &variant, std::vector<TensorType> inputs) : variant(variant) {
+    layout.inputs = std::move(inputs);
+    layout.results = variant.results;
+    layout.launches.reserve(variant.launches.size());
+    for (const KernelInfo &kernel : variant.kernels)
+      layout.indexBits = std::max(layout.indexBits, kernel.indexBits);
+    values.resize(variant.workspaceValues);
+    valueTypes.resize(variant.workspaceValues);
+  }
+
+  Status run();
+
+  Layout layout;
+  bool fits = true;
+
+private:
+  Status addLaunch(const SymbolicLaunch &symbolic, size_t number);
+  /// The shapes that a kernel expects against the arguments' own.
+  Status checkInputs(const SymbolicLaunch &symbolic, const KernelInfo &info) const;
+  Status checkBounds(const KernelInfo &info, const SymbolicView &view, const char *what,
+                     size_t number, const Dims &shape) const;
+  bool offsetsFit(const SymbolicKernel &kernel) const;
+  void addInputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number);
+  void addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number);
+
+  const Variant &variant;
+  std::vector<WorkspaceValue> values;
+  std::vector<TensorType> valueTypes;
+  // Of the launch in progress, here so that their memory serves all launches.
+  Dims symbols, extents, dividers;
+  std::vector<Dims> inputShapes, outputShapes; ///< one for each view
+};
+} // namespace
+
+Status LayoutBuilder::checkInputs(const SymbolicLaunch &symbolic, const KernelInfo &info) const {
+  const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
+  for (size_t i = 0; i < kernel.inputs.size(); ++i) {
+    SymbolicLaunch::Place place = symbolic.inputs[kernel.inputs[i].tensor];
+    if (place.kind != BufferKind::Input)
+      continue;
+    const TensorType &actual = layout.inputs[place.index];
+    const Dims &needed = inputShapes[i];
+    if (actual.shape.size() != needed.size())
+      continue; // a cast to another rank does not exist
+    for (size_t dim = 0; dim < needed.size(); ++dim)
+      if (actual.shape[dim] != needed[dim])
+        return makeError(
+            Stage::Input,
+            fmt::format("input {} ({}) has extent {} in dimension {}; needed: {}, because kernel "
+                        "@{} reads it together with other inputs",
+                        place.index, actual.str(), actual.shape[dim], dim, needed[dim], info.name));
+  }
+  return {};
+}
+
+/// No access of a view leaves its tensor.
+Status LayoutBuilder::checkBounds(const KernelInfo &info, const SymbolicView &view,
+                                  const char *what, size_t number, const Dims &shape) const {
+  std::optional<int64_t> last = view.offset.evaluate(symbols);
+  int64_t elements = 1, largest = last.value_or(0);
+  bool isCounted = last && largest >= 0;
+  for (int64_t extent : shape)
+    isCounted &= extent >= 0 && !__builtin_mul_overflow(elements, extent, &elements);
+  for (size_t dim = 0; dim < extents.size(); ++dim) {
+    std::optional<int64_t> step = view.strides[dim].evaluate(symbols);
+    int64_t reach;
+    isCounted &= step && *step >= 0 && extents[dim] >= 0 &&
+                 !__builtin_mul_overflow(*step, extents[dim] - 1, &reach) &&
+                 !__builtin_add_overflow(largest, reach, &largest);
+  }
+  if (isCounted && largest < elements)
+    return {};
+  return makeError(Stage::Input,
+                   fmt::format("kernel @{}: {} {} reaches {} of a tensor of {}", info.name, what,
+                               number,
+                               isCounted ? fmt::format("element {}", largest)
+                                         : "beyond 64 bits or before its first element",
+                               elements));
+}
+
+/// Whether an index of 32 bits holds every offset, size and divisor.
+bool LayoutBuilder::offsetsFit(const SymbolicKernel &kernel) const {
+  for (const SizeExpression &offset : kernel.largestOffsets) {
+    std::optional<int64_t> value = offset.evaluate(symbols);
+    if (!value || *value >= INT32_MAX - kOvershoot)
+      return false;
+  }
+  auto isNarrow = [](int64_t size) { return size < INT32_MAX; };
+  return std::all_of(symbols.begin(), symbols.end(), isNarrow) &&
+         std::all_of(dividers.begin(), dividers.end(), isNarrow);
+}
+
+/// No element is ever split, whatever the caller declares.
+static uint64_t alignmentOf(const std::vector<SymbolicView> &views, size_t tensor) {
+  uint64_t alignment = 1;
+  for (const SymbolicView &view : views)
+    if (view.tensor == tensor)
+      alignment = std::max({alignment, view.alignment, uint64_t(view.elementBytes)});
+  return alignment;
+}
+
+void LayoutBuilder::addInputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number) {
+  const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
+  for (const SymbolicView &view : kernel.inputs)
+    launch.inputViews.push_back(view.tensor);
+  launch.inputs.resize(symbolic.inputs.size());
+  for (size_t i = 0; i < symbolic.inputs.size(); ++i) {
+    SymbolicLaunch::Place place = symbolic.inputs[i];
+    LaunchTensor &tensor = launch.inputs[i];
+    tensor.kind = place.kind;
+    tensor.index = place.index;
+    tensor.alignment = alignmentOf(kernel.inputs, i);
+    tensor.type = place.kind == BufferKind::Input    ? layout.inputs[place.index]
+                  : place.kind == BufferKind::Output ? layout.results[place.index]
+                                                     : valueTypes[place.index];
+    if (place.kind == BufferKind::Workspace)
+      values[place.index].lastUse = number;
+  }
+}
+
+void LayoutBuilder::addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number) {
+  const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
+  for (const SymbolicView &view : kernel.outputs)
+    launch.outputViews.push_back(view.tensor);
+  launch.outputs.resize(symbolic.outputs.size());
+  for (size_t i = 0; i < symbolic.outputs.size(); ++i) {
+    SymbolicLaunch::Place place = symbolic.outputs[i];
+    LaunchTensor &tensor = launch.outputs[i];
+    tensor.kind = place.kind;
+    tensor.index = place.index;
+    tensor.alignment = alignmentOf(kernel.outputs, i);
+    for (size_t view = 0; view < kernel.outputs.size(); ++view)
+      if (kernel.outputs[view].tensor == i)
+        tensor.type = {kernel.outputs[view].element, kernel.outputs[view].elementBytes,
+                       outputShapes[view]};
+    if (place.kind == BufferKind::Output) {
+      // A view may say bits where the graph says f16.
+      tensor.type.element = layout.results[place.index].element;
+      layout.results[place.index] = tensor.type;
+    } else {
+      valueTypes[place.index] = tensor.type;
+      values[place.index] = {number, number, tensor.type.bytes()};
+    }
+  }
+}
+
+Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
+  const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
+  const KernelInfo &info = variant.kernels[symbolic.kernel];
+  auto doesNotFit = [&] {
+    return makeError(Stage::Input,
+                     fmt::format("kernel @{}: a size does not fit 64 bits", info.name));
+  };
+  symbols.clear();
+  for (SymbolicLaunch::Size size : symbolic.sizes)
+    symbols.push_back(layout.inputs[size.argument].shape[size.dim]);
+  for (auto [views, shapes] :
+       {std::pair(&kernel.inputs, &inputShapes), std::pair(&kernel.outputs, &outputShapes)}) {
+    shapes->resize(std::max(shapes->size(), views->size()));
+    for (size_t i = 0; i < views->size(); ++i)
+      if (!evaluate((*views)[i].shape, symbols, (*shapes)[i]))
+        return doesNotFit();
+  }
+  if (Status checked = checkInputs(symbolic, info); !checked)
+    return checked;
+  std::optional<int64_t> blocks = kernel.blocks.evaluate(symbols);
+  if (!blocks || !evaluate(kernel.extents, symbols, extents) ||
+      !evaluate(kernel.dividers, symbols, dividers) ||
+      std::any_of(dividers.begin(), dividers.end(),
+                  [](int64_t extent) { return extent > int64_t{1} << 62; }))
+    return doesNotFit();
+  // An empty iteration space touches nothing.
+  if (std::find(extents.begin(), extents.end(), 0) == extents.end()) {
+    for (size_t i = 0; i < kernel.inputs.size(); ++i)
+      if (Status inside = checkBounds(info, kernel.inputs[i], "input", i, inputShapes[i]); !inside)
+        return inside;
+    for (size_t i = 0; i < kernel.outputs.size(); ++i)
+      if (Status inside = checkBounds(info, kernel.outputs[i], "output", i, outputShapes[i]);
+          !inside)
+        return inside;
+  }
+
+  LaunchInfo launch;
+  launch.kernel = symbolic.kernel;
+  launch.threads = info.threads;
+  bool isEmpty = false; // nothing is written: a reduction over nothing is
+  for (size_t dim = 0; dim < extents.size(); ++dim)
+    isEmpty |= extents[dim] == 0 && !kernel.isReduced[dim];
+  launch.blocks = isEmpty ? 0 : uint64_t(std::max<int64_t>(1, *blocks));
+  if (launch.blocks > 0x7fffffff)
+    return makeError(Stage::Input, fmt::format("kernel @{} needs {} blocks; the limit is {}",
+                                               info.name, launch.blocks, 0x7fffffff));
+  if (info.indexBits == 32 && !isEmpty && !offsetsFit(kernel)) {
+    fits = false;
+    return {};
+  }
+  launch.bytesMoved = uint64_t(kernel.bytesMoved.evaluate(symbols).value_or(0));
+  if (!isEmpty)
+    launch.sizes = sizesBytes(symbols, dividers, info.indexBits);
+  addInputs(symbolic, launch, number);
+  addOutputs(symbolic, launch, number);
+  layout.launches.push_back(std::move(launch));
+  return {};
+}
+
+Status LayoutBuilder::run() {
+  for (size_t i = 0; i < variant.launches.size() && fits; ++i)
+    if (Status added = addLaunch(variant.launches[i], i); !added)
+      return added;
+  if (!fits)
+    return {};
+  WorkspaceSize size = placeValues(values);
+  layout.workspaceBytes = size.bytes;
+  layout.workspaceLowerBound = size.lowerBound;
+  for (LaunchInfo &launch : layout.launches)
+    for (auto *tensors : {&launch.inputs, &launch.outputs})
+      for (LaunchTensor &tensor : *tensors)
+        if (tensor.kind == BufferKind::Workspace)
+          tensor.offset = values[tensor.index].offset;
+  return {};
+}
+
+Expected<std::optional<Layout>> Variant::layOut(const std::vector<Dims> &inputs) const {
+  auto actual = actualInputs(*this, inputs);
+  if (!actual)
+    return actual.takeError();
+  if (Status held = checkGuards(*this, *actual); !held)
+    return held.takeError();
+  LayoutBuilder builder(*this, std::move(*actual));
+  if (Status built = builder.run(); !built)
+    return built.takeError();
+  if (!builder.fits)
+    return std::optional<Layout>();
+  return std::optional<Layout>(std::move(builder.layout));
+}
