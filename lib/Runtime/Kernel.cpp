@@ -88,6 +88,14 @@ Expected<FunctionHandle> Kernel::prepare(const Device &device, unsigned dynamicS
   return entry->function;
 }
 
+bool Kernel::isPrepared(const Device &device) const {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const Prepared &candidate : prepared)
+    if (candidate.device.context() == device.context())
+      return true;
+  return false;
+}
+
 Expected<size_t> Kernel::parameterBytes(const Device &device, size_t index) const {
   if (!driver->cuKernelGetParamInfo)
     return makeError(Stage::Load, fmt::format("driver {} cannot describe kernel parameters; "

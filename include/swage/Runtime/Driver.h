@@ -57,6 +57,7 @@ enum Result : int {
   kIllegalAddress = 700,
   kLaunchFailed = 719,
   kStreamCaptureUnsupported = 900,
+  kStreamCaptureImplicit = 906,
 };
 
 /// CUdevice_attribute, the part that is read.

@@ -36,6 +36,9 @@ public:
   /// shared memory allowed.  Thread-safe; a repeated call costs a lookup.
   Expected<cuda::FunctionHandle> prepare(const Device &device, unsigned dynamicSharedBytes);
 
+  /// Whether prepare with no more shared memory would only look up.
+  bool isPrepared(const Device &device) const;
+
   /// Size in bytes of parameter `index`, 0 past the last one; an error where the driver
   /// (before 12.4) cannot say.
   Expected<size_t> parameterBytes(const Device &device, size_t index) const;
@@ -56,7 +59,7 @@ private:
   unsigned generation; ///< of the process that loaded it
   cuda::LibraryHandle library = nullptr;
   cuda::KernelHandle kernel = nullptr;
-  std::mutex mutex;
+  mutable std::mutex mutex;
   std::vector<Prepared> prepared;
 };
 

@@ -57,6 +57,7 @@ struct SWAGE_API Explanation {
   /// does not hold, with both values.
   std::string reason;
   std::vector<std::string> kernels; ///< "row_3f2a91c0: #swage.row_schedule<...>", where known
+  std::vector<TensorType> inputs;   ///< of the program, as declared
   std::string str() const;          ///< for people, several lines
 };
 
@@ -85,6 +86,9 @@ public:
   virtual Expected<std::shared_ptr<const Variant>> make(const Guards &guards,
                                                         const std::string &reason) = 0;
   virtual Expected<Artifact> artifact(const Guards &guards) = 0;
+  /// Whether `make` takes long.  Else any variant that serves is used, not only the one made for a
+  /// call's own classes.
+  virtual bool compiles() const { return true; }
   /// The graph, where there is one.
   virtual ProgramIR *ir() { return nullptr; }
 };
