@@ -95,6 +95,14 @@ swage.kernel @row symbols 1 extents affine_map<()[s0] -> (s0, 64)> reduced [1]
   swage.yield %n, %rstd : f32, f32
 }
 
+// CHECK-LABEL: swage.kernel @promises symbols 2 multiples [1, 8] limits [0, 1024] extents
+swage.kernel @promises symbols 2 multiples [1, 8] limits [0, 1024] extents affine_map<()[s0, s1] -> (s0, s1)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0, s1] -> (s0, s1), access = (d0, d1)[s0, s1] -> (d0 * s1 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0, s1] -> (s0, s1), access = (d0, d1)[s0, s1] -> (d0 * s1 + d1), align = 16>] {
+^body(%x: f32):
+  swage.yield %x : f32
+}
+
 // CHECK-LABEL: func private @schedules
 // CHECK-SAME: #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 2, tail = false, index = 64>
 // CHECK-SAME: #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 32, vector_in = 8, vector_out = 4, index = 32>

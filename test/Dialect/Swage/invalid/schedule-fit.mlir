@@ -173,11 +173,63 @@ swage.kernel @k5_row_short symbols 0 extents affine_map<() -> (8, 64)> reduced [
 
 // -----
 
-// expected-error @+1 {{'swage.kernel' op group keeps a row in registers, but the extent of dimension 1 is dynamic}}
+// expected-error @+1 {{'swage.kernel' op group keeps a row in registers, but the extent of dimension 1 is dynamic and has no limit}}
 swage.kernel @k5_row_dynamic symbols 1 extents affine_map<()[s0] -> (8, s0)> reduced [1]
     inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, 64), access = (d0, d1)[s0] -> (d0 * 64 + d1), align = 16>]
     schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 1, vectors_per_thread = 1, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// A promise makes a runtime row fit: 135 is 16 vectors and a rest that no row has.
+swage.kernel @k5_row_bounded symbols 1 multiples [8] limits [135] extents affine_map<()[s0] -> (8, s0)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0), access = (d0, d1)[s0] -> (d0 * s0 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0), access = (d0, d1)[s0] -> (d0 * s0 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 2, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule covers 128 elements a row, but the row has 136}}
+swage.kernel @k5_row_bound_too_large symbols 1 multiples [8] limits [136] extents affine_map<()[s0] -> (8, s0)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0), access = (d0, d1)[s0] -> (d0 * s0 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0), access = (d0, d1)[s0] -> (d0 * s0 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 2, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has vectors of 8, but dimension 1 has a dynamic extent that need not be a multiple}}
+swage.kernel @k5_row_multiple_too_small symbols 1 multiples [4] limits [64] extents affine_map<()[s0] -> (8, s0)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0), access = (d0, d1)[s0] -> (d0 * s0 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0), access = (d0, d1)[s0] -> (d0 * s0 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 2, index = 32>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op input 0 has a stride in dimension 0 that is no multiple of the vector of 8}}
+swage.kernel @k5_row_stride symbols 2 multiples [8, 4] limits [64, 0] extents affine_map<()[s0, s1] -> (8, s0)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0, s1] -> (8, s1), access = (d0, d1)[s0, s1] -> (d0 * s1 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0, s1] -> (8, s0), access = (d0, d1)[s0, s1] -> (d0 * s0 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 2, index = 32>
     {
 ^body(%a: f32):
   %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
