@@ -196,7 +196,7 @@ typedef struct CUstream_st *SwageStream;
 typedef struct SwageDeviceProperties {
   size_t size;
   SwageStringRef name; /* "NVIDIA H200" */
-  SwageStringRef arch; /* what kernels are compiled for: "sm_90a" */
+  SwageStringRef arch; /* as kernels and bundles are made for it: "sm_90a", "sim:sm_90a" */
   int32_t ordinal;
   bool isSimulator;
   int32_t multiprocessors;

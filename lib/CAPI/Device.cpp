@@ -25,11 +25,21 @@ SwageError swageDeviceGetCount(int *count) {
   return succeed();
 }
 
+static SwageError finishOpening(Expected<Device> opened, SwageDevice *device) {
+  if (!opened)
+    return fail(opened.takeError());
+  std::string arch = opened->properties().arch;
+  if (opened->driver().isSimulator())
+    arch.insert(0, kSimulatedArch);
+  device->ptr = new DeviceObject{std::move(*opened), std::move(arch)};
+  return succeed();
+}
+
 SwageError swageDeviceOpen(int ordinal, SwageDevice *device) {
   if (!device)
     return isNull("device");
   device->ptr = nullptr;
-  return finish(Device::open(ordinal), device);
+  return finishOpening(Device::open(ordinal), device);
 }
 
 SwageError swageDeviceOpenSimulator(SwageStringRef options, SwageStringRef arch,
@@ -41,7 +51,7 @@ SwageError swageDeviceOpenSimulator(SwageStringRef options, SwageStringRef arch,
   if (!parsed)
     return fail(parsed.takeError());
   std::string_view name = unwrap(arch);
-  return finish(simt::openSimulator(*parsed, name.empty() ? "sm_90a" : name), device);
+  return finishOpening(simt::openSimulator(*parsed, name.empty() ? "sm_90a" : name), device);
 }
 
 SwageError swageDeviceGetProperties(SwageDevice device, SwageDeviceProperties *properties) {
@@ -52,7 +62,7 @@ SwageError swageDeviceGetProperties(SwageDevice device, SwageDeviceProperties *p
   const DeviceProperties &from = unwrap(device)->properties();
   SwageDeviceProperties to{};
   to.name = wrap(from.name);
-  to.arch = wrap(from.arch);
+  to.arch = wrap(static_cast<const DeviceObject *>(device.ptr)->arch);
   to.ordinal = unwrap(device)->ordinal();
   to.isSimulator = unwrap(device)->driver().isSimulator();
   to.multiprocessors = from.smCount;
@@ -74,7 +84,7 @@ SwageError swageDeviceSynchronize(SwageDevice device) {
   return finish(unwrap(device)->synchronize());
 }
 
-void swageDeviceDestroy(SwageDevice device) { delete unwrap(device); }
+void swageDeviceDestroy(SwageDevice device) { delete static_cast<DeviceObject *>(device.ptr); }
 
 //===----------------------------------------------------------------------===//
 // Memory

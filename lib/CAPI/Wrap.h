@@ -27,10 +27,17 @@ struct ContextObject {
   std::string cacheDirectory;
 };
 
+struct DeviceObject {
+  Device device;
+  std::string arch; ///< of kernels for it: "sim:sm_90a"
+};
+
 inline ContextObject *unwrap(SwageContext handle) {
   return static_cast<ContextObject *>(handle.ptr);
 }
-inline Device *unwrap(SwageDevice handle) { return static_cast<Device *>(handle.ptr); }
+inline Device *unwrap(SwageDevice handle) {
+  return &static_cast<DeviceObject *>(handle.ptr)->device;
+}
 inline Program *unwrap(SwageProgram handle) { return static_cast<Program *>(handle.ptr); }
 inline Plan *unwrap(SwagePlan handle) { return static_cast<Plan *>(handle.ptr); }
 
