@@ -284,7 +284,7 @@ void LayoutBuilder::addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launc
       layout.results[place.index] = tensor.type;
     } else {
       valueTypes[place.index] = tensor.type;
-      values[place.index] = {number, number, tensor.type.bytes()};
+      values[place.index] = {number, number, tensor.type.bytes(), std::nullopt, 0};
     }
   }
 }
