@@ -119,7 +119,9 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
   }
 
   static __device__ __forceinline__ Result result(State s, T count, T epsilon) {
-    return {s.mean, rsqrt(s.m2 * (T(1) / count) + epsilon)};
+    // Of no elements the variance is 0 / 0, and so is the mean.
+    const T variance = s.m2 * (T(1) / count);
+    return {count == T(0) ? variance : s.mean, rsqrt(variance + epsilon)};
   }
   static __device__ __forceinline__ T apply(Result r, T x) { return (x - r.mean) * r.rstd; }
   template <class Spec, class... Rest>

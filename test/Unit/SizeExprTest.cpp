@@ -125,6 +125,75 @@ TEST_F(SizeExpr, evaluates) {
   EXPECT_EQ(evaluateSizes(map, {3}), std::nullopt);
 }
 
+TEST_F(SizeExpr, factsHoldForEverySizeThatTheyAllow) {
+  std::mt19937_64 engine(2);
+  int divided = 0, bounded = 0;
+  for (int round = 0; round < 2000; ++round) {
+    std::function<AffineExpr(int)> make = [&](int depth) -> AffineExpr {
+      switch (depth == 0 ? engine() % 2 : engine() % 8) {
+      case 0:
+        return number(static_cast<int64_t>(engine() % 13));
+      case 1:
+      case 2:
+        return symbol(engine() % 3);
+      case 3:
+        return make(depth - 1).floorDiv(static_cast<uint64_t>(1 + engine() % 5));
+      case 4:
+        return make(depth - 1).ceilDiv(static_cast<uint64_t>(1 + engine() % 5));
+      case 5:
+        return make(depth - 1) % static_cast<uint64_t>(1 + engine() % 5);
+      case 6:
+        return make(depth - 1) * make(depth - 1);
+      default:
+        return make(depth - 1) + make(depth - 1);
+      }
+    };
+    AffineExpr expr = make(4);
+    SmallVector<int64_t> multiples, limits, sizes;
+    for (int i = 0; i < 3; ++i) {
+      multiples.push_back(1 + static_cast<int64_t>(engine() % 12));
+      limits.push_back(engine() % 4 ? static_cast<int64_t>(1 + engine() % 50) : 0);
+    }
+    SizeFacts facts{multiples, limits};
+    for (int i = 0; i < 3; ++i) {
+      int64_t most = limits[i] ? limits[i] : 1000;
+      sizes.push_back(static_cast<int64_t>(engine() % (most / multiples[i] + 1)) * multiples[i]);
+    }
+    std::optional<int64_t> value = evaluateSize(expr, sizes);
+    if (!value)
+      continue;
+    for (int64_t factor : {2, 3, 4, 8, 16})
+      if (isMultipleOf(expr, factor, facts)) {
+        EXPECT_EQ(*value % factor, 0) << "round " << round << ", factor " << factor;
+        ++divided;
+      }
+    if (std::optional<int64_t> bound = upperBound(expr, facts)) {
+      EXPECT_LE(*value, *bound) << "round " << round;
+      ++bounded;
+    }
+  }
+  EXPECT_GT(divided, 500);
+  EXPECT_GT(bounded, 200);
+}
+
+TEST_F(SizeExpr, facts) {
+  const int64_t multiples[] = {8, 1, 6}, limits[] = {0, 100, 7};
+  SizeFacts facts{multiples, limits};
+  EXPECT_TRUE(isMultipleOf(s0 * 12, 32, facts));
+  EXPECT_FALSE(isMultipleOf(s0 * 12, 64, facts));
+  EXPECT_TRUE(isMultipleOf(s0 * s1 + 16, 8, facts));
+  EXPECT_FALSE(isMultipleOf(s0 + s2, 8, facts));
+  EXPECT_TRUE(isMultipleOf(s0.floorDiv(4), 2, facts));
+  EXPECT_TRUE(isMultipleOf(number(0), 16, {}));
+  EXPECT_TRUE(isMultipleOf(s1 * 4, 4, {}));
+  EXPECT_FALSE(isMultipleOf(s0, 2, {}));
+  EXPECT_EQ(upperBound(s1 * s2 * 2 + 3, facts), 1403);
+  EXPECT_EQ(upperBound(s1.floorDiv(8), facts), 12);
+  EXPECT_EQ(upperBound(s0, facts), std::nullopt);
+  EXPECT_EQ(upperBound(s1 - 1, facts), std::nullopt);
+  EXPECT_EQ(upperBound(s1 * kMost, facts), std::nullopt);
+}
+
 TEST_F(SizeExpr, linearAccessesRoundTrip) {
   std::mt19937_64 engine(2);
   for (int round = 0; round < 500; ++round) {
