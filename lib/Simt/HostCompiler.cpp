@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "HostCompiler.h"
-#include "Subprocess.h"
 #include "swage/Support/Options.h"
+#include "swage/Support/Subprocess.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "HostCompiler.h"
 #include "SimtTestSupport.h"
-#include "Subprocess.h"
 #include "swage/Simt/SimulatorOptions.h"
+#include "swage/Support/Subprocess.h"
 
 #include <chrono>
 #include <fstream>

@@ -1,6 +1,6 @@
 //===- Subprocess.cpp - One program, run to its end -----------------------===//
 
-#include "Subprocess.h"
+#include "swage/Support/Subprocess.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,13 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace swage::simt;
+using namespace swage;
 using Kind = SubprocessOutcome::Kind;
 using Clock = std::chrono::steady_clock;
 
 extern char **environ;
-
-static constexpr size_t kOutputLimit = 256 << 10;
 
 std::string SubprocessOutcome::str() const {
   switch (kind) {
@@ -71,7 +69,7 @@ static std::vector<char *> childEnvironment(std::string &temporaries) {
 }
 
 /// Reads until every copy of the pipe's other end is closed; false when the time is up.
-static bool readAll(int pipe, Clock::time_point end, std::string &output) {
+static bool readAll(int pipe, Clock::time_point end, size_t limit, std::string &output) {
   char chunk[4096];
   while (true) {
     auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
@@ -88,13 +86,13 @@ static bool readAll(int pipe, Clock::time_point end, std::string &output) {
       continue;
     if (bytes <= 0)
       return true;
-    output.append(chunk, std::min(size_t(bytes), kOutputLimit - output.size()));
+    output.append(chunk, std::min(size_t(bytes), limit - output.size()));
   }
 }
 
-SubprocessOutcome swage::simt::runProgram(const std::vector<std::string> &arguments,
-                                          const std::string &directory,
-                                          std::chrono::duration<double> limit) {
+SubprocessOutcome swage::runProgram(const std::vector<std::string> &arguments,
+                                    const std::string &directory,
+                                    std::chrono::duration<double> limit, size_t outputLimit) {
   SubprocessOutcome outcome;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
@@ -140,7 +138,7 @@ SubprocessOutcome swage::simt::runProgram(const std::vector<std::string> &argume
   }
 
   auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
-  bool inTime = readAll(ends[0], end, outcome.output);
+  bool inTime = readAll(ends[0], end, outputLimit, outcome.output);
   close(ends[0]);
   if (!inTime)
     kill(-child, SIGKILL);

@@ -1,19 +1,19 @@
 //===- Subprocess.h - One program, run to its end -------------------------===//
-#ifndef SWAGE_LIB_SIMT_SUBPROCESS_H
-#define SWAGE_LIB_SIMT_SUBPROCESS_H
+#ifndef SWAGE_SUPPORT_SUBPROCESS_H
+#define SWAGE_SUPPORT_SUBPROCESS_H
 
 #include <chrono>
 #include <string>
 #include <vector>
 
-namespace swage::simt {
+namespace swage {
 
 struct SubprocessOutcome {
   enum class Kind { Exited, Signalled, TimedOut, NotStarted };
   Kind kind = Kind::NotStarted;
   int code = 0;       ///< exit status, signal, or errno
   double seconds = 0; ///< that it was given
-  std::string output; ///< standard output and error, the first 256 KiB
+  std::string output; ///< standard output and error, as far as asked for
 
   bool succeeded() const { return kind == Kind::Exited && code == 0; }
   /// "ended with status 1", ...
@@ -21,9 +21,11 @@ struct SubprocessOutcome {
 };
 
 /// Runs arguments[0], found on PATH unless it has a slash, in `directory` (empty: this one), with
-/// no input.  After `limit` it is killed, with all that it has started.
+/// no input.  After `limit` it is killed, with all that it has started.  Of what it prints the
+/// first `outputLimit` bytes are kept.
 SubprocessOutcome runProgram(const std::vector<std::string> &arguments,
-                             const std::string &directory, std::chrono::duration<double> limit);
+                             const std::string &directory, std::chrono::duration<double> limit,
+                             size_t outputLimit = 256 << 10);
 
 /// A directory for this user alone, removed with all that is in it.
 class TemporaryDirectory {
@@ -40,6 +42,6 @@ private:
   std::string directory;
 };
 
-} // namespace swage::simt
+} // namespace swage
 
-#endif // SWAGE_LIB_SIMT_SUBPROCESS_H
+#endif // SWAGE_SUPPORT_SUBPROCESS_H
