@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "swage/Runtime/KernelCache.h"
 #include "CacheDirectory.h"
+#include "FailedSources.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct KernelCache::State {
   State(const Options &options, Warn warn, FileSystem &files)
       : mode(options.cacheDir.empty() ? CacheMode::Off : options.cacheMode),
         isRequired(options.cacheMode == CacheMode::Require), limit(options.cacheLimit),
-        warn(std::move(warn)),
+        warn(std::move(warn)), base(options.cacheBase), files(files),
         directory(options.cacheDir, options.cacheBase, files,
                   mode == CacheMode::ReadWrite ? CacheDirectory::Owner::User
                                                : CacheDirectory::Owner::UserOrRoot) {}
@@ -41,6 +42,8 @@ struct KernelCache::State {
   const bool isRequired;
   const uint64_t limit;
   const Warn warn;
+  const std::string base;
+  FileSystem &files;
   const CacheDirectory directory;
 
   mutable std::mutex mutex;
@@ -203,6 +206,12 @@ Expected<KernelPointer> KernelCache::getOrCompile(const CacheKey &key, const Com
   flight->landed.notify_all();
   state->flights.erase(key.text);
   return outcome;
+}
+
+std::string KernelCache::keepFailedSource(std::string_view source, std::string_view log) const {
+  if (state->mode != CacheMode::ReadWrite)
+    return {};
+  return swage::keepFailedSource(state->directory.name(), state->base, state->files, source, log);
 }
 
 CacheStats KernelCache::stats() const {

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "CacheDirectory.h"
 #include "CacheEntry.h"
+#include "FailedSources.h"
 #include "swage/Runtime/KernelCache.h"
 #include "swage/Support/ByteSize.h"
 #include "swage/Support/Options.h"
@@ -31,7 +32,7 @@ static constexpr const char *kHelp =
                                  limit), and what was not used for AGE (30m, 12h, 7d, 2w)
   extract HASH [--out=DIRECTORY] machine code, source, PTX and compiler log of one kernel as files;
                                  a hash's first digits suffice
-  clear [--dry-run]              removes every entry
+  clear [--dry-run]              removes every entry, and the sources that did not compile
 
 The directory is SWAGE_CACHE_DIR, else $XDG_CACHE_HOME/swage, else ~/.cache/swage; the limit is
 SWAGE_CACHE_LIMIT (default 2G).  Programs may use the cache meanwhile: what is removed they compile
@@ -441,6 +442,9 @@ static int run(const Arguments &arguments) {
     return prune(directory, *files, arguments, options.cacheLimit);
   if (arguments.command == "extract")
     return extract(directory, *files, arguments);
+  if (!arguments.dryRun)
+    if (size_t count = removeFailedSources(path, FileSystem::real()))
+      fmt::print("removed {} that did not compile\n", plural(count, "source"));
   return removeWhile(directory, *files, arguments.dryRun,
                      [](const CacheFile &, uint64_t) { return true; });
 }

@@ -87,6 +87,11 @@ public:
   Expected<std::shared_ptr<const KernelBinary>> getOrCompile(const CacheKey &key,
                                                              const Compile &compile);
 
+  /// Keeps the source and the log of a kernel that did not compile, with those of the last 32, in
+  /// the directory's folder "failed".  Returns the path of the source; empty where the cache writes
+  /// nothing or cannot.
+  std::string keepFailedSource(std::string_view source, std::string_view log) const;
+
   CacheStats stats() const;
   /// The directory that is tried; empty when kernels are kept in memory only.
   std::string directory() const;

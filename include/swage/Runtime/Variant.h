@@ -53,6 +53,7 @@ struct KernelInfo {
   unsigned threads = 0;
   int indexBits = 0;
   std::string source;
+  std::string overriddenBy; ///< the file that `source` is from; empty: generated
   /// Null where all outputs are known to be empty: there is nothing to compile.
   std::shared_ptr<const KernelBinary> binary;
 };

@@ -1,0 +1,20 @@
+//===- Disassembler.h - Machine code as text ------------------------------===//
+#ifndef SWAGE_JIT_DISASSEMBLER_H
+#define SWAGE_JIT_DISASSEMBLER_H
+
+#include "swage/Support/Api.h"
+#include "swage/Support/Error.h"
+#include "swage/Support/KernelBinary.h"
+
+#include <string>
+
+namespace swage {
+
+/// The SASS of a kernel for a GPU, with its source lines, by nvdisasm or cuobjdump.  `program`: a
+/// file or a name on PATH, as SWAGE_NVDISASM gives it; empty: the first of both on PATH or in a
+/// toolkit.  Where there is none the error says how to get one.
+SWAGE_API Expected<std::string> disassemble(const KernelBinary &binary, const std::string &program);
+
+} // namespace swage
+
+#endif // SWAGE_JIT_DISASSEMBLER_H
