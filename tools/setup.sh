@@ -8,6 +8,7 @@ packages=(
   cmake ninja-build g++ ccache lld-22 python3 python3-pip
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   libzstd-dev zlib1g-dev libfmt-dev libxxhash-dev libgtest-dev libgmock-dev
+  clang-22 libclang-rt-22-dev # the fuzz targets
 )
 # The simulator switches fibers by itself on x86-64 only.
 [ "$(uname -m)" = x86_64 ] || packages+=(libboost-context-dev)
