@@ -1,7 +1,7 @@
 // RUN: swage-translate --swage-to-cuda %s | FileCheck %s
 // RUN: %if nvrtc %{ swage-translate --swage-to-report %s | FileCheck %s --check-prefix=REPORT %}
 
-// REPORT-COUNT-4: 0 bytes spilled, 0 bytes of stack
+// REPORT-COUNT-5: 0 bytes spilled, 0 bytes of stack
 
 // CHECK-LABEL: // @rms_norm_{{.*}}: swage.rms_norm, arith.mulf at row.mlir:[[#]]
 //       CHECK: #include "swage/row.cuh"
@@ -66,4 +66,18 @@ func.func @looped(%x: tensor<?x?xf32>) -> tensor<?xf32> {
 func.func @column(%x: tensor<4x64x256xf32>) -> tensor<4x64x256xf32> {
   %y = swage.softmax %x axis 1 : tensor<4x64x256xf32> -> tensor<4x64x256xf32>
   return %y : tensor<4x64x256xf32>
+}
+
+// A runtime length within a promised bound: the class of the longest row, and the length in vectors.
+// CHECK-LABEL: // @layer_norm_{{[0-9a-f]+}}_s1x8_s1to4096: swage.layer_norm at
+//       CHECK: kClass = swage::RowClass::Block;
+//       CHECK: kThreadsPerRow = 128;
+//  CHECK-NEXT: kVector = 8;
+//  CHECK-NEXT: kVectorsPerThread = 4;
+//       CHECK: auto kept(const Sizes &sizes) { return swage::extents(sizes.s0); }
+//       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(sizes.s1 / 8); }
+//       CHECK: layer_norm_{{[0-9a-f]+}}_s1x8_s1to4096(
+func.func @bounded(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, swage.at_most = array<i64: 0, 4096>}) -> tensor<?x?xf16> {
+  %y = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<?x?xf16>) -> tensor<?x?xf16>
+  return %y : tensor<?x?xf16>
 }

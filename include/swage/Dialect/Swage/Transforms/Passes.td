@@ -105,6 +105,9 @@ def SelectSchedulePass : Pass<"swage-select-schedule", "::mlir::ModuleOp"> {
     A pure function of the kernel and the device properties, which are those of `arch`: no GPU is asked. A kernel that has a schedule
     keeps it. A remark gives the reason. `index` forces the index width in bits; by default it is the least that reaches every offset, where
     a runtime size counts as small enough for 32 bits.
+
+    What the kernel's `multiples` and `limits` promise counts like a number in the module: a size that is a multiple of 8 is moved by vectors of
+    8, and a row of bounded length is kept in registers. Promises that no decision rests on are dropped, with what they add to the kernel's name.
   }];
   let options = [Option<"arch", "arch", "std::string", "\"sm_90a\"", "GPU whose properties count">,
                  Option<"index", "index", "int64_t", "0", "index width in bits; 0 for the least that is enough">];
