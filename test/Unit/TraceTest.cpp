@@ -276,3 +276,22 @@ TEST(TraceSpan, ReportsWhenItEnds) {
   EXPECT_GE(events[0].end, events[0].begin);
   EXPECT_EQ(context.stats().kernelsLoaded, 1u);
 }
+
+#ifdef NVTX_TOOL
+TEST(TraceSpan, ProfilersSeeRanges) {
+  ASSERT_TRUE(hasNvtx());
+  // NVTX looks for a tool once in a process.
+  std::string command = "NVTX_INJECTION64_PATH='" NVTX_TOOL "' '" +
+                        std::filesystem::read_symlink("/proc/self/exe").string() +
+                        "' --gtest_filter=TraceSpan.ReportsWhenItEnds";
+  FILE *pipe = popen(command.c_str(), "r");
+  ASSERT_TRUE(pipe);
+  std::string output;
+  char part[256];
+  while (size_t count = fread(part, 1, sizeof part, pipe))
+    output.append(part, count);
+  EXPECT_EQ(pclose(pipe), 0);
+  EXPECT_NE(output.find("domain swage\n[load row_1\n[load row_2\n]\n]\n"), std::string::npos)
+      << output;
+}
+#endif
