@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "swage/Dialect/Swage/Analysis/InPlace.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -40,7 +41,7 @@ static std::string familyName(KernelOp kernel) {
 }
 
 /// What a kernel was made from: the graph's ops at the locations that its loc lists.
-static std::vector<std::string> provenance(KernelOp kernel, Program::State &program) {
+static std::vector<std::string> provenance(KernelOp kernel, ProgramIR &program) {
   std::map<mlir::Location, mlir::Operation *, bool (*)(mlir::Location, mlir::Location)> at(
       [](mlir::Location a, mlir::Location b) {
         return a.getAsOpaquePointer() < b.getAsOpaquePointer();
@@ -78,7 +79,7 @@ static mlir::Value behindCasts(mlir::Value value) {
 }
 
 /// Launches and kernels of the entry function, in order.
-static Status readLaunches(Program::State &program, LoweredModule &lowered) {
+static Status readLaunches(ProgramIR &program, LoweredModule &lowered) {
   Variant &variant = *lowered.variant;
   auto entry = lowered.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
   auto failure = [&](mlir::Operation *op, const char *why) {
@@ -145,7 +146,7 @@ static Status readLaunches(Program::State &program, LoweredModule &lowered) {
 
 /// A value that the graph computes twice, once to return it, is computed once; then both uses see
 /// what is stored. Adds the places of such twins to what the reference must know of.
-static void addTwins(Program::State &program, Variant &variant) {
+static void addTwins(ProgramIR &program, Variant &variant) {
   std::map<std::vector<const void *>, mlir::Operation *> first;
   llvm::DenseMap<mlir::Value, mlir::Value> classOf;
   auto leaderOf = [&](mlir::Value value) {
@@ -269,6 +270,9 @@ static SymbolicKernel symbolicKernel(KernelOp kernel) {
   symbolic.bytesMoved = sizeExpression(bytesMoved(kernel));
   symbolic.inputs = symbolicViews(kernel.getInputs());
   symbolic.outputs = symbolicViews(kernel.getOutputs());
+  auto inPlace = inPlacePairs(kernel);
+  symbolic.inPlace.assign(inPlace.begin(), inPlace.end());
+  symbolic.elementsPerBlock = elementsPerBlock(kernel);
   return symbolic;
 }
 
@@ -304,14 +308,78 @@ static Guards readGuards(mlir::func::FuncOp entry, const std::string &arch, int 
   return guards;
 }
 
-Status swage::buildVariant(Program::State &program, const std::string &arch, int indexBits,
+//===----------------------------------------------------------------------===//
+// Memory that the caller shares
+//===----------------------------------------------------------------------===//
+
+/// Why a result must not be the memory of an argument; empty if it may. What was read before the
+/// result is written does not matter; after that the argument is gone.
+static std::string aliasProblem(const Variant &variant, unsigned result, unsigned argument) {
+  bool isWritten = false;
+  for (const SymbolicLaunch &launch : variant.launches) {
+    const std::string &name = variant.kernels[launch.kernel].name;
+    auto isArgument = [&](SymbolicLaunch::Place place) {
+      return place.kind == BufferKind::Input && place.index == argument;
+    };
+    auto isResult = [&](SymbolicLaunch::Place place) {
+      return place.kind == BufferKind::Output && place.index == result;
+    };
+    auto reads = std::find_if(launch.inputs.begin(), launch.inputs.end(), isArgument);
+    auto writes = std::find_if(launch.outputs.begin(), launch.outputs.end(), isResult);
+    if (reads != launch.inputs.end() && isWritten)
+      return fmt::format("kernel @{} reads the argument after the result is written", name);
+    if (writes == launch.outputs.end())
+      continue;
+    isWritten = true;
+    if (reads == launch.inputs.end())
+      continue;
+    std::pair<unsigned, unsigned> pair(unsigned(writes - launch.outputs.begin()),
+                                       unsigned(reads - launch.inputs.begin()));
+    if (!llvm::is_contained(variant.symbolic[launch.kernel].inPlace, pair) ||
+        llvm::count_if(launch.inputs, isArgument) != 1)
+      return fmt::format("kernel @{} does not read and write each element on one thread", name);
+  }
+  return "";
+}
+
+/// `swage.alias = N` on a result: the caller may pass the memory of argument N for it.
+static Status readAliases(mlir::func::FuncOp entry, Variant &variant) {
+  for (unsigned i = 0; i < entry.getNumResults(); ++i) {
+    mlir::Attribute attr = entry.getResultAttr(i, "swage.alias");
+    if (!attr)
+      continue;
+    auto error = [&](const std::string &why) {
+      return makeError(Stage::Lower,
+                       fmt::format("{}: result {} {}", describeLocation(entry.getLoc()), i, why));
+    };
+    auto number = mlir::dyn_cast<mlir::IntegerAttr>(attr);
+    if (!number || !number.getValue().ult(entry.getNumArguments())) {
+      std::string text;
+      llvm::raw_string_ostream(text) << attr;
+      return error(
+          fmt::format("has swage.alias = {}; needed: the number of one of the {} arguments", text,
+                      entry.getNumArguments()));
+    }
+    unsigned argument = unsigned(number.getValue().getZExtValue());
+    if (std::string problem = aliasProblem(variant, i, argument); !problem.empty())
+      return error(fmt::format("cannot be the memory of argument {}: {}", argument, problem));
+    for (auto [other, taken] : variant.aliases)
+      if (taken == argument)
+        return error(
+            fmt::format("cannot be the memory of argument {}: result {} is", argument, other));
+    variant.aliases.push_back({i, argument});
+  }
+  return {};
+}
+
+Status swage::buildVariant(ProgramIR &program, const std::string &arch, int indexBits,
                            LoweredModule &lowered) {
   Variant &variant = *lowered.variant;
   variant.entryName = program.entryName;
   variant.inputs = program.inputs;
   variant.results = program.results;
-  variant.guards = readGuards(lowered.module->lookupSymbol<mlir::func::FuncOp>(program.entryName),
-                              arch, indexBits);
+  auto entry = lowered.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
+  variant.guards = readGuards(entry, arch, indexBits);
   if (Status read = readLaunches(program, lowered); !read)
     return read;
   addTwins(program, variant);
@@ -326,5 +394,5 @@ Status swage::buildVariant(Program::State &program, const std::string &arch, int
     variant.kernels.push_back(std::move(info));
     variant.symbolic.push_back(symbolicKernel(kernel));
   }
-  return {};
+  return readAliases(entry, variant);
 }

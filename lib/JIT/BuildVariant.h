@@ -12,12 +12,13 @@ struct LoweredModule {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<KernelOp> kernels; ///< of `module`, in the order of the variant's
   std::shared_ptr<Variant> variant = std::make_shared<Variant>();
+  std::optional<size_t> failedKernel; ///< the first that the compiler refused
 };
 
 /// Fills the variant of a prepared module: launches, what they need to know of sizes, guards, and
 /// all that is known of its kernels without their source and machine code. The program's mutex must
 /// be held.
-Status buildVariant(Program::State &program, const std::string &arch, int indexBits,
+Status buildVariant(ProgramIR &program, const std::string &arch, int indexBits,
                     LoweredModule &lowered);
 
 /// Whether all outputs are empty whatever the runtime sizes are.

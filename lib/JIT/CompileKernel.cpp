@@ -28,9 +28,8 @@ static std::string withoutComments(std::string_view source) {
   return text;
 }
 
-Expected<std::shared_ptr<const KernelBinary>> swage::compileKernel(const KernelCompiler &compiler,
-                                                                   KernelCache &cache,
-                                                                   const CompileRequest &request) {
+Expected<CacheKey> swage::cacheKeyOf(const KernelCompiler &compiler,
+                                     const CompileRequest &request) {
   auto flags = compiler.options(request);
   if (!flags)
     return flags.takeError();
@@ -45,17 +44,28 @@ Expected<std::shared_ptr<const KernelBinary>> swage::compileKernel(const KernelC
   fields.arch = request.arch;
   fields.compiler = compiler.identity();
   fields.entryNames = {request.entry};
-  CacheKey key = CacheKey::make(fields);
-  auto compile = [&] { return compiler.compile(request); };
-  if (!request.wantPtx)
-    return cache.getOrCompile(key, compile);
-  // Entries with PTX are entries of their own, so that they are found again; a later request
-  // without PTX finds the machine code too.
-  fields.options.push_back("with PTX");
-  auto binary = cache.getOrCompile(CacheKey::make(fields), compile);
-  if (!binary)
+  // Entries with PTX are entries of their own, so that they are found again.
+  if (request.wantPtx)
+    fields.options.push_back("with PTX");
+  return CacheKey::make(fields);
+}
+
+Expected<std::shared_ptr<const KernelBinary>> swage::compileKernel(const KernelCompiler &compiler,
+                                                                   KernelCache &cache,
+                                                                   const CompileRequest &request) {
+  auto key = cacheKeyOf(compiler, request);
+  if (!key)
+    return key.takeError();
+  auto binary = cache.getOrCompile(*key, [&] { return compiler.compile(request); });
+  if (!binary || !request.wantPtx)
     return binary;
-  auto bare = cache.getOrCompile(key, [&]() -> Expected<KernelBinary> {
+  // A later request without PTX finds the machine code too.
+  CompileRequest plain = request;
+  plain.wantPtx = false;
+  auto bareKey = cacheKeyOf(compiler, plain);
+  if (!bareKey)
+    return bareKey.takeError();
+  auto bare = cache.getOrCompile(*bareKey, [&]() -> Expected<KernelBinary> {
     KernelBinary copy = **binary;
     copy.ptx.clear();
     return copy;

@@ -7,20 +7,25 @@
 #include "BuildVariant.h"
 #include "Dump.h"
 #include "ExecutableState.h"
+#include "Override.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "swage/Codegen/EmitCuda.h"
 #include "swage/Codegen/TemplateLibrary.h"
+#include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
 #include "swage/JIT/CompileKernel.h"
+#include "swage/JIT/Disassembler.h"
 #include "swage/JIT/Nvrtc.h"
 #include "swage/JIT/Progress.h"
 #include "swage/Pipelines/Pipelines.h"
+#include "swage/Runtime/Trace.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <fmt/format.h>
-#include <thread>
 
 using namespace swage;
 
@@ -28,47 +33,105 @@ using namespace swage;
 // Machine code
 //===----------------------------------------------------------------------===//
 
-static std::shared_ptr<KernelCache> processCache() {
-  static auto *cache =
-      new std::shared_ptr<KernelCache>(std::make_shared<KernelCache>(Options::get()));
-  return *cache;
+static KernelCache &cacheOf(const CompileOptions &options, const Context &context) {
+  return options.cache ? *options.cache : context.cache();
 }
 
 namespace {
+/// Another compiler, and whether it was asked.
+class Watched : public KernelCompiler {
+public:
+  explicit Watched(const KernelCompiler &compiler) : compiler(compiler) {}
+
+  KernelTarget target() const override { return compiler.target(); }
+  std::string identity() const override { return compiler.identity(); }
+  Expected<std::vector<std::string>> options(const CompileRequest &request) const override {
+    return compiler.options(request);
+  }
+  Expected<KernelBinary> compile(const CompileRequest &request) const override {
+    wasAsked = true;
+    return compiler.compile(request);
+  }
+
+  mutable bool wasAsked = false;
+
+private:
+  const KernelCompiler &compiler;
+};
+
 /// Compiles the kernels of a variant, several at once.
 class MachineCode {
 public:
-  MachineCode(const CompileOptions &options, const KernelCompiler &compiler,
-              const std::vector<TemplateFile> &templates)
-      : options(options), compiler(compiler), headers(headersFor(compiler.target(), templates)),
-        cache(options.cache ? options.cache : processCache()) {}
+  MachineCode(const VariantRequest &variant, const Context &context, const KernelCompiler &compiler,
+              const std::vector<TemplateFile> &templates, Artifact *artifact)
+      : variant(variant), options(variant.options), context(context), compiler(compiler),
+        headers(headersFor(compiler.target(), templates)), artifact(artifact) {}
 
-  Status run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip);
+  /// `failed`: the first kernel that the compiler refused, if that is the error.
+  Status run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip,
+             std::optional<size_t> &failed);
 
 private:
+  CompileRequest requestFor(const KernelInfo &kernel) const;
   Expected<std::shared_ptr<const KernelBinary>> compile(const KernelInfo &kernel) const;
+  void describe(const std::vector<KernelInfo> &kernels) const;
 
+  const VariantRequest &variant;
   const CompileOptions &options;
+  const Context &context;
   const KernelCompiler &compiler;
   const std::vector<std::pair<std::string, std::string>> headers;
-  std::shared_ptr<KernelCache> cache;
+  Artifact *artifact;
 };
 } // namespace
 
-Expected<std::shared_ptr<const KernelBinary>> MachineCode::compile(const KernelInfo &kernel) const {
+CompileRequest MachineCode::requestFor(const KernelInfo &kernel) const {
   CompileRequest request;
   request.source = kernel.source;
-  request.name = kernel.name + ".cu";
+  // Messages of the compiler name the file that a person can edit.
+  request.name = kernel.overriddenBy.empty() ? kernel.name + ".cu" : kernel.overriddenBy;
   request.entry = kernel.name;
   request.arch = options.arch;
   request.headers = headers;
-  request.wantPtx = !options.dumpDir.empty() && compiler.target() == KernelTarget::Gpu;
-  return compileKernel(compiler, *cache, request);
+  request.wantPtx = (artifact || options.environment.dump.wants(DumpPtx)) &&
+                    compiler.target() == KernelTarget::Gpu;
+  return request;
 }
 
-Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip) {
-  std::vector<Error> errors(kernels.size());
-  std::vector<char> failed(kernels.size(), 0);
+Expected<std::shared_ptr<const KernelBinary>> MachineCode::compile(const KernelInfo &kernel) const {
+  TraceSpan span(context, TraceEvent::Kind::Compile, kernel.name, options.arch, variant.reason);
+  Watched watched(compiler);
+  auto binary = compileKernel(watched, cacheOf(options, context), requestFor(kernel));
+  if (!watched.wasAsked)
+    span.event.kind = TraceEvent::Kind::CacheHit;
+  if (!binary)
+    span.cancel();
+  return binary;
+}
+
+/// Keys and disassembly.
+void MachineCode::describe(const std::vector<KernelInfo> &kernels) const {
+  for (const KernelInfo &kernel : kernels) {
+    Artifact::OfKernel described;
+    described.info = kernel;
+    if (auto key = cacheKeyOf(compiler, requestFor(kernel)))
+      described.key = key->hash.hex();
+    if (!kernel.binary) {
+      described.sassProblem = "there is nothing to compile";
+    } else if (compiler.target() != KernelTarget::Gpu) {
+      described.sassProblem = "it was compiled for the simulator";
+    } else if (auto sass = disassemble(*kernel.binary, options.environment.disassembler)) {
+      described.sass = std::move(*sass);
+    } else {
+      described.sassProblem = sass.error().message;
+    }
+    artifact->kernels.push_back(std::move(described));
+  }
+}
+
+Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip,
+                        std::optional<size_t> &failed) {
+  std::vector<Status> outcomes(kernels.size());
   std::atomic<size_t> next{0}, finished{0};
   Progress progress(options.progress,
                     fmt::format("compiling {} kernels for {}", kernels.size(), options.arch));
@@ -76,34 +139,31 @@ Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<bool
     for (size_t i = next++; i < kernels.size(); i = next++) {
       if (!skip[i]) {
         auto binary = compile(kernels[i]);
-        if (binary) {
+        if (binary)
           kernels[i].binary = *binary;
-        } else {
-          failed[i] = 1;
-          errors[i] = binary.takeError();
-        }
+        else
+          outcomes[i] = binary.takeError();
       }
       progress.update(fmt::format("compiled {} of {} kernels for {}", ++finished, kernels.size(),
                                   options.arch));
     }
   };
-  unsigned cores = std::min(8u, std::max(1u, std::thread::hardware_concurrency()));
-  unsigned count = options.threads ? options.threads : cores;
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::min<size_t>(count, kernels.size()); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
+  size_t count = options.threads ? options.threads : kernels.size();
+  context.runAll(std::vector<std::function<void()>>(std::min(count, kernels.size()), work));
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (!failed[i])
+    if (outcomes[i])
       continue;
-    Error &error = errors[i];
-    error.message = fmt::format("kernel @{}: {}", kernels[i].name, error.message);
-    if (!options.dumpDir.empty())
-      error.sourcePath = dumpedSource(options.dumpDir, kernels[i].name);
-    return std::move(error);
+    Error error = outcomes[i].takeError();
+    std::string file = kernels[i].overriddenBy;
+    if (!file.empty())
+      file = fmt::format(" from '{}' (SWAGE_OVERRIDE)", printable(file));
+    error.message = fmt::format("kernel @{}{}: {}", kernels[i].name, file, error.message);
+    if (error.stage == Stage::Compile)
+      failed = i;
+    return error;
   }
+  if (artifact)
+    describe(kernels);
   return {};
 }
 
@@ -134,6 +194,11 @@ static Status setAlignment(mlir::func::FuncOp entry, const std::vector<int64_t> 
   return {};
 }
 
+static double millisecondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
 static bool isSimulated(const CompileOptions &options) {
   return options.compiler && options.compiler->target() == KernelTarget::Simulator;
 }
@@ -151,7 +216,7 @@ static std::string quoted(const std::string &word) {
 
 /// A command line that fails in the same way: of the kernel alone where its source was kept, else
 /// of the whole graph where its text is a file; nothing where there is no such command.
-static std::string reproduction(const Program::State &program, const CompileOptions &options,
+static std::string reproduction(const ProgramIR &program, const CompileOptions &options,
                                 int indexBits, const Error &error) {
   bool simulated = isSimulated(options);
   if (!error.sourcePath.empty()) {
@@ -188,16 +253,29 @@ static std::string reproduction(const Program::State &program, const CompileOpti
   return line;
 }
 
-/// Passes, emission and machine code. On an error, `lowered` and `snapshots` hold what there is.
-static Status fillVariant(Program::State &program, const CompileOptions &options, int indexBits,
-                          LoweredModule &lowered, IRSnapshots &snapshots) {
-  std::vector<TemplateFile> fromDirectory;
-  if (!options.templateDir.empty()) {
-    auto loaded = loadTemplates(options.templateDir);
-    if (!loaded)
-      return loaded.takeError();
-    fromDirectory = std::move(*loaded);
+/// Says of the arguments what guards promise.
+static void setPromises(mlir::func::FuncOp entry, const std::vector<Guards::Extent> &extents) {
+  size_t next = 0;
+  mlir::Builder builder(entry.getContext());
+  for (unsigned i = 0; i < entry.getNumArguments() && next < extents.size(); ++i) {
+    auto type = mlir::cast<mlir::RankedTensorType>(entry.getArgumentTypes()[i]);
+    llvm::SmallVector<int64_t> multiples(size_t(type.getRank()), 1), limits(multiples.size(), 0);
+    for (unsigned dim = 0; dim < type.getRank() && next < extents.size(); ++dim)
+      if (type.isDynamicDim(dim)) {
+        multiples[dim] = extents[next].multipleOf;
+        limits[dim] = extents[next++].atMost;
+      }
+    if (llvm::any_of(multiples, [](int64_t multiple) { return multiple != 1; }))
+      entry.setArgAttr(i, SwageDialect::kMultipleOf, builder.getDenseI64ArrayAttr(multiples));
+    if (llvm::any_of(limits, [](int64_t limit) { return limit != 0; }))
+      entry.setArgAttr(i, SwageDialect::kAtMost, builder.getDenseI64ArrayAttr(limits));
   }
+}
+
+/// The passes. On an error, `lowered` and `snapshots` hold what there is.
+static Status lower(ProgramIR &program, const VariantRequest &request, bool wantsSnapshots,
+                    LoweredModule &lowered, IRSnapshots &snapshots) {
+  const CompileOptions &options = request.options;
   lowered.module = program.module->clone();
   auto entry = lowered.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
   for (auto function : llvm::make_early_inc_range(lowered.module->getOps<mlir::func::FuncOp>()))
@@ -205,28 +283,30 @@ static Status fillVariant(Program::State &program, const CompileOptions &options
       function.erase();
   if (Status aligned = setAlignment(entry, options.alignment); !aligned)
     return aligned;
+  setPromises(entry, request.extents);
 
-  Variant &variant = *lowered.variant;
   {
     Progress progress(options.progress, "running the passes");
     DiagnosticCollector diagnostics(program.context);
     mlir::PassManager manager(&program.context);
     KernelPipelineOptions pipeline;
     pipeline.arch = options.arch;
-    pipeline.index = indexBits;
+    pipeline.index = request.indexBits;
     pipeline.fuse = options.fuse;
     buildKernelPipeline(manager, pipeline);
-    if (!options.dumpDir.empty())
+    if (wantsSnapshots)
       recordPasses(manager, snapshots);
     if (mlir::failed(manager.run(*lowered.module)))
       return diagnostics.take(Stage::Lower, program.filename + ": the passes failed");
-    variant.remarks = std::move(diagnostics.remarks);
+    lowered.variant->remarks = std::move(diagnostics.remarks);
   }
   std::string arch = (isSimulated(options) ? std::string(kSimulatedArch) : "") + options.arch;
-  if (Status built = buildVariant(program, arch, indexBits, lowered); !built)
-    return built;
+  return buildVariant(program, arch, request.indexBits, lowered);
+}
 
-  std::vector<bool> skip;
+/// The kernels' texts.
+static Status emit(ProgramIR &program, const CompileOptions &options, LoweredModule &lowered) {
+  Variant &variant = *lowered.variant;
   for (size_t i = 0; i < lowered.kernels.size(); ++i) {
     DiagnosticCollector diagnostics(program.context);
     mlir::FailureOr<KernelSource> source = emitCuda(lowered.kernels[i]);
@@ -234,56 +314,118 @@ static Status fillVariant(Program::State &program, const CompileOptions &options
       return diagnostics.take(Stage::Lower, fmt::format("kernel @{} cannot be printed as CUDA",
                                                         variant.kernels[i].name));
     variant.kernels[i].source = std::move(source->text);
-    skip.push_back(isAlwaysEmpty(lowered.kernels[i]));
   }
+  return applyOverrides(
+      options.environment.overrides, variant.kernels,
+      [](const std::string &line) { std::fprintf(stderr, "swage: %s\n", line.c_str()); });
+}
 
-  std::shared_ptr<const KernelCompiler> compiler = options.compiler;
+static Status compileKernels(const Context &context, const VariantRequest &request,
+                             const std::vector<bool> &skip, LoweredModule &lowered,
+                             Artifact *artifact) {
+  const CompileOptions &options = request.options;
+  std::vector<TemplateFile> fromDirectory;
+  if (!options.templateDir.empty()) {
+    auto loaded = loadTemplates(options.templateDir);
+    if (!loaded)
+      return loaded.takeError();
+    fromDirectory = std::move(*loaded);
+  }
+  auto compiler = options.compiler ? options.compiler : context.options().compiler;
   if (!compiler) {
     auto nvrtc = Nvrtc::get();
     if (!nvrtc)
       return nvrtc.takeError();
     compiler = *nvrtc;
   }
-  MachineCode code(options, *compiler,
-                   options.templateDir.empty() ? embeddedTemplates() : fromDirectory);
-  return code.run(variant.kernels, skip);
+  MachineCode code(request, context, *compiler,
+                   options.templateDir.empty() ? embeddedTemplates() : fromDirectory, artifact);
+  return code.run(lowered.variant->kernels, skip, lowered.failedKernel);
 }
 
-Expected<std::shared_ptr<const Variant>>
-swage::compileVariant(Program::State &program, const CompileOptions &options, int indexBits) {
+Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &program,
+                                                               const Context &context,
+                                                               const VariantRequest &request,
+                                                               Artifact *artifact) {
+  const CompileOptions &options = request.options;
   if (auto known = DeviceProperties::forArch(options.arch); !known)
     return known.takeError();
-  if (!options.dumpDir.empty())
-    if (Status usable = checkDumpDir(options.dumpDir); !usable)
+  const DumpRequest &dump = options.environment.dump;
+  if (!dump.directory.empty())
+    if (Status usable = checkDumpDir(dump.directory); !usable)
       return usable.takeError();
+  // Held for all that touches the graph's context, the end of `lowered` too; not for the compiler.
+  std::unique_lock<std::mutex> lock(program.mutex);
   LoweredModule lowered;
   IRSnapshots snapshots;
-  Status filled = fillVariant(program, options, indexBits, lowered, snapshots);
+  Status filled;
+  {
+    TraceSpan span(context, TraceEvent::Kind::Lower, program.entryName, options.arch,
+                   request.reason);
+    filled = lower(program, request, artifact || dump.wants(DumpIR), lowered, snapshots);
+    if (filled)
+      filled = emit(program, options, lowered);
+    if (!filled)
+      span.cancel();
+    if (artifact)
+      artifact->lowerMilliseconds = millisecondsSince(span.event.begin);
+  }
   if (filled) {
-    if (!options.dumpDir.empty())
-      if (Status written = writeDump(options.dumpDir, snapshots, lowered); !written)
+    std::vector<bool> skip;
+    for (KernelOp kernel : lowered.kernels)
+      skip.push_back(isAlwaysEmpty(kernel));
+    lock.unlock();
+    auto begin = std::chrono::steady_clock::now();
+    filled = compileKernels(context, request, skip, lowered, artifact);
+    if (artifact)
+      artifact->compileMilliseconds = millisecondsSince(begin);
+    lock.lock();
+  }
+  if (artifact)
+    artifact->passes = snapshots.modules;
+  if (filled) {
+    if (!dump.directory.empty())
+      if (Status written = writeDump(options.environment, snapshots, lowered); !written)
         return written.takeError();
     return std::shared_ptr<const Variant>(std::move(lowered.variant));
   }
   Error error = filled.takeError();
-  if (!options.dumpDir.empty())
-    if (Status written = writeDump(options.dumpDir, snapshots, lowered, &error); !written)
-      error.sourcePath.clear(); // what failed matters more than that it was not written
+  // That a dump was not written matters less than what failed.
+  bool isDumped =
+      !dump.directory.empty() && writeDump(options.environment, snapshots, lowered, error.log);
+  if (lowered.failedKernel) {
+    const KernelInfo &kernel = lowered.variant->kernels[*lowered.failedKernel];
+    if (!kernel.overriddenBy.empty())
+      error.sourcePath = kernel.overriddenBy;
+    else if (isDumped && dump.wants(DumpCuda))
+      error.sourcePath = dumpedSource(dump.directory, kernel.name);
+    else
+      error.sourcePath = cacheOf(options, context).keepFailedSource(kernel.source, error.log);
+  }
   if (error.stage == Stage::Lower || error.stage == Stage::Compile)
-    error.reproduce = reproduction(program, options, indexBits, error);
+    error.reproduce = reproduction(program, options, request.indexBits, error);
   return error;
 }
 
-Expected<Executable> Program::compile(const CompileOptions &options) const {
-  std::lock_guard<std::mutex> lock(state->mutex);
-  auto executable = std::make_shared<Executable::State>();
-  executable->program = state;
-  executable->options = options;
-  if (options.dumpDir.empty())
-    executable->options.dumpDir = Options::get().dump.directory;
-  auto variant = compileVariant(*state, executable->options, options.indexBits);
-  if (!variant)
-    return variant.takeError();
-  executable->narrow = std::move(*variant);
-  return Executable(std::move(executable));
+Expected<std::vector<ExtentNeeds>> swage::findNeeds(ProgramIR &program) {
+  std::vector<SymbolicLaunch::Size> places = dynamicExtents(program.inputs);
+  std::vector<ExtentNeeds> needs(places.size());
+  if (places.empty())
+    return needs;
+  std::lock_guard<std::mutex> lock(program.mutex);
+  LoweredModule lowered;
+  IRSnapshots none;
+  if (Status passed = lower(program, {}, /*wantsSnapshots=*/false, lowered, none); !passed)
+    return passed.takeError();
+  for (const SymbolicLaunch &launch : lowered.variant->launches) {
+    auto ofKernel = symbolNeeds(lowered.kernels[launch.kernel]);
+    for (size_t i = 0; i < std::min<size_t>(ofKernel.size(), launch.sizes.size()); ++i)
+      for (size_t extent = 0; extent < places.size(); ++extent)
+        if (places[extent].argument == launch.sizes[i].argument &&
+            places[extent].dim == launch.sizes[i].dim) {
+          needs[extent].multiple |= ofKernel[i].multiple;
+          needs[extent].limit |= ofKernel[i].limit;
+        }
+  }
+  return needs;
 }

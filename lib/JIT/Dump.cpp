@@ -5,6 +5,7 @@
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
+#include "swage/JIT/Disassembler.h"
 #include "swage/Support/Text.h"
 #include "llvm/Support/JSON.h"
 
@@ -146,33 +147,56 @@ std::string swage::dumpedSource(const std::string &directory, const std::string 
   return directory + "/" + kernel + "/" + kernel + ".cu";
 }
 
-Status swage::writeDump(const std::string &directory, const IRSnapshots &snapshots,
-                        const LoweredModule &lowered, const Error *failure) {
+/// The files of a kernel: (name, content).
+static std::vector<std::pair<std::string, std::string>>
+filesOf(unsigned index, const Options &environment, const IRSnapshots &snapshots,
+        const LoweredModule &lowered, const std::string &failureLog) {
+  const KernelInfo &kernel = lowered.variant->kernels[index];
+  const DumpRequest &dump = environment.dump;
+  std::vector<std::pair<std::string, std::string>> files;
+  auto add = [&](DumpPart part, const std::string &extension, const std::string &bytes) {
+    if (dump.wants(part))
+      files.push_back({kernel.name + extension, bytes});
+  };
+  for (const IRSnapshots::OfKernel &snapshot : snapshots.kernels)
+    if (snapshot.kernel == kernel.name)
+      files.push_back({snapshot.file, snapshot.text});
+  add(DumpCuda, ".cu", kernel.source);
+  if (dump.wants(DumpLaunch))
+    files.push_back({"launch.json", launchDescription(lowered, index)});
+  if (lowered.failedKernel == index)
+    add(DumpLog, ".log", failureLog);
+  if (!kernel.binary)
+    return files;
+  const KernelBinary &binary = *kernel.binary;
+  bool isSimulated = binary.target() == KernelTarget::Simulator;
+  add(DumpCubin, isSimulated ? ".so" : ".cubin", binary.image);
+  add(DumpLog, ".log", binary.log);
+  if (isSimulated)
+    return files;
+  add(DumpPtx, ".ptx", binary.ptx);
+  if (dump.wants(DumpSass)) {
+    auto sass = disassemble(binary, environment.disassembler);
+    add(DumpSass, ".sass", sass ? *sass : fmt::format("// no SASS: {}\n", sass.error().message));
+  }
+  return files;
+}
+
+Status swage::writeDump(const Options &environment, const IRSnapshots &snapshots,
+                        const LoweredModule &lowered, const std::string &failureLog) {
+  const std::string &directory = environment.dump.directory;
   for (const auto &[file, text] : snapshots.modules)
     if (Status written = writeFile(directory + "/" + file, text); !written)
       return cannotWrite(directory, written.error().message);
   for (unsigned i = 0; i < lowered.variant->kernels.size(); ++i) {
-    const KernelInfo &kernel = lowered.variant->kernels[i];
-    std::string folder = directory + "/" + kernel.name;
+    auto files = filesOf(i, environment, snapshots, lowered, failureLog);
+    if (files.empty())
+      continue;
+    std::string folder = directory + "/" + lowered.variant->kernels[i].name;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
     if (error)
       return cannotWrite(folder, error.message());
-    std::vector<std::pair<std::string, std::string>> files;
-    for (const IRSnapshots::OfKernel &snapshot : snapshots.kernels)
-      if (snapshot.kernel == kernel.name)
-        files.push_back({snapshot.file, snapshot.text});
-    files.push_back({kernel.name + ".cu", kernel.source});
-    files.push_back({"launch.json", launchDescription(lowered, i)});
-    if (kernel.binary) {
-      bool simulated = kernel.binary->target() == KernelTarget::Simulator;
-      if (!simulated)
-        files.push_back({kernel.name + ".ptx", kernel.binary->ptx});
-      files.push_back({kernel.name + (simulated ? ".so" : ".cubin"), kernel.binary->image});
-      files.push_back({kernel.name + ".log", kernel.binary->log});
-    } else if (failure && failure->sourcePath == dumpedSource(directory, kernel.name)) {
-      files.push_back({kernel.name + ".log", failure->log});
-    }
     for (const auto &[file, bytes] : files)
       if (Status written = writeFile(folder + "/" + file, bytes); !written)
         return cannotWrite(folder, written.error().message);

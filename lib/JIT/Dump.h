@@ -31,10 +31,10 @@ Status checkDumpDir(const std::string &directory);
 /// Where the dump has the source of a kernel.
 std::string dumpedSource(const std::string &directory, const std::string &kernel);
 
-/// Writes everything there is into `directory`, each file complete or not at all; after a failure
-/// also the compiler's log, next to the source that it is about.
-Status writeDump(const std::string &directory, const IRSnapshots &snapshots,
-                 const LoweredModule &lowered, const Error *failure = nullptr);
+/// Writes what `environment.dump` asks for, as far as it is there, each file complete or not at
+/// all. `failureLog`: of the kernel that the compiler refused.
+Status writeDump(const Options &environment, const IRSnapshots &snapshots,
+                 const LoweredModule &lowered, const std::string &failureLog = {});
 
 } // namespace swage
 

@@ -33,8 +33,8 @@ Expected<Layout> Executable::layout(const std::vector<Dims> &inputs) const {
   {
     std::lock_guard<std::mutex> own(state->mutex);
     if (!state->wide) {
-      std::lock_guard<std::mutex> lock(state->program->mutex);
-      auto compiled = compileVariant(*state->program, state->options, 64);
+      VariantRequest request{state->options, 64, {}, "offsets of these shapes need 64 bits"};
+      auto compiled = compileVariant(*state->program.ir(), state->program.context(), request);
       if (!compiled)
         return compiled.takeError();
       state->wide = *compiled;
@@ -47,6 +47,21 @@ Expected<Layout> Executable::layout(const std::vector<Dims> &inputs) const {
   if (*wide)
     return std::move(**wide);
   return makeError(Stage::Input, "offsets do not fit 64 bits");
+}
+
+Expected<Executable> Program::compile() const { return compile(CompileOptions()); }
+
+Expected<Executable> Program::compile(const CompileOptions &options) const {
+  if (Status own = context().checkProcess(); !own)
+    return own.takeError();
+  if (!ir())
+    return makeError(Stage::Input, "a program from a bundle has no graph that could be compiled");
+  auto variant = compileVariant(*ir(), context(), {options, options.indexBits, {}, {}});
+  if (!variant)
+    return variant.takeError();
+  auto executable = std::shared_ptr<Executable::State>(
+      new Executable::State{*this, options, std::move(*variant), {}, nullptr});
+  return Executable(std::move(executable));
 }
 
 Expected<std::vector<Dims>> Executable::shapes(const std::vector<Dims> &inputs) const {

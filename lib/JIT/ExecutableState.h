@@ -1,22 +1,39 @@
-//===- ExecutableState.h - What Executable holds --------------------------===//
+//===- ExecutableState.h - Making variants, and what Executable holds -----===//
 #ifndef SWAGE_LIB_JIT_EXECUTABLESTATE_H
 #define SWAGE_LIB_JIT_EXECUTABLESTATE_H
 
 #include "swage/JIT/ProgramIR.h"
 
+#include <memory>
+#include <mutex>
+
 namespace swage {
 
 struct Executable::State {
-  std::shared_ptr<Program::State> program;
+  Program program; ///< keeps the graph
   CompileOptions options;
   std::shared_ptr<const Variant> narrow;
-  std::mutex mutex; ///< of `wide`; taken before the program's
+  std::mutex mutex; ///< of `wide`
   std::shared_ptr<const Variant> wide;
 };
 
-/// Passes, emission and the compiler. The program's mutex must be held.
-Expected<std::shared_ptr<const Variant>>
-compileVariant(Program::State &program, const CompileOptions &options, int indexBits);
+/// What to make of a graph.
+struct VariantRequest {
+  CompileOptions options;
+  int indexBits = 0;
+  /// Promises about the dynamic extents of the inputs, as in Guards; empty: there are none.
+  std::vector<Guards::Extent> extents;
+  std::string reason; ///< why it is needed, for events
+};
+
+/// Passes and emission, with the program's mutex held, then the compiler, without.  `artifact`, if
+/// given, receives the IR after each pass, keys and PTX.
+Expected<std::shared_ptr<const Variant>> compileVariant(ProgramIR &program, const Context &context,
+                                                        const VariantRequest &request,
+                                                        Artifact *artifact = nullptr);
+
+/// Which of the dynamic extents of the inputs schedules depend on.  Runs the passes.
+Expected<std::vector<ExtentNeeds>> findNeeds(ProgramIR &program);
 
 } // namespace swage
 

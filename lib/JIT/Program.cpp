@@ -4,6 +4,7 @@
 // it contains may end the process.
 //
 //===----------------------------------------------------------------------===//
+#include "JitSource.h"
 #include "swage/JIT/ProgramIR.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -13,6 +14,7 @@
 #include "mlir/Parser/Parser.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "swage/Runtime/Trace.h"
 #include "swage/Support/Text.h"
 #include "swage/Support/TextGuard.h"
 
@@ -66,9 +68,16 @@ std::string swage::describeLocation(mlir::Location location) {
   return text;
 }
 
+/// As it may be shown: names in a graph are anybody's, and may hold escapes for a terminal.
 static std::string describe(const mlir::Diagnostic &diagnostic) {
   std::string place = describeLocation(diagnostic.getLocation());
-  return (place.empty() ? "" : place + ": ") + diagnostic.str();
+  std::string text = (place.empty() ? "" : place + ": ") + diagnostic.str(), shown;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    shown += (at ? "\n" : "") + printable(std::string_view(text).substr(at, end - at));
+    at = end + 1;
+  }
+  return shown;
 }
 
 DiagnosticCollector::DiagnosticCollector(mlir::MLIRContext &context)
@@ -86,25 +95,46 @@ DiagnosticCollector::DiagnosticCollector(mlir::MLIRContext &context)
       }) {}
 
 Error DiagnosticCollector::take(Stage stage, const std::string &otherwise) const {
-  return makeError(stage, errors.empty() ? otherwise : errors);
+  return makeError(stage, errors.empty() ? printable(otherwise) : errors);
 }
 
 //===----------------------------------------------------------------------===//
 // Program
 //===----------------------------------------------------------------------===//
 
-Expected<Program> Program::parse(std::string_view text, const ParseOptions &options) {
+/// Kernels take no constants but splats, so that small ones matter only where arithmetic on them
+/// folds to one; with large ones that arithmetic alone could take all time and memory.
+static Status checkConstants(mlir::func::FuncOp entry) {
+  constexpr int64_t kLargest = 4096;
+  Status status;
+  entry.walk([&](mlir::arith::ConstantOp op) {
+    auto elements = mlir::dyn_cast<mlir::ElementsAttr>(op.getValue());
+    if (!elements || elements.isSplat() || elements.getNumElements() <= kLargest)
+      return mlir::WalkResult::advance();
+    status = makeError(
+        Stage::Verify,
+        fmt::format("{}: a constant that is no splat has {} elements, but may have {}; pass such a "
+                    "tensor as an argument",
+                    describeLocation(op.getLoc()), elements.getNumElements(), kLargest));
+    return mlir::WalkResult::interrupt();
+  });
+  return status;
+}
+
+static Expected<std::shared_ptr<ProgramIR>> parseIR(std::string_view text,
+                                                    const ParseOptions &options) {
   if (Status guarded = guardText(text, options.filename); !guarded)
     return guarded.takeError();
-  auto state = std::make_shared<State>();
+  auto state = std::make_shared<ProgramIR>();
   state->context.loadDialect<mlir::arith::ArithDialect, mlir::func::FuncDialect,
                              mlir::math::MathDialect, mlir::tensor::TensorDialect, SwageDialect>();
   state->entryName = options.entry;
   state->filename = options.filename;
   DiagnosticCollector diagnostics(state->context);
   mlir::ParserConfig config(&state->context, /*verifyAfterParse=*/false);
-  state->module = mlir::parseSourceString<mlir::ModuleOp>(llvm::StringRef(text.data(), text.size()),
-                                                          config, options.filename);
+  // MLIR's lexer looks for a NUL behind the text, which a view need not have.
+  state->module =
+      mlir::parseSourceString<mlir::ModuleOp>(std::string(text), config, options.filename);
   if (!state->module)
     return diagnostics.take(Stage::Parse, options.filename + ": cannot be parsed");
   if (mlir::failed(mlir::verify(*state->module)))
@@ -117,8 +147,8 @@ Expected<Program> Program::parse(std::string_view text, const ParseOptions &opti
       state->entry = function;
   }
   if (!state->entry) {
-    std::string message =
-        fmt::format("{}: there is no function @{}", options.filename, printable(options.entry));
+    std::string message = fmt::format("{}: there is no function @{}", printable(options.filename),
+                                      printable(options.entry));
     message += names.empty() ? "; the module has no functions"
                              : "; the module has @" + printable(join(names, ", @"));
     return makeError(Stage::Input, message);
@@ -127,6 +157,8 @@ Expected<Program> Program::parse(std::string_view text, const ParseOptions &opti
   if (state->entry.isDeclaration())
     return makeError(Stage::Verify,
                      fmt::format("{}: function @{} has no body", place, printable(options.entry)));
+  if (Status small = checkConstants(state->entry); !small)
+    return small.takeError();
   // Whatever else a module holds: only the entry function and its kernels are compiled.
   for (auto [index, type] : llvm::enumerate(state->entry.getArgumentTypes())) {
     auto tensor = tensorTypeOf(
@@ -142,8 +174,19 @@ Expected<Program> Program::parse(std::string_view text, const ParseOptions &opti
       return tensor.takeError();
     state->results.push_back(std::move(*tensor));
   }
-  return Program(std::move(state));
+  return state;
 }
 
-const std::vector<TensorType> &Program::inputs() const { return state->inputs; }
-const std::vector<TensorType> &Program::results() const { return state->results; }
+Expected<Program> Program::parse(std::string_view text, const ParseOptions &options,
+                                 const Context &context) {
+  if (Status own = context.checkProcess(); !own)
+    return own.takeError();
+  TraceSpan span(context, TraceEvent::Kind::Parse, options.entry, options.filename);
+  auto state = parseIR(text, options);
+  if (!state) {
+    span.cancel();
+    return state.takeError();
+  }
+  ProgramIR &ir = **state;
+  return create(ir.entryName, ir.inputs, ir.results, compilerSource(*state, context), context);
+}

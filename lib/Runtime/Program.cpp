@@ -162,6 +162,7 @@ const std::string &Program::name() const { return state->name; }
 const std::vector<TensorType> &Program::inputs() const { return state->inputs; }
 const std::vector<TensorType> &Program::results() const { return state->results; }
 const Context &Program::context() const { return state->context; }
+ProgramIR *Program::ir() const { return state->source->ir(); }
 
 Expected<Plan> Program::plan(const Device &device, const std::vector<Dims> &inputs, PlanMode mode,
                              const std::vector<uint8_t> &alignment) const {

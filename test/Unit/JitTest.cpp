@@ -116,7 +116,7 @@ TEST_F(JitTest, AnUnknownArchitectureIsNamed) {
 
 TEST_F(JitTest, AnUnwritableDumpIsRefusedAtOnce) {
   CompileOptions options;
-  options.dumpDir = "/proc/swage-dump";
+  options.environment.dump.directory = "/proc/swage-dump";
   auto executable = compile(kChain, options);
   ASSERT_FALSE(executable);
   expectPart(executable.error().message, "/proc/swage-dump");
@@ -130,7 +130,7 @@ TEST_F(JitTest, AFailedCompileLeavesItsDump) {
   fs::create_directories(folder / "templates" / "swage");
   ASSERT_TRUE(writeFile(folder / "templates" / "swage" / "pointwise.cuh", "#error planted\n"));
   CompileOptions options;
-  options.dumpDir = folder / "dump";
+  options.environment.dump.directory = folder / "dump";
   options.templateDir = folder / "templates";
   auto executable = compile(kChain, options);
   ASSERT_FALSE(executable);
@@ -392,7 +392,7 @@ TEST_F(JitTest, AFailedCompileForTheSimulatorNamesItsOwnCommand) {
   compiler->fails = true;
   CompileOptions options;
   options.compiler = compiler;
-  options.dumpDir = testing::TempDir() + "swage-simulated-dump";
+  options.environment.dump.directory = testing::TempDir() + "swage-simulated-dump";
   auto executable = compile(kChain, options);
   ASSERT_FALSE(executable);
   expectPart(executable.error().reproduce, "swage-sim --compile-only ");

@@ -47,10 +47,10 @@ static Status judgeCase(const Device &device, const Program &program, const Exec
   auto actual = runGuarded(device, plan, *layout, inputs);
   if (!actual)
     return actual.takeError();
-  DiagnosticCollector diagnostics(program.internals().context);
+  DiagnosticCollector diagnostics(program.ir()->context);
   reference::EvaluateOptions options;
   options.stored.insert(executable.storedLocations().begin(), executable.storedLocations().end());
-  auto expected = reference::evaluate(program.internals().entry, pointers, options);
+  auto expected = reference::evaluate(program.ir()->entry, pointers, options);
   if (mlir::failed(expected))
     return diagnostics.take(Stage::Run, "the reference could not be evaluated");
   for (size_t i = 0; i < actual->size(); ++i) {

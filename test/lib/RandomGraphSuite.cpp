@@ -157,11 +157,11 @@ std::string Suite::runFamily(const Case &test, reference::InputFamily family, bo
                                 : runTwice(device, *plan, *layout, inputs);
     if (!actual)
       return how + ": " + actual.error().str();
-    DiagnosticCollector diagnostics(test.program->internals().context);
+    DiagnosticCollector diagnostics(test.program->ir()->context);
     reference::EvaluateOptions evaluating;
     evaluating.stored.insert(executable.storedLocations().begin(),
                              executable.storedLocations().end());
-    auto expected = reference::evaluate(test.program->internals().entry, pointers, evaluating);
+    auto expected = reference::evaluate(test.program->ir()->entry, pointers, evaluating);
     if (mlir::failed(expected))
       return how + ": reference: " + diagnostics.errors;
     for (size_t i = 0; i < actual->size(); ++i) {

@@ -70,10 +70,12 @@ static cl::opt<bool> fuse("fuse", cl::desc("group ops; otherwise one kernel an o
                           cl::cat(category));
 static cl::opt<bool> remarks("remarks", cl::desc("print what the passes decided and why"),
                              cl::cat(category));
-static cl::opt<std::string> dumpDir("dump",
-                                    cl::desc("directory for IR after each pass, CUDA, PTX, cubins "
-                                             "and launch descriptions; default: SWAGE_DUMP"),
-                                    cl::cat(category));
+static cl::opt<std::string> dumpText("dump",
+                                     cl::desc("DIR or DIR:what,what for IR after each pass, CUDA, "
+                                              "PTX, cubins, SASS, logs and launch descriptions "
+                                              "(ir, cuda, ptx, cubin, sass, log, launch); "
+                                              "default: SWAGE_DUMP"),
+                                     cl::cat(category));
 static cl::opt<std::string> jsonFile("json", cl::desc("file for the measurements"),
                                      cl::cat(category));
 static cl::opt<std::string> arch("arch", cl::desc("sm_90a, ...; default: the GPU's, else sm_90a"),
@@ -277,8 +279,8 @@ Status Runner::judgeResults(const std::vector<reference::Tensor> &inputs,
   reference::EvaluateOptions options;
   const auto &stored = executable->storedLocations(layout->indexBits);
   options.stored.insert(stored.begin(), stored.end());
-  DiagnosticCollector diagnostics(program->internals().context);
-  auto expected = reference::evaluate(program->internals().entry, pointers, options);
+  DiagnosticCollector diagnostics(program->ir()->context);
+  auto expected = reference::evaluate(program->ir()->entry, pointers, options);
   if (mlir::failed(expected))
     return diagnostics.take(Stage::Run, "the reference could not be evaluated");
   for (size_t i = 0; i < actual.size(); ++i) {
@@ -400,8 +402,9 @@ void Runner::printKernels() const {
          timed ? fmt::format("{:.2f}", shares[i]) : "-", worst, compactSchedule(kernel.schedule)});
   }
   table.print();
-  for (size_t i = 0; i < kernels().size(); ++i)
-    std::printf("  %s: %s\n", kernels()[i].name.c_str(), join(kernels()[i].ops, ", ").c_str());
+  for (const KernelInfo &kernel : kernels())
+    std::printf("  %s: %s%s\n", kernel.name.c_str(), join(kernel.ops, ", ").c_str(),
+                kernel.overriddenBy.empty() ? "" : (", from " + kernel.overriddenBy).c_str());
   if (wholeSeconds > 0)
     std::printf("all kernels: %.2f us\n", wholeSeconds * 1e6);
 }
@@ -530,7 +533,12 @@ Status Runner::run() {
   options.arch = executableArch();
   options.compiler = compiler;
   options.fuse = fuse;
-  options.dumpDir = dumpDir;
+  if (!dumpText.empty()) {
+    auto request = parseDump(dumpText);
+    if (!request)
+      return makeError(Stage::Input, "--dump: " + request.takeError().message);
+    options.environment.dump = std::move(*request);
+  }
   if (alignment != 0)
     options.alignment = {alignment};
   options.progress = say;
@@ -582,9 +590,10 @@ Status Runner::run() {
                 whyNoDevice.c_str());
   if (!device && !outputDir.empty())
     std::printf("nothing is saved in '%s': there are no results.\n", outputDir.c_str());
-  if (std::string directory = dumpDir.empty() ? Options::get().dump.directory : dumpDir.getValue();
-      !directory.empty())
-    if (Status written = writeCommands(directory); !written)
+  // Of the launches, for the sources.
+  const DumpRequest &dump = options.environment.dump;
+  if (dump.wants(DumpLaunch) && dump.wants(DumpCuda))
+    if (Status written = writeCommands(dump.directory); !written)
       return written;
   if (!jsonFile.empty())
     return writeJson();

@@ -11,6 +11,9 @@ namespace swage {
 Expected<std::shared_ptr<const KernelBinary>>
 compileKernel(const KernelCompiler &compiler, KernelCache &cache, const CompileRequest &request);
 
+/// The key under which compileKernel keeps a request's machine code.
+Expected<CacheKey> cacheKeyOf(const KernelCompiler &compiler, const CompileRequest &request);
+
 } // namespace swage
 
 #endif // SWAGE_JIT_COMPILEKERNEL_H

@@ -10,9 +10,12 @@
 
 namespace swage {
 
-/// The SASS of a kernel for a GPU, with its source lines, by nvdisasm or cuobjdump.  `program`: a
-/// file or a name on PATH, as SWAGE_NVDISASM gives it; empty: the first of both on PATH or in a
-/// toolkit.  Where there is none the error says how to get one.
+/// The nvdisasm or cuobjdump to use.  `program`: a file or a name on PATH, as SWAGE_NVDISASM gives
+/// it; empty: the first of both that is on PATH or in a toolkit.  Where there is none the error
+/// says how to get one.
+SWAGE_API Expected<std::string> findDisassembler(const std::string &program);
+
+/// The SASS of a kernel for a GPU, with its source lines; `program` as above.
 SWAGE_API Expected<std::string> disassemble(const KernelBinary &binary, const std::string &program);
 
 } // namespace swage

@@ -1,21 +1,23 @@
-//===- Program.h - From a graph's text to launches ------------------------===//
+//===- Program.h - Programs from text, and their kernels ahead of shapes --===//
 //
-// The host API: a Program is a parsed module, an Executable its kernels as machine code, a Plan
-// (swage/Runtime/Plan.h) their launches for given shapes on one device.
+// Program::parse and GraphBuilder are libswage's ways to a Program (swage/Runtime/Program.h), which
+// compiles what calls need.  A tool that looks at kernels before there is any shape, or that wants
+// options of its own, compiles an Executable:
 //
 //   auto program = swage::Program::parse(text);
 //   auto executable = program->compile();                    // needs NVRTC, no GPU
 //   auto plan = executable->plan(device, {{8192, 768}, {768}, {768}});
 //   plan->launch(stream, inputs, outputs, workspace);
 //
-// No MLIR type is visible here.  All three are cheap to copy and safe to use from several threads.
+// No MLIR type is visible here.  All of them are cheap to copy and safe to use from several
+// threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_JIT_PROGRAM_H
 #define SWAGE_JIT_PROGRAM_H
 
 #include "swage/Runtime/KernelCache.h"
-#include "swage/Runtime/Variant.h"
+#include "swage/Runtime/Program.h"
 #include "swage/Support/KernelCompiler.h"
 
 #include <cstdint>
@@ -27,11 +29,6 @@
 
 namespace swage {
 
-struct ParseOptions {
-  std::string filename = "<input>"; ///< for messages
-  std::string entry = "main";
-};
-
 struct CompileOptions {
   std::string arch = "sm_90a";
   bool fuse = true;  ///< otherwise one kernel for each op
@@ -41,15 +38,16 @@ struct CompileOptions {
   std::vector<int64_t> alignment;
   /// Null: NVRTC, for a GPU.  The simulator's: simulatorCompiler in swage/Simt/Simulator.h.
   std::shared_ptr<const KernelCompiler> compiler;
-  std::shared_ptr<KernelCache> cache; ///< null: the one of the process
-  std::string dumpDir; ///< receives IR, sources, PTX and machine code; empty: SWAGE_DUMP, if set
+  std::shared_ptr<KernelCache> cache; ///< null: the one of the program's context
+  /// Of this, what is dumped and overridden, and the disassembler; a host may change its copy.
+  Options environment = Options::get();
   std::string templateDir; ///< instead of the templates inside of the library
-  unsigned threads = 0;    ///< that compile; 0: one for each core, at most 8
+  unsigned threads = 0;    ///< that compile, of those of the context; 0: all of them
   /// Told about stages that take longer than a second, from another thread.
   std::function<void(const std::string &)> progress;
 };
 
-class Executable {
+class SWAGE_API Executable {
 public:
   // Large shapes have kernels of their own: for what a layout uses, give its indexBits.
   /// In the order of their first launch.
@@ -78,24 +76,6 @@ public:
   explicit Executable(std::shared_ptr<State> state) : state(std::move(state)) {}
 
 private:
-  std::shared_ptr<State> state;
-};
-
-class Program {
-public:
-  /// Parses and verifies a module.  Text from anywhere: whatever is wrong with it is an error.
-  static Expected<Program> parse(std::string_view text, const ParseOptions &options = {});
-
-  const std::vector<TensorType> &inputs() const;
-  const std::vector<TensorType> &results() const;
-
-  Expected<Executable> compile(const CompileOptions &options = {}) const;
-
-  struct State;
-  State &internals() const { return *state; }
-
-private:
-  explicit Program(std::shared_ptr<State> state) : state(std::move(state)) {}
   std::shared_ptr<State> state;
 };
 

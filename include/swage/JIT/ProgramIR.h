@@ -13,11 +13,14 @@
 #include "swage/JIT/Program.h"
 
 #include <mutex>
+#include <string>
+#include <vector>
 
 namespace swage {
 
-struct Program::State {
-  State() : context(mlir::MLIRContext::Threading::DISABLED) {}
+/// Behind Program::ir.
+struct ProgramIR {
+  ProgramIR() : context(mlir::MLIRContext::Threading::DISABLED) {}
 
   mlir::MLIRContext context;
   /// Held by whatever touches the context: it is not safe to use from several threads.

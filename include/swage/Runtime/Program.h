@@ -148,9 +148,11 @@ public:
 
   /// Ahead of any shape and for explicit options; see swage/JIT/Program.h.  An error for a bundle.
   Expected<Executable> compile(const CompileOptions &options) const;
+  Expected<Executable> compile() const;
+  /// The graph, for tools: see swage/JIT/ProgramIR.h.  Null for a bundle.
+  ProgramIR *ir() const;
 
   struct State;
-  State &internals() const { return *state; }
 
 private:
   explicit Program(std::shared_ptr<State> state) : state(std::move(state)) {}
