@@ -27,6 +27,8 @@ void checkVersions(Report &report);
 void checkEnvironment(Report &report);
 void checkCache(Report &report);
 void checkLimits(Report &report);
+/// What shows how kernels came to be.
+void checkDiagnosis(Report &report);
 
 /// The value of a variable of this process; empty where it is not set.
 std::string environmentVariable(std::string_view name);

@@ -3,6 +3,8 @@
 #include "CacheDirectory.h"
 #include "Checks.h"
 
+#include "swage/JIT/Disassembler.h"
+#include "swage/Runtime/Trace.h"
 #include "swage/Support/ByteSize.h"
 #include "swage/Support/Options.h"
 #include "swage/Support/Text.h"
@@ -71,6 +73,49 @@ static std::string notWritable(const std::string &path) {
   return "";
 }
 
+/// The files that a variable names.
+static void checkFiles(const Options &options, Finding &finding) {
+  auto warn = [&](const std::string &reason, const char *advice) {
+    if (reason.empty())
+      return;
+    finding.level = Level::Warning;
+    finding.facts += ": " + reason;
+    finding.advice = advice;
+  };
+  if (!options.dump.directory.empty())
+    warn(notWritable(options.dump.directory), "name a directory that can be made or written");
+  if (!options.traceFile.empty()) {
+    std::string folder = std::filesystem::path(options.traceFile).parent_path();
+    struct stat info;
+    warn(stat(folder.c_str(), &info) != 0 ? fmt::format("'{}': {}", folder, std::strerror(errno))
+                                          : notWritable(folder),
+         "name a file in a directory that can be written");
+  }
+  for (const KernelOverride &entry : options.overrides)
+    if (access(entry.file.c_str(), R_OK) != 0)
+      warn(fmt::format("cannot read '{}': {}", entry.file, std::strerror(errno)),
+           "kernels of this name cannot be compiled: name a file, or unset the variable");
+}
+
+void doctor::checkDiagnosis(Report &report) {
+  report.step("looking for a disassembler");
+  const std::string &named = Options::get().disassembler;
+  auto disassembler = findDisassembler(named);
+  if (disassembler)
+    report.add(Finding(Level::Ok, "disassembler",
+                       fmt::format("'{}': dumps have the machine code as text", *disassembler))
+                   .with("path", *disassembler));
+  else
+    // Nothing but dumps wants one.
+    report.add(findingOf(named.empty() ? Level::Ok : Level::Warning, "disassembler",
+                         disassembler.error()));
+  report.add(Finding(Level::Ok, "NVTX",
+                     hasNvtx() ? "profilers see ranges of Swage"
+                               : "this build has no ranges for profilers: the headers of NVTX were "
+                                 "not there")
+                 .with("built", hasNvtx() ? "yes" : "no"));
+}
+
 void doctor::checkEnvironment(Report &report) {
   bool any = false;
   for (char **entry = environ; entry && *entry; ++entry) {
@@ -92,12 +137,8 @@ void doctor::checkEnvironment(Report &report) {
           finding.advice = finding.facts.substr(split + 2);
           finding.facts.resize(split);
         }
-    } else if (!options.dump.directory.empty()) {
-      if (std::string reason = notWritable(options.dump.directory); !reason.empty()) {
-        finding.level = Level::Warning;
-        finding.facts += ": " + reason;
-        finding.advice = "name a directory that can be made or written";
-      }
+    } else {
+      checkFiles(options, finding);
     }
     report.add(finding.with("value", value));
   }

@@ -21,7 +21,7 @@ static constexpr const char *kHelp =
 
 Says whether this machine can run Swage and what to do about what is missing: CUDA driver, devices,
 NVRTC, the simulator's compiler, a kernel compiled and run with each, kernel cache, SWAGE_ variables,
-limits.  Each line begins with ok, warning (Swage works without it) or problem.
+limits, disassembler.  Each line begins with ok, warning (Swage works without it) or problem.
 
   --json     the same as one JSON object
   --version  prints the version
@@ -96,6 +96,7 @@ int Doctor::run() {
         "the file system of the cache may not answer: name another directory with SWAGE_CACHE_DIR",
         checkCache);
   check("limits", seconds(20), "", checkLimits);
+  check("disassembler", seconds(60), "name another with SWAGE_NVDISASM", checkDiagnosis);
 
   bool onGpu = runs("device"), onSimulator = runs("simulator");
   add(onGpu ? Finding(Level::Ok, "verdict", "kernels run on a GPU here")

@@ -505,7 +505,10 @@ Status Runner::run() {
   ParseOptions parsing;
   parsing.filename = inputFile;
   parsing.entry = entryName;
-  auto parsed = Program::parse(*text, parsing);
+  // Lines about what takes long are this tool's own.
+  ContextOptions context;
+  context.events = [](const TraceEvent &) {};
+  auto parsed = Program::parse(*text, parsing, Context(std::move(context)));
   if (!parsed)
     return parsed.takeError();
   program = *parsed;
