@@ -162,6 +162,13 @@ template <class A, class T> static void numbers(A &a, T &values) {
   a.list(values, [](A &a, auto &value) { a.number(value); });
 }
 
+template <class A, class T> static void pairs(A &a, T &values) {
+  a.list(values, [](A &a, auto &pair) {
+    a.number(pair.first);
+    a.number(pair.second);
+  });
+}
+
 template <class A, class T> static void tensorTypes(A &a, T &types) {
   a.list(types, [](A &a, auto &type) {
     a.text(type.element);
@@ -228,6 +235,8 @@ template <class A, class T> static void symbolicKernel(A &a, T &kernel) {
   expression(a, kernel.bytesMoved);
   views(a, kernel.inputs);
   views(a, kernel.outputs);
+  pairs(a, kernel.inPlace);
+  a.number(kernel.elementsPerBlock);
 }
 
 template <class A, class T> static void places(A &a, T &places) {
@@ -255,6 +264,7 @@ template <class A, class T> static void variant(A &a, T &variant) {
   a.list(variant.symbolic, [](A &a, auto &kernel) { symbolicKernel(a, kernel); });
   launches(a, variant.launches);
   a.number(variant.workspaceValues);
+  pairs(a, variant.aliases);
   texts(a, variant.remarks);
   texts(a, variant.storedLocations);
 }
@@ -366,6 +376,8 @@ static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &ker
       if (view.strides.size() != kernel.extents.size() || !isAlignment(view.alignment) ||
           view.elementBytes < 1 || view.elementBytes > 8)
         return "an access does not fit its kernel";
+  if (kernel.elementsPerBlock < 1)
+    return "a block takes no elements";
   return nullptr;
 }
 
@@ -415,7 +427,13 @@ static const char *checkLaunches(const Variant &variant) {
     for (const SymbolicView &view : kernel.outputs)
       if (view.tensor >= launch.outputs.size())
         return "a kernel has more outputs than its launch";
+    for (auto [output, input] : kernel.inPlace)
+      if (output >= launch.outputs.size() || input >= launch.inputs.size())
+        return "a kernel works in place on what its launch does not have";
   }
+  for (auto [result, input] : variant.aliases)
+    if (result >= variant.results.size() || input >= variant.inputs.size())
+      return "memory is shared with what is not there";
   if (stored.size() != variant.workspaceValues)
     return "the number of intermediate tensors is another";
   for (bool each : written)

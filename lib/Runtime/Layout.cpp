@@ -167,10 +167,18 @@ private:
   bool offsetsFit(const SymbolicKernel &kernel) const;
   void addInputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number);
   void addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number);
+  void noteInPlace(const SymbolicLaunch &symbolic, size_t number);
+  void takePlaces();
 
   const Variant &variant;
   std::vector<WorkspaceValue> values;
   std::vector<TensorType> valueTypes;
+  /// Outputs that may take the place of an input of their launch, if that dies with it.
+  struct InPlace {
+    size_t launch;
+    unsigned output, input; ///< workspace values
+  };
+  std::vector<InPlace> inPlace;
   // Of the launch in progress, here so that their memory serves all launches.
   Dims symbols, extents, dividers;
   std::vector<Dims> inputShapes, outputShapes; ///< one for each view
@@ -289,6 +297,39 @@ void LayoutBuilder::addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launc
   }
 }
 
+void LayoutBuilder::noteInPlace(const SymbolicLaunch &symbolic, size_t number) {
+  const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    if (__builtin_mul_overflow(elements, extent, &elements))
+      return;
+  if (elements % kernel.elementsPerBlock != 0)
+    return;
+  for (auto [output, input] : kernel.inPlace) {
+    SymbolicLaunch::Place to = symbolic.outputs[output], from = symbolic.inputs[input];
+    auto isSame = [from](SymbolicLaunch::Place other) {
+      return other.kind == from.kind && other.index == from.index;
+    };
+    if (to.kind == BufferKind::Workspace && from.kind == BufferKind::Workspace &&
+        std::count_if(symbolic.inputs.begin(), symbolic.inputs.end(), isSame) == 1)
+      inPlace.push_back({number, to.index, from.index});
+  }
+}
+
+/// Each output takes the first place that is given up, and each place is taken once.
+void LayoutBuilder::takePlaces() {
+  std::vector<bool> isTaken(values.size());
+  for (const InPlace &candidate : inPlace) {
+    WorkspaceValue &output = values[candidate.output];
+    const WorkspaceValue &input = values[candidate.input];
+    if (isTaken[candidate.input] || output.takesPlaceOf || input.lastUse != candidate.launch ||
+        input.bytes != output.bytes)
+      continue;
+    output.takesPlaceOf = candidate.input;
+    isTaken[candidate.input] = true;
+  }
+}
+
 Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
   const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
   const KernelInfo &info = variant.kernels[symbolic.kernel];
@@ -344,6 +385,7 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
     launch.sizes = sizesBytes(symbols, dividers, info.indexBits);
   addInputs(symbolic, launch, number);
   addOutputs(symbolic, launch, number);
+  noteInPlace(symbolic, number);
   layout.launches.push_back(std::move(launch));
   return {};
 }
@@ -354,6 +396,7 @@ Status LayoutBuilder::run() {
       return added;
   if (!fits)
     return {};
+  takePlaces();
   WorkspaceSize size = placeValues(values);
   layout.workspaceBytes = size.bytes;
   layout.workspaceLowerBound = size.lowerBound;

@@ -108,6 +108,7 @@ Expected<Plan> Variant::plan(const Device &device, const Layout &layout) const {
   for (size_t i = 0; i < layout.results.size(); ++i)
     spec.outputs.push_back({fmt::format("result {}", i), layout.results[i].bytes(), 1});
   spec.workspaceBytes = layout.workspaceBytes;
+  spec.aliases = aliases;
   for (const LaunchInfo &launch : layout.launches) {
     if (launch.blocks == 0)
       continue;

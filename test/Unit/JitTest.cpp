@@ -241,14 +241,97 @@ TEST_F(JitTest, WorkspaceIsReused) {
   auto layout = executable->layout({{64, 256}});
   ASSERT_TRUE(layout) << layout.error().str();
   ASSERT_EQ(layout->launches.size(), 4u);
-  // Three intermediates, of which two are in use at a time.
+  // Three intermediates, each computed in the place of the one before.
   uint64_t bytes = 64 * 256 * 4;
-  EXPECT_EQ(layout->workspaceBytes, 2 * bytes);
-  EXPECT_EQ(layout->launches[0].outputs[0].offset, 0u);
-  EXPECT_EQ(layout->launches[1].outputs[0].offset, bytes);
-  EXPECT_EQ(layout->launches[2].outputs[0].offset, 0u);
+  EXPECT_EQ(layout->workspaceBytes, bytes);
+  EXPECT_EQ(layout->workspaceLowerBound, bytes);
+  for (size_t i = 0; i < 3; ++i)
+    EXPECT_EQ(layout->launches[i].outputs[0].offset, 0u);
   EXPECT_EQ(layout->launches[3].outputs[0].kind, BufferKind::Output);
   EXPECT_EQ(executable->storedLocations().size(), 3u);
+}
+
+TEST_F(JitTest, OnlyWholeBlocksOfPointwiseKernelsWorkInPlace) {
+  NEEDS_NVRTC();
+  CompileOptions options;
+  options.fuse = false;
+  // A softmax reads its rows on several threads.
+  auto softmax = compile(R"(
+func.func @main(%x: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  %a = math.exp %x : tensor<64x256xf32>
+  %b = swage.softmax %a axis 1 : tensor<64x256xf32> -> tensor<64x256xf32>
+  %c = math.exp %b : tensor<64x256xf32>
+  return %c : tensor<64x256xf32>
+})",
+                         options);
+  ASSERT_TRUE(softmax) << softmax.error().str();
+  auto layout = softmax->layout({{64, 256}});
+  ASSERT_TRUE(layout) << layout.error().str();
+  EXPECT_EQ(layout->workspaceBytes, 2u * 64 * 256 * 4);
+
+  // In a block that is not full, threads read what others write.
+  auto chain = compile(R"(
+func.func @main(%x: tensor<?x256xf32>) -> tensor<?x256xf32> {
+  %a = math.exp %x : tensor<?x256xf32>
+  %b = math.sqrt %a : tensor<?x256xf32>
+  %c = math.exp %b : tensor<?x256xf32>
+  return %c : tensor<?x256xf32>
+})",
+                       options);
+  ASSERT_TRUE(chain) << chain.error().str();
+  for (int64_t rows : {64, 63}) {
+    auto dynamic = chain->layout({{rows, 256}});
+    ASSERT_TRUE(dynamic) << dynamic.error().str();
+    EXPECT_EQ(dynamic->workspaceBytes, uint64_t(rows == 64 ? rows : 2 * rows) * 256 * 4);
+  }
+
+  // The first value is still needed when the second is computed, and again after.
+  auto both = compile(R"(
+func.func @main(%x: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  %a = math.exp %x : tensor<64x256xf32>
+  %b = math.sqrt %a : tensor<64x256xf32>
+  %c = arith.addf %a, %b : tensor<64x256xf32>
+  %d = math.exp %c : tensor<64x256xf32>
+  return %d : tensor<64x256xf32>
+})",
+                      options);
+  ASSERT_TRUE(both) << both.error().str();
+  auto held = both->layout({{64, 256}});
+  ASSERT_TRUE(held) << held.error().str();
+  EXPECT_EQ(held->workspaceBytes, 2u * 64 * 256 * 4);
+}
+
+TEST_F(JitTest, AResultMayBeTheMemoryOfAnArgument) {
+  NEEDS_NVRTC();
+  const std::string type = "tensor<64x256xf32>";
+  auto graph = [&](const std::string &attr, const std::string &body) {
+    return compile("func.func @main(%x: " + type + ", %y: " + type + ") -> (" + type + " {" + attr +
+                   "}) {\n" + body + "}");
+  };
+  const std::string add = "  %z = arith.addf %x, %y : " + type + "\n  return %z : " + type + "\n";
+  const std::string softmax =
+      "  %z = swage.softmax %x axis 1 : " + type + " -> " + type + "\n  return %z : " + type + "\n";
+  auto pointer = [](uintptr_t address) { return reinterpret_cast<void *>(address); };
+  const void *inputs[] = {pointer(0x100000), pointer(0x200000)};
+  void *outputs[] = {pointer(0x200000)};
+  Device gpu = device();
+  auto stream = gpu.createStream();
+  ASSERT_TRUE(stream) << stream.error().str();
+  for (bool allowed : {true, false}) {
+    auto executable = graph(allowed ? "swage.alias = 1" : "", add);
+    ASSERT_TRUE(executable) << executable.error().str();
+    auto plan = executable->plan(gpu, {{64, 256}, {64, 256}});
+    ASSERT_TRUE(plan) << plan.error().str();
+    EXPECT_EQ(bool(plan->launch(stream->handle(), inputs, outputs)), allowed);
+  }
+  auto error = [&](const std::string &attr, const std::string &body) {
+    auto executable = graph(attr, body);
+    return executable ? std::string() : executable.error().message;
+  };
+  expectPart(error("swage.alias = 2", add),
+             "result 0 has swage.alias = 2 : i64; needed: the number of one of the 2 arguments");
+  expectPart(error("swage.alias = 0", softmax), "cannot be the memory of argument 0: kernel @");
+  EXPECT_EQ(error("swage.alias = 1", softmax), "") << "the argument is not read";
 }
 
 TEST_F(JitTest, ALaunchPassesPointersAndSizes) {

@@ -78,6 +78,11 @@ struct SymbolicKernel {
   std::vector<SizeExpression> largestOffsets; ///< must fit the kernel's index type
   SizeExpression bytesMoved;
   std::vector<SymbolicView> inputs, outputs;
+  /// (output, input) tensors that may be the same memory, if no other tensor of the launch is.
+  std::vector<std::pair<unsigned, unsigned>> inPlace;
+  /// Elements that a block takes. The last block reads elements of other threads too, and drops
+  /// them, unless it is full.
+  int64_t elementsPerBlock = 1;
 };
 
 /// A launch of the entry function, in order.
@@ -140,6 +145,8 @@ public:
   std::vector<SymbolicKernel> symbolic;    ///< one for each kernel
   std::vector<SymbolicLaunch> launches;
   unsigned workspaceValues = 0;
+  /// (result, input) pairs that the caller may pass as the same memory.
+  std::vector<std::pair<unsigned, unsigned>> aliases;
   std::vector<std::string> remarks; ///< what the passes decided and why, with locations
   /// "line:column" of the graph values that go through memory between two kernels.
   std::vector<std::string> storedLocations;

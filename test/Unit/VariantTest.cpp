@@ -1,0 +1,159 @@
+//===- VariantTest.cpp - Shapes to launches, without MLIR -----------------===//
+
+#include "FakeProgram.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace swage;
+using namespace swage::test;
+using Op = SizeExpression::Op;
+
+namespace {
+Guards guardsOf(int indexBits = 32) {
+  Guards guards;
+  guards.indexBits = indexBits;
+  guards.alignment = {16, 16, 16};
+  guards.extents.resize(3);
+  return guards;
+}
+
+std::string problem(const Variant &variant, const std::vector<Dims> &inputs) {
+  auto layout = variant.layOut(inputs);
+  if (!layout) {
+    EXPECT_EQ(layout.error().stage, Stage::Input);
+    return layout.error().message;
+  }
+  return *layout ? "" : "does not fit";
+}
+
+/// Number `index` of sizes of 32 bits.
+int32_t word(const std::string &bytes, size_t index) {
+  int32_t value = 0;
+  std::memcpy(&value, bytes.data() + 4 * index, sizeof value);
+  return value;
+}
+} // namespace
+
+TEST(VariantTest, ALayoutHasWhatALaunchNeeds) {
+  auto variant = FakeSource::variant(guardsOf());
+  auto layout = variant->layOut({{1000, 768}, {768}});
+  ASSERT_TRUE(layout) << layout.error().str();
+  ASSERT_TRUE(*layout);
+  EXPECT_EQ((**layout).results[0].str(), "1000x768xf32");
+  EXPECT_EQ((**layout).indexBits, 32);
+  ASSERT_EQ((**layout).launches.size(), 1u);
+  const LaunchInfo &launch = (**layout).launches[0];
+  EXPECT_EQ(launch.blocks, 1000u * 768 / 256);
+  EXPECT_EQ(launch.threads, 256u);
+  EXPECT_EQ(launch.inputs[1].alignment, 16u);
+  EXPECT_EQ(launch.inputViews, (std::vector<unsigned>{0, 1}));
+  ASSERT_EQ(launch.sizes.size(), 8u);
+  EXPECT_EQ(word(launch.sizes, 0), 1000);
+  EXPECT_EQ(word(launch.sizes, 1), 768);
+}
+
+TEST(VariantTest, SizesAreAsWideAsTheKernelsIndices) {
+  auto layout = FakeSource::variant(guardsOf(64))->layOut({{1000, 768}, {768}});
+  ASSERT_TRUE(layout && *layout);
+  EXPECT_EQ((**layout).indexBits, 64);
+  EXPECT_EQ((**layout).launches[0].sizes.size(), 16u);
+}
+
+TEST(VariantTest, WhatDoesNotFit32BitsHasNoLayout) {
+  auto variant = FakeSource::variant(guardsOf());
+  EXPECT_EQ(problem(*variant, {{2000000, 768}, {768}}), "");
+  EXPECT_EQ(problem(*variant, {{4000000, 768}, {768}}), "does not fit");
+  EXPECT_EQ(problem(*FakeSource::variant(guardsOf(64)), {{4000000, 768}, {768}}), "");
+}
+
+TEST(VariantTest, ShapesMustFitTheProgram) {
+  auto variant = FakeSource::variant(guardsOf());
+  EXPECT_EQ(problem(*variant, {{4, 8}}), "the shapes of 1 inputs are given; @main has 2");
+  EXPECT_EQ(problem(*variant, {{4, 8}, {1, 8}}),
+            "input 1 has 2 dimensions (1x8); needed: 1 (?xf32)");
+  EXPECT_EQ(problem(*variant, {{4, -8}, {8}}), "input 0 has extent -8 in dimension 1");
+  EXPECT_EQ(problem(*variant, {{4, 8}, {9}}),
+            "input 1 (9xf32) has extent 9 in dimension 0; needed: 8, because kernel @add reads it "
+            "together with other inputs");
+  EXPECT_EQ(problem(*variant, {{int64_t{1} << 40, 512}, {512}}),
+            "input 0 (1099511627776x512) has more than 2^48 elements");
+}
+
+TEST(VariantTest, ExtentsThatBreakAGuardAreNamed) {
+  Guards guards = guardsOf();
+  guards.extents[1] = {8, 1024};
+  auto variant = FakeSource::variant(guards);
+  EXPECT_EQ(problem(*variant, {{3, 1024}, {1024}}), "");
+  EXPECT_EQ(problem(*variant, {{3, 0}, {0}}), "");
+  EXPECT_EQ(problem(*variant, {{3, 1020}, {1020}}),
+            "input 0 (3x1020xf32) has extent 1020 in dimension 1; needed: a multiple of 8, which "
+            "the kernels rely on");
+  EXPECT_EQ(problem(*variant, {{3, 1032}, {1032}}),
+            "input 0 (3x1032xf32) has extent 1032 in dimension 1; needed: at most 1024, which the "
+            "kernels rely on");
+}
+
+TEST(VariantTest, GuardsInWords) {
+  Guards guards = guardsOf();
+  auto inputs = FakeSource::inputTypes();
+  EXPECT_EQ(guards.str(inputs), "sm_90a, 32-bit offsets, addresses aligned to 16 bytes");
+  guards.alignment = {16, 16, 4};
+  guards.extents[1] = {8, 1024};
+  guards.extents[2].multipleOf = 2;
+  EXPECT_EQ(guards.str(inputs),
+            "sm_90a, 32-bit offsets, addresses aligned to 16/16/4 bytes, input 0 dimension 1 a "
+            "multiple of 8 and at most 1024, input 1 dimension 0 a multiple of 2");
+  EXPECT_NE(guards, guardsOf());
+}
+
+TEST(VariantTest, AccessesThatLeaveTheirTensorAreRefused) {
+  auto variant = FakeSource::variant(guardsOf());
+  variant->symbolic[0].inputs[0].offset.steps[0].value = 1;
+  EXPECT_EQ(problem(*variant, {{4, 8}, {8}}),
+            "kernel @add: input 0 reaches element 32 of a tensor of 32");
+  variant->symbolic[0].inputs[0].offset.steps[0].value = -1;
+  EXPECT_EQ(problem(*variant, {{4, 8}, {8}}),
+            "kernel @add: input 0 reaches beyond 64 bits or before its first element of a tensor "
+            "of 32");
+  EXPECT_EQ(problem(*variant, {{0, 8}, {8}}), "") << "nothing is accessed";
+}
+
+TEST(VariantTest, NothingIsLaunchedForNoElements) {
+  auto layout = FakeSource::variant(guardsOf())->layOut({{0, 8}, {8}});
+  ASSERT_TRUE(layout && *layout);
+  EXPECT_EQ((**layout).launches[0].blocks, 0u);
+  EXPECT_EQ((**layout).results[0].str(), "0x8xf32");
+}
+
+TEST(VariantTest, ADividerOfAnEmptySpaceMayBeLarge) {
+  auto variant = FakeSource::variant(guardsOf());
+  variant->symbolic[0].dividers = {variant->symbolic[0].extents[1]};
+  EXPECT_EQ(problem(*variant, {{0, int64_t{1} << 40}, {int64_t{1} << 40}}), "");
+  // Reduced dimensions may be empty and the kernel is still launched.
+  variant->symbolic[0].isReduced[0] = true;
+  EXPECT_EQ(problem(*variant, {{0, int64_t{1} << 40}, {int64_t{1} << 40}}), "does not fit");
+}
+
+TEST(VariantTest, TheNumberOfBlocksHasALimit) {
+  auto variant = FakeSource::variant(guardsOf(64));
+  EXPECT_EQ(problem(*variant, {{int64_t{1} << 39, 1}, {1}}),
+            "kernel @add needs 2147483648 blocks; the limit is 2147483647");
+}
+
+TEST(VariantTest, LayoutsAreMadeOnSeveralThreads) {
+  auto variant = FakeSource::variant(guardsOf());
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int64_t rows = 1; rows < 200; ++rows) {
+        auto layout = variant->layOut({{rows + t, 8}, {8}});
+        wrong += !layout || !*layout || (**layout).results[0].shape[0] != rows + t;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+}
