@@ -62,7 +62,8 @@ std::string swage::describeLocation(mlir::Location location) {
     auto file = mlir::dyn_cast<mlir::FileLineColLoc>(inner);
     if (!file)
       return mlir::WalkResult::advance();
-    text = fmt::format("{}:{}:{}", file.getFilename().str(), file.getLine(), file.getColumn());
+    text = fmt::format("{}:{}:{}", printable(file.getFilename().str()), file.getLine(),
+                       file.getColumn());
     return mlir::WalkResult::interrupt();
   });
   return text;

@@ -36,8 +36,6 @@ public:
       next();
     if (!message.empty())
       return fail(failedAt, message);
-    if (at - lineStart > limits.lineBytes)
-      return fail(lineStart, lineMessage(at - lineStart));
     return {};
   }
 
@@ -49,7 +47,7 @@ private:
 
   std::string_view text, file;
   const TextLimits &limits;
-  size_t at = 0, lineStart = 0;
+  size_t at = 0, lineStart = 0, tokens = 0;
   std::string message;
   size_t failedAt = 0;
 
@@ -74,8 +72,14 @@ private:
     if (message.empty())
       message = std::move(what), failedAt = position;
   }
-  std::string lineMessage(size_t bytes) const {
-    return fmt::format("a line has {} bytes, but may have {}", bytes, limits.lineBytes);
+  void countToken(size_t start) {
+    if (++tokens > limits.tokens)
+      refuse(start, fmt::format("the text has more than {} words, numbers, strings and brackets; a "
+                                "large constant is one when it is given in hexadecimal",
+                                limits.tokens));
+    if (at - start > limits.tokenBytes)
+      refuse(start, fmt::format("a word or number has {} bytes, but may have {}", at - start,
+                                limits.tokenBytes));
   }
   char peek(size_t ahead) const { return at + ahead < text.size() ? text[at + ahead] : '\0'; }
 
@@ -86,8 +90,6 @@ private:
     if (c == 'M' && at == lineStart && text.substr(at, 4) == "ML\xEFR")
       return refuse(at, "MLIR bytecode, but only text is accepted");
     if (c == '\n') {
-      if (at - lineStart > limits.lineBytes)
-        return refuse(lineStart, lineMessage(at - lineStart));
       ++at;
       lineStart = at;
       return;
@@ -144,25 +146,23 @@ private:
     at = std::min(at, text.size());
     if (beginsLine && peek(0) == '(') // an op in generic form
       finishDefinition();
-    if (at - start > limits.lineBytes)
-      refuse(start,
-             fmt::format("a string has {} bytes, but may have {}", at - start, limits.lineBytes));
+    countToken(at);
   }
 
   /// Also a hexadecimal number, and an exponent with its sign.
   void number() {
+    size_t start = at;
     while (at < text.size() && (isIdentifier(text[at]) || ((text[at] == '-' || text[at] == '+') &&
                                                            (text[at - 1] | 32) == 'e')))
       ++at;
+    countToken(start);
   }
 
   std::string_view identifier() {
     size_t start = at;
     while (at < text.size() && (isIdentifier(text[at]) || (text[at] == '-' && peek(1) != '>')))
       ++at;
-    if (at - start > limits.identifierBytes)
-      refuse(start, fmt::format("an identifier has {} bytes, but may have {}", at - start,
-                                limits.identifierBytes));
+    countToken(start);
     return text.substr(start, at - start);
   }
 
@@ -309,6 +309,7 @@ private:
     open.push_back(c);
     definition.depth = std::max(definition.depth, open.size());
     ++definition.nodes;
+    countToken(at);
     ++at;
   }
 

@@ -18,10 +18,10 @@ namespace swage {
 
 /// What a module written or generated in earnest stays far below.
 struct TextLimits {
-  size_t bytes = size_t(256) << 20;
-  /// Of a line, and of a string in it: constants may be given as one long string.
-  size_t lineBytes = size_t(64) << 20;
-  size_t identifierBytes = 4096;
+  size_t bytes = size_t(64) << 20;
+  /// Words, numbers, strings and brackets: each becomes some hundred bytes of IR at worst.
+  size_t tokens = size_t(1) << 20;
+  size_t tokenBytes = 4096; ///< of a word or a number
   /// Brackets in brackets, through aliases too.
   size_t depth = 64;
   /// What all aliases amount to when each is written out where it is used, in uses and brackets.

@@ -20,6 +20,10 @@ int64_t swage::elementBytes(Type element) {
 // KernelOp
 //===----------------------------------------------------------------------===//
 
+/// What the fuser makes is far smaller; more would take a compiler minutes, and the stack of
+/// whoever follows its values.
+static constexpr size_t kMaxKernelOps = 4096, kMaxKernelViews = 256;
+
 /// Shared memory that every supported GPU gives one block without opting in to more.
 static constexpr int64_t kSharedMemory = 48 * 1024;
 
@@ -285,6 +289,12 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
 }
 
 LogicalResult KernelOp::verify() {
+  size_t ops = 0, views = getInputs().size() + getOutputs().size();
+  getBody().walk([&](Operation *) { ++ops; });
+  if (ops > kMaxKernelOps)
+    return emitOpError() << "has " << ops << " ops, but may have " << kMaxKernelOps;
+  if (views > kMaxKernelViews)
+    return emitOpError() << "has " << views << " views, but may have " << kMaxKernelViews;
   if (getExtents().getNumDims() != 0 || getExtents().getNumSymbols() != getSymbols())
     return emitOpError() << "extents take " << getExtents().getNumDims() << " coordinates and "
                          << getExtents().getNumSymbols() << " sizes, but must take 0 and "

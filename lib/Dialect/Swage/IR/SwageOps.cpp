@@ -304,7 +304,8 @@ LogicalResult ConcatOp::verify() {
     return emitOpError() << "operands are dynamic in dimension " << getAxis()
                          << ", but must be static there";
   SmallVector<int64_t> expected(in.getShape());
-  expected[getAxis()] = extent * static_cast<int64_t>(getParts().size());
+  if (llvm::MulOverflow(extent, static_cast<int64_t>(getParts().size()), expected[getAxis()]))
+    return emitOpError() << "result has more than 2^63 elements in dimension " << getAxis();
   if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), expected))) // C4
     return failure();
   return verifyElement(*this, getParts().front(), getResult()); // C5

@@ -40,9 +40,9 @@ struct Group {
   SmallVector<unsigned> siblings;
 };
 
-/// Ops in one kernel, and ops in a chain that its readers compute again: bounds for compile time
-/// and for recursion, far beyond what registers hold.
-constexpr size_t kMaxOps = 256, kMaxViews = 48;
+/// Ops in one kernel, also with those that it computes again, and ops in a chain that its readers
+/// compute again: bounds for compile time and for recursion, far beyond what registers hold.
+constexpr size_t kMaxOps = 256, kMaxBodyOps = 768, kMaxViews = 48;
 constexpr int64_t kMaxInlinedDepth = 64;
 /// Index ops in a row that are cut into kernels one by one.
 constexpr size_t kMaxIndexOps = 64;
@@ -326,6 +326,8 @@ void Fuser::keepReadersBuildable() {
   }
 }
 
+static size_t bodyOps(KernelOp kernel) { return kernel.getBody().front().getOperations().size(); }
+
 bool Fuser::tryMerge(unsigned into, unsigned from, Operation *at) {
   Group &a = groups[from], &b = groups[into];
   std::string name = (*a.ops.begin())->getName().getStringRef().str();
@@ -343,6 +345,9 @@ bool Fuser::tryMerge(unsigned into, unsigned from, Operation *at) {
     built = build(all, why);
   if (built && built->kernel->getInputs().size() + built->kernel->getOutputs().size() > kMaxViews)
     why = "a kernel has at most " + std::to_string(kMaxViews) + " operands";
+  else if (built && bodyOps(*built->kernel) > kMaxBodyOps)
+    why = "a kernel has at most " + std::to_string(kMaxBodyOps) +
+          " ops, those included that it computes again";
   else if (built)
     why = accessProblem(*built->kernel);
   std::optional<int64_t> before = bytesOf(a.built), other = bytesOf(b.built),
@@ -395,7 +400,9 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
   BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
   KernelOp x = *first.kernel, y = *second.kernel;
   if (!x.getReduced().empty() || !y.getReduced().empty() || x.getExtents() != y.getExtents() ||
-      first.symbols != second.symbols || x.getInputs().size() + y.getInputs().size() > 12)
+      first.symbols != second.symbols || x.getInputs().size() + y.getInputs().size() > 12 ||
+      x.getOutputs().size() + y.getOutputs().size() > kMaxViews - 12 ||
+      bodyOps(x) + bodyOps(y) > kMaxBodyOps)
     return false;
   if (!llvm::any_of(second.tensors,
                     [&](Value tensor) { return llvm::is_contained(first.tensors, tensor); }))
