@@ -373,7 +373,7 @@ const std::vector<HostileText> &hostileTexts() {
          return kernel("", body + "  swage.yield " + last + " : f32\n");
        },
        "has 60001 ops, but may have 4096"},
-      {"ElementwiseChain", [] { return chain(1000, "arith.mulf $, %x"); }, nullptr},
+      {"ElementwiseChain", [] { return chain(500, "arith.mulf $, %x"); }, nullptr},
       {"DoublingChain", [] { return chain(4000, "arith.addf $, $"); }, nullptr},
       {"PermuteChain",
        [] { return chain(2000, "swage.permute $ [0, 1]", "tensor<4x8xf32> -> tensor<4x8xf32>"); },

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "AnySource.h"
 #include "Fuzz.h"
+#include "swage/JIT/Program.h"
 #include "swage/JIT/ProgramIR.h"
 #include "swage/Support/Hash.h"
 
