@@ -78,10 +78,10 @@ Expected<Plan> Executable::plan(const Device &device, const std::vector<Dims> &i
   auto layout = this->layout(inputs);
   if (!layout)
     return layout.takeError();
-  return variant(layout->indexBits)->plan(device, *layout);
+  return variant(layout->indexBits)->plan(device, *layout, &state->program.context());
 }
 
 Expected<Plan> Executable::planLaunch(const Device &device, const Layout &layout,
                                       size_t index) const {
-  return variant(layout.indexBits)->planLaunch(device, layout, index);
+  return variant(layout.indexBits)->planLaunch(device, layout, index, &state->program.context());
 }

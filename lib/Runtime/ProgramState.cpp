@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "ProgramState.h"
 
+#include "swage/Runtime/Trace.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>
@@ -160,14 +161,12 @@ Program::State::serve(const std::string &arch, const std::vector<Dims> &dims,
 }
 
 Expected<PlanTable::Entry> Program::State::makePlan(const Call &call, const Served &served) {
-  TraceEvent event;
-  event.kind = TraceEvent::Kind::Plan;
-  event.name = name;
-  event.thread = threadNumber();
-  event.begin = std::chrono::steady_clock::now();
-  auto plan = served.variant->plan(call.device, served.layout);
-  if (!plan)
+  TraceSpan span(context, TraceEvent::Kind::Plan, name);
+  auto plan = served.variant->plan(call.device, served.layout, &context);
+  if (!plan) {
+    span.cancel();
     return plan.takeError();
+  }
   PlanKey key = keyOf(call);
   auto entry = std::make_shared<const PlanEntry>(
       PlanEntry{std::vector<uint64_t>(key.data(), key.data() + key.size()), std::move(*plan),
@@ -175,13 +174,15 @@ Expected<PlanTable::Entry> Program::State::makePlan(const Call &call, const Serv
   PlanTable::Entry evicted;
   bool isNew = false;
   PlanTable::Entry kept = plans.insert(std::move(entry), evicted, isNew);
-  event.end = std::chrono::steady_clock::now();
-  event.detail = fmt::format("{} on device {}", describe(call.inputs), call.device.ordinal());
-  if (isNew)
-    context.report(event);
+  span.event.detail = fmt::format("{} on device {}", describe(call.inputs), call.device.ordinal());
+  if (!isNew)
+    span.cancel(); // by another thread, meanwhile
   if (evicted) {
+    TraceEvent event;
     event.kind = TraceEvent::Kind::Evict;
-    event.begin = event.end;
+    event.name = name;
+    event.thread = threadNumber();
+    event.begin = event.end = std::chrono::steady_clock::now();
     event.detail = fmt::format("the least recently used of {} plans", context.options().planLimit);
     context.report(event);
   }

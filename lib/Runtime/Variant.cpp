@@ -1,6 +1,7 @@
 //===- Variant.cpp - A program's kernels for one set of guards ------------===//
 
 #include "swage/Runtime/Variant.h"
+#include "swage/Runtime/Trace.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>
@@ -56,19 +57,40 @@ std::string Guards::str(const std::vector<TensorType> &inputs) const {
 // Plans
 //===----------------------------------------------------------------------===//
 
-Expected<std::shared_ptr<Kernel>> Variant::load(const KernelInfo &kernel,
-                                                const Device &device) const {
+Expected<std::shared_ptr<Kernel>> Variant::load(const KernelInfo &kernel, const Device &device,
+                                                const Context *context) const {
   if (!kernel.binary)
     return makeError(Stage::Load, fmt::format("kernel @{} has no machine code", kernel.name));
+  std::pair<const KernelBinary *, const cuda::Driver *> key(kernel.binary.get(),
+                                                            device.sharedDriver().get());
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (auto known = loaded.find(key); known != loaded.end() && known->second->isPrepared(device))
+      return known->second;
+  }
+  // Outside of the lock, which no sink of events may hold up.
+  std::optional<TraceSpan> span;
+  if (context)
+    span.emplace(*context, TraceEvent::Kind::Load, kernel.name,
+                 fmt::format("{} on device {}", kernel.binary->arch, device.ordinal()));
   std::lock_guard<std::mutex> lock(mutex);
-  auto &entry = loaded[{kernel.binary.get(), device.sharedDriver().get()}];
-  if (!entry) {
+  auto failed = [&](Error error) {
+    if (span)
+      span->cancel();
+    return error;
+  };
+  auto known = loaded.find(key);
+  if (known == loaded.end()) {
     auto fresh = Kernel::load(device.sharedDriver(), *kernel.binary);
     if (!fresh)
-      return fresh.takeError();
-    entry = *fresh;
+      return failed(fresh.takeError());
+    known = loaded.emplace(key, *fresh).first;
+  } else if (known->second->isPrepared(device) && span) {
+    span->cancel(); // by another thread, meanwhile
   }
-  return entry;
+  if (auto function = known->second->prepare(device, 0); !function)
+    return failed(function.takeError());
+  return known->second;
 }
 
 bool Variant::isLoaded(const Device &device, const Layout &layout) const {
@@ -101,7 +123,8 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
   return spec;
 }
 
-Expected<Plan> Variant::plan(const Device &device, const Layout &layout) const {
+Expected<Plan> Variant::plan(const Device &device, const Layout &layout,
+                             const Context *context) const {
   PlanSpec spec;
   for (size_t i = 0; i < layout.inputs.size(); ++i)
     spec.inputs.push_back({fmt::format("argument {}", i), layout.inputs[i].bytes(), 1});
@@ -119,7 +142,7 @@ Expected<Plan> Variant::plan(const Device &device, const Layout &layout) const {
               (tensor.kind == BufferKind::Input ? spec.inputs : spec.outputs)[tensor.index];
           buffer.alignment = std::max(buffer.alignment, tensor.alignment);
         }
-    auto kernel = load(kernels[launch.kernel], device);
+    auto kernel = load(kernels[launch.kernel], device, context);
     if (!kernel)
       return kernel.takeError();
     spec.launches.push_back(freeze(launch, *kernel));
@@ -127,7 +150,8 @@ Expected<Plan> Variant::plan(const Device &device, const Layout &layout) const {
   return Plan::create(device, std::move(spec));
 }
 
-Expected<Plan> Variant::planLaunch(const Device &device, const Layout &layout, size_t index) const {
+Expected<Plan> Variant::planLaunch(const Device &device, const Layout &layout, size_t index,
+                                   const Context *context) const {
   LaunchInfo launch = layout.launches[index];
   PlanSpec spec;
   for (auto [tensors, kind, buffers] :
@@ -141,7 +165,7 @@ Expected<Plan> Variant::planLaunch(const Device &device, const Layout &layout, s
                           std::max<uint64_t>(tensor.alignment, 1)});
     }
   if (launch.blocks != 0) {
-    auto kernel = load(kernels[launch.kernel], device);
+    auto kernel = load(kernels[launch.kernel], device, context);
     if (!kernel)
       return kernel.takeError();
     spec.launches.push_back(freeze(launch, *kernel));

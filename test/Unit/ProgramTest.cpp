@@ -66,6 +66,7 @@ TEST_F(ProgramTest, AVariantServesAllShapesOfItsClasses) {
   EXPECT_EQ(source->made.size(), 1u) << "rows do not matter";
   EXPECT_EQ(recording.count(TraceEvent::Kind::Variant), 1u);
   EXPECT_EQ(recording.count(TraceEvent::Kind::Plan), 1000u);
+  EXPECT_EQ(recording.count(TraceEvent::Kind::Load), 1u);
   ASSERT_TRUE(p.plan(gpu, dims(4, 776)));
   EXPECT_EQ(source->made.size(), 1u);
   ASSERT_TRUE(p.plan(gpu, dims(4, 777)));

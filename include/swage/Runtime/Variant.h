@@ -24,6 +24,8 @@
 
 namespace swage {
 
+class Context;
+
 /// What a variant relies on: it serves every call for which all of it holds.
 struct SWAGE_API Guards {
   std::string arch = "sm_90a";
@@ -156,15 +158,19 @@ public:
   /// program or break a guard.
   Expected<std::optional<Layout>> layOut(const std::vector<Dims> &inputs) const;
 
-  /// The launches of a layout of this variant, ready to go on `device`.
-  Expected<Plan> plan(const Device &device, const Layout &layout) const;
+  /// The launches of a layout of this variant, ready to go on `device`.  `context`, if given, hears
+  /// of each kernel that is loaded.
+  Expected<Plan> plan(const Device &device, const Layout &layout,
+                      const Context *context = nullptr) const;
   /// Whether `plan` would load nothing.
   bool isLoaded(const Device &device, const Layout &layout) const;
   /// One launch of a layout by itself: its tensors are the plan's inputs and outputs.
-  Expected<Plan> planLaunch(const Device &device, const Layout &layout, size_t launch) const;
+  Expected<Plan> planLaunch(const Device &device, const Layout &layout, size_t launch,
+                            const Context *context = nullptr) const;
 
 private:
-  Expected<std::shared_ptr<Kernel>> load(const KernelInfo &kernel, const Device &device) const;
+  Expected<std::shared_ptr<Kernel>> load(const KernelInfo &kernel, const Device &device,
+                                         const Context *context) const;
 
   mutable std::mutex mutex; ///< of what follows
   mutable std::map<std::pair<const KernelBinary *, const cuda::Driver *>, std::shared_ptr<Kernel>>
