@@ -8,6 +8,7 @@
 #include "swage/Runtime/Driver.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -46,7 +47,7 @@ struct CUstream_st {
 
 static FakeCuda fake;
 static std::mutex mutex;
-static int capturing = 0;
+static std::atomic<int> capturing{0};
 static CUctx_st contexts[16];
 static thread_local std::vector<CUctx_st *> current;
 static std::map<DevicePointer, size_t> allocations;
@@ -55,6 +56,11 @@ static constexpr Result kInvalidHandle = Result(400);
 static constexpr Result kNotSupported = Result(801);
 
 FAKE_API FakeCuda *fakeCuda() { return &fake; }
+
+static void countObjects(int change) {
+  std::lock_guard<std::mutex> lock(mutex);
+  fake.liveObjects += change;
+}
 
 /// Records the call and gives its planned failure.
 static Result record(const std::string &name, const std::string &detail = {}) {
@@ -172,15 +178,16 @@ FAKE_API Result cuDeviceTotalMem_v2(size_t *bytes, DeviceOrdinal) {
 }
 
 FAKE_API Result cuDevicePrimaryCtxRetain(ContextHandle *context, DeviceOrdinal device) {
+  FAKE_TRY(record("cuDevicePrimaryCtxRetain", std::to_string(device)));
+  std::lock_guard<std::mutex> lock(mutex);
   contexts[device].device = device;
   *context = &contexts[device];
-  FAKE_TRY(record("cuDevicePrimaryCtxRetain", std::to_string(device)));
   ++fake.liveObjects;
   return kSuccess;
 }
 
 FAKE_API Result cuDevicePrimaryCtxRelease_v2(DeviceOrdinal device) {
-  --fake.liveObjects;
+  countObjects(-1);
   return record("cuDevicePrimaryCtxRelease", std::to_string(device));
 }
 
@@ -224,6 +231,7 @@ FAKE_API Result cuMemGetInfo_v2(size_t *free, size_t *total) {
 
 FAKE_API Result cuMemAlloc_v2(DevicePointer *pointer, size_t bytes) {
   FAKE_TRY(recordUncapturable("cuMemAlloc", std::to_string(bytes)));
+  std::lock_guard<std::mutex> lock(mutex);
   if (bytes > fake.memoryBytes - fake.allocatedBytes)
     return kOutOfMemory;
   *pointer = reinterpret_cast<DevicePointer>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
@@ -234,6 +242,8 @@ FAKE_API Result cuMemAlloc_v2(DevicePointer *pointer, size_t bytes) {
 }
 
 FAKE_API Result cuMemFree_v2(DevicePointer pointer) {
+  FAKE_TRY(record("cuMemFree"));
+  std::lock_guard<std::mutex> lock(mutex);
   auto allocation = allocations.find(pointer);
   if (allocation == allocations.end())
     return kInvalidValue;
@@ -241,7 +251,7 @@ FAKE_API Result cuMemFree_v2(DevicePointer pointer) {
   allocations.erase(allocation);
   std::free(reinterpret_cast<void *>(pointer));
   --fake.liveObjects;
-  return record("cuMemFree");
+  return kSuccess;
 }
 
 FAKE_API Result cuMemcpyHtoD_v2(DevicePointer to, const void *from, size_t bytes) {
@@ -271,7 +281,7 @@ FAKE_API Result cuStreamCreate(StreamHandle *stream, unsigned) {
   if (current.empty())
     return kInvalidContext;
   *stream = new CUstream_st{current.back()->device, kCaptureNone, {}};
-  ++fake.liveObjects;
+  countObjects(1);
   return kSuccess;
 }
 
@@ -279,7 +289,7 @@ FAKE_API Result cuStreamDestroy_v2(StreamHandle stream) {
   if (stream->capture != kCaptureNone)
     --capturing;
   delete stream;
-  --fake.liveObjects;
+  countObjects(-1);
   return record("cuStreamDestroy");
 }
 
@@ -300,7 +310,7 @@ FAKE_API Result cuStreamEndCapture(StreamHandle stream, GraphHandle *graph) {
   --capturing;
   *graph = new CUgraph_st{std::move(stream->captured)};
   stream->captured.clear();
-  ++fake.liveObjects;
+  countObjects(1);
   return kSuccess;
 }
 
@@ -312,13 +322,13 @@ FAKE_API Result cuStreamIsCapturing(StreamHandle stream, CaptureStatus *status) 
 FAKE_API Result cuEventCreate(EventHandle *event, unsigned) {
   FAKE_TRY(record("cuEventCreate"));
   *event = new CUevent_st;
-  ++fake.liveObjects;
+  countObjects(1);
   return kSuccess;
 }
 
 FAKE_API Result cuEventDestroy_v2(EventHandle event) {
   delete event;
-  --fake.liveObjects;
+  countObjects(-1);
   return record("cuEventDestroy");
 }
 
@@ -334,7 +344,7 @@ FAKE_API Result cuGraphInstantiateWithFlags(GraphExecHandle *exec, GraphHandle g
                                             unsigned long long) {
   FAKE_TRY(record("cuGraphInstantiate"));
   *exec = new CUgraphExec_st{graph->launches};
-  ++fake.liveObjects;
+  countObjects(1);
   return kSuccess;
 }
 
@@ -354,13 +364,13 @@ FAKE_API Result cuGraphLaunch(GraphExecHandle exec, StreamHandle) {
 
 FAKE_API Result cuGraphDestroy(GraphHandle graph) {
   delete graph;
-  --fake.liveObjects;
+  countObjects(-1);
   return record("cuGraphDestroy");
 }
 
 FAKE_API Result cuGraphExecDestroy(GraphExecHandle exec) {
   delete exec;
-  --fake.liveObjects;
+  countObjects(-1);
   return record("cuGraphExecDestroy");
 }
 
@@ -377,13 +387,13 @@ FAKE_API Result cuLibraryLoadData(LibraryHandle *library, const void *image, voi
   if (text.empty())
     return kInvalidImage;
   *library = new CUlib_st{text};
-  ++fake.liveObjects;
+  countObjects(1);
   return kSuccess;
 }
 
 FAKE_API Result cuLibraryUnload(LibraryHandle library) {
   delete library;
-  --fake.liveObjects;
+  countObjects(-1);
   return record("cuLibraryUnload");
 }
 
@@ -395,6 +405,7 @@ FAKE_API Result cuLibraryGetKernel(KernelHandle *kernel, LibraryHandle library, 
   if (!isElf && library->image.find(name) == std::string::npos)
     return kNotFound;
   static std::map<std::string, CUkern_st> kernels;
+  std::lock_guard<std::mutex> lock(mutex);
   *kernel = &kernels.emplace(name, CUkern_st{name}).first->second;
   return kSuccess;
 }
@@ -405,6 +416,7 @@ FAKE_API Result cuKernelGetFunction(FunctionHandle *function, KernelHandle kerne
   if (current.empty())
     return kInvalidContext;
   static std::map<std::pair<std::string, int>, CUfunc_st> functions;
+  std::lock_guard<std::mutex> lock(mutex);
   int device = current.back()->device;
   *function = &functions.emplace(std::pair(kernel->name, device), CUfunc_st{kernel->name, device})
                    .first->second;

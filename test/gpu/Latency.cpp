@@ -211,5 +211,7 @@ Status swage::test::runLatency(const Device &device, const std::string &self) {
   if (posix_spawn(&child, self.c_str(), nullptr, nullptr, arguments.data(), environ) != 0 ||
       waitpid(child, &status, 0) != child || status != 0)
     return makeError(Stage::Run, "the second process failed");
-  return {};
+  if (Status calls = runCallLatency(device); !calls)
+    return calls;
+  return runStartLatency(device, self, name);
 }

@@ -25,6 +25,13 @@ Status runLatency(const Device &device, const std::string &self);
 /// What the second process of runLatency does.
 Status runLatencyChild(const Device &device, const std::string &cacheDir);
 
+/// What Plan::launch and Program::run cost beside cuLaunchKernel.
+Status runCallLatency(const Device &device);
+/// From a graph's text, or its bundle, to the first launch; `folder` receives caches and bundles.
+Status runStartLatency(const Device &device, const std::string &self, const std::string &folder);
+/// One start: "cold" with so many threads, "disk" with a cache directory, "bundle" with a file.
+Status runStartChild(const Device &device, const std::string &way, const std::string &argument);
+
 } // namespace swage::test
 
 #endif // SWAGE_TEST_GPU_MODES_H

@@ -87,7 +87,8 @@ int main(int argc, char **argv) {
     std::printf("skipped: %s\n", nvrtc.error().message.c_str());
     return 77;
   }
-  std::printf("%s\n", device->properties().name.c_str());
+  if (mode != "start-child")
+    std::printf("%s\n", device->properties().name.c_str());
   std::fflush(stdout);
   if (mode == "random")
     return test::runRandomGraphs(*device, graphs) == 0 ? 0 : 1;
@@ -101,5 +102,7 @@ int main(int argc, char **argv) {
     return report(test::runLatency(*device, "/proc/self/exe"));
   if (mode == "latency-child" && plain.size() == 1)
     return report(test::runLatencyChild(*device, plain[0]));
+  if (mode == "start-child" && plain.size() == 2)
+    return report(test::runStartChild(*device, plain[0], plain[1]));
   return usage();
 }
