@@ -1,0 +1,131 @@
+"""Every operation against a reference in float64."""
+
+import math
+
+import numpy
+
+import swage
+from support import TestCase, random, rms_norm
+
+erf = numpy.vectorize(math.erf, otypes=[numpy.float64])
+
+
+def layer_norm(x, row, weight, bias, eps):
+    x = x.astype(numpy.float64)
+    axes = tuple(range(x.ndim - len(row), x.ndim))
+    y = (x - x.mean(axes, keepdims=True)) / numpy.sqrt(x.var(axes, keepdims=True) + eps)
+    return y * (1 if weight is None else weight.astype(numpy.float64)) + (0 if bias is None else bias)
+
+
+def softmax(x, dim):
+    x = x.astype(numpy.float64)
+    e = numpy.exp(x - x.max(dim, keepdims=True))
+    return e / e.sum(dim, keepdims=True)
+
+
+class Ops(TestCase):
+    @classmethod
+    def setUpClass(cls):
+        swage.set_default_device("sim")
+
+    @classmethod
+    def tearDownClass(cls):
+        swage.set_default_device(None)
+
+    def test_layer_norm(self):
+        for dtype in (numpy.float16, numpy.float32, numpy.float64):
+            x, w, b = random(3, 5, 40, dtype=dtype), random(40, dtype=dtype), random(40, dtype=dtype, seed=1)
+            self.assertClose(swage.ops.layer_norm(x, 40, w, b), layer_norm(x, (40,), w, b, 1e-5))
+        x = random(3, 5, 40)
+        self.assertClose(swage.ops.layer_norm(x, (5, 40), eps=0.5), layer_norm(x, (5, 40), None, None, 0.5))
+        self.assertClose(swage.ops.layer_norm(x, (40,), bias=random(40)), layer_norm(x, (40,), None, random(40), 1e-5))
+        with self.assertRefused("input", "normalized_shape is (39,) and x is (3, 5, 40)"):
+            swage.ops.layer_norm(x, 39)
+        with self.assertRefused("input", "normalized_shape is (1, 3, 5, 40)"):
+            swage.ops.layer_norm(x, (1, 3, 5, 40))
+        with self.assertRefused("input", "input 1 ('weight') is f64[40]; needed: f32[40]"):
+            swage.ops.layer_norm(x, 40, random(40, dtype=numpy.float64))
+        with self.assertRefused("input", "input 1 ('bias') is f32[41]; needed: f32[40]"):
+            swage.ops.layer_norm(x, 40, bias=random(41))
+
+    def test_rms_norm(self):
+        for dtype, eps in ((numpy.float16, 2.0**-10), (numpy.float32, 2.0**-23)):
+            x, w = random(6, 33, dtype=dtype), random(33, dtype=dtype)
+            self.assertClose(swage.ops.rms_norm(x, (33,), w), rms_norm(x, w, eps))
+        x = random(6, 33)
+        self.assertClose(swage.ops.rms_norm(x, 33, eps=0.1), rms_norm(x, numpy.ones(33), 0.1))
+
+    def test_softmax(self):
+        for dtype in (numpy.float16, numpy.float32):
+            x = random(4, 3, 50, dtype=dtype)
+            self.assertClose(swage.ops.softmax(x, -1), softmax(x, -1))
+        self.assertClose(swage.ops.softmax(x, 1), softmax(x, 1))
+        self.assertClose(swage.ops.log_softmax(x, -1), numpy.log(softmax(x, -1)))
+        self.assertClose(swage.ops.log_softmax(x, 1), numpy.log(softmax(x, 1)))
+        far = numpy.array([[0, -1000, 80], [0, -200, -300]], numpy.float32)
+        self.assertClose(swage.ops.log_softmax(far, 1), [[-80, -1080, 0], [0, -200, -300]])
+        with self.assertRefused("input", "dim is 3; needed: -3 to 2 for a tensor of rank 3"):
+            swage.ops.softmax(x, 3)
+
+    def test_permute(self):
+        x = random(4, 6, 10, dtype=numpy.float16)
+        for dims in ((1, 0, 2), (2, 1, 0), (0, -1, 1), (0, 1, 2)):
+            y = swage.ops.permute(x, dims)
+            self.assertTrue(y.flags.c_contiguous)
+            self.assertTrue((y == x.transpose([d % 3 for d in dims])).all())
+        for dtype in (numpy.int32, numpy.int8, numpy.bool_):
+            x = (random(7, 9) * 3).astype(dtype)
+            self.assertTrue((swage.ops.permute(x, (1, 0)) == x.T).all())
+        with self.assertRefused("input", "dims is (0, 0)"):
+            swage.ops.permute(x, (0, 0))
+
+    def test_reductions(self):
+        x = random(4, 6, 30)
+        wide = x.astype(numpy.float64)
+        for dim in (-1, 1, 0, (0, 2), (1, 2), None):
+            self.assertClose(swage.ops.sum(x, dim), wide.sum(dim))
+        self.assertClose(swage.ops.mean(x, -1, keepdim=True), wide.mean(-1, keepdims=True))
+        self.assertClose(swage.ops.amax(x, -1), wide.max(-1))
+        self.assertClose(swage.ops.amin(x, (1, 2)), wide.min((1, 2)))
+        out = numpy.empty((4, 6, 1), numpy.float32)
+        self.assertIs(swage.ops.sum(x, 2, keepdim=True, out=out), out)
+        self.assertClose(out, wide.sum(2, keepdims=True))
+        i = numpy.arange(60, dtype=numpy.int32).reshape(5, 12)
+        self.assertEqual(swage.ops.sum(i, 1).tolist(), i.sum(1).tolist())
+        self.assertEqual(swage.ops.amax(i, 0).tolist(), i.max(0).tolist())
+        with self.assertRefused("input", "dim is (0, 0)"):
+            swage.ops.sum(x, (0, 0))
+        with self.assertRefused("input", "out is (4, 6); needed: (4, 6, 1)"):
+            swage.ops.sum(x, 2, keepdim=True, out=out[:, :, 0])
+
+    def test_elementwise(self):
+        for dtype in (numpy.float16, numpy.float32, numpy.float64):
+            x = random(3, 70, dtype=dtype) * dtype(3)
+            wide = x.astype(numpy.float64)
+            self.assertClose(swage.ops.gelu(x), wide * 0.5 * (1 + erf(wide / math.sqrt(2))))
+        inner = math.sqrt(2 / math.pi) * (wide + 0.044715 * wide**3)
+        self.assertClose(swage.ops.gelu(x, "tanh"), 0.5 * wide * (1 + numpy.tanh(inner)))
+        x = random(3, 70)
+        self.assertClose(swage.ops.silu(x), x.astype(numpy.float64) / (1 + numpy.exp(-x.astype(numpy.float64))))
+        self.assertClose(swage.ops.silu(numpy.array([-200.0, 0, 200], numpy.float32)), [0, 0, 200])
+        with self.assertRefused("input", "approximate is 'erf'"):
+            swage.ops.gelu(x, "erf")
+
+    def test_rows_of_any_length(self):
+        """After the first few lengths one graph serves all."""
+        for length in list(range(17, 29)) + [300, 17]:
+            x = random(3, length)
+            self.assertClose(swage.ops.softmax(x, 1), softmax(x, 1))
+            w = random(length)
+            self.assertClose(swage.ops.rms_norm(x, length, w, eps=1e-6), rms_norm(x, w))
+        self.assertEqual(len({id(f) for (family, _), f in swage.ops._functions.items() if family[0] is swage.ops._softmax and family[2] == 2}), 9)
+
+    def test_bfloat16(self):
+        try:
+            from ml_dtypes import bfloat16
+        except ImportError:
+            self.skipTest("ml_dtypes is missing")
+        x = random(4, 64).astype(bfloat16)
+        y = swage.ops.softmax(x, 1)
+        self.assertEqual(y.dtype, bfloat16)
+        self.assertLess(numpy.abs(y.astype(numpy.float64) - softmax(x, 1)).max(), 2.0**-8)
