@@ -100,6 +100,8 @@ CompileRequest MachineCode::requestFor(const KernelInfo &kernel) const {
 
 Expected<std::shared_ptr<const KernelBinary>> MachineCode::compile(const KernelInfo &kernel) const {
   TraceSpan span(context, TraceEvent::Kind::Compile, kernel.name, options.arch, variant.reason);
+  if (!kernel.overriddenBy.empty())
+    span.event.detail += ", from " + kernel.overriddenBy;
   Watched watched(compiler);
   auto binary = compileKernel(watched, cacheOf(options, context), requestFor(kernel));
   if (!watched.wasAsked)
@@ -320,9 +322,22 @@ static Status emit(ProgramIR &program, const CompileOptions &options, LoweredMod
       [](const std::string &line) { std::fprintf(stderr, "swage: %s\n", line.c_str()); });
 }
 
+using Compiler = std::shared_ptr<const KernelCompiler>;
+
+static Expected<Compiler> compilerFor(const CompileOptions &options, const Context &context) {
+  if (options.compiler)
+    return options.compiler;
+  if (context.options().compiler)
+    return context.options().compiler;
+  auto nvrtc = Nvrtc::get();
+  if (!nvrtc)
+    return nvrtc.takeError();
+  return Compiler(*nvrtc);
+}
+
 static Status compileKernels(const Context &context, const VariantRequest &request,
-                             const std::vector<bool> &skip, LoweredModule &lowered,
-                             Artifact *artifact) {
+                             const KernelCompiler &compiler, const std::vector<bool> &skip,
+                             LoweredModule &lowered, Artifact *artifact) {
   const CompileOptions &options = request.options;
   std::vector<TemplateFile> fromDirectory;
   if (!options.templateDir.empty()) {
@@ -331,14 +346,7 @@ static Status compileKernels(const Context &context, const VariantRequest &reque
       return loaded.takeError();
     fromDirectory = std::move(*loaded);
   }
-  auto compiler = options.compiler ? options.compiler : context.options().compiler;
-  if (!compiler) {
-    auto nvrtc = Nvrtc::get();
-    if (!nvrtc)
-      return nvrtc.takeError();
-    compiler = *nvrtc;
-  }
-  MachineCode code(request, context, *compiler,
+  MachineCode code(request, context, compiler,
                    options.templateDir.empty() ? embeddedTemplates() : fromDirectory, artifact);
   return code.run(lowered.variant->kernels, skip, lowered.failedKernel);
 }
@@ -359,7 +367,10 @@ Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &progra
   LoweredModule lowered;
   IRSnapshots snapshots;
   Status filled;
-  {
+  Expected<Compiler> compiler = Compiler();
+  // To open NVRTC takes as long as the passes do.
+  auto open = [&] { compiler = compilerFor(options, context); };
+  auto lowerAndEmit = [&] {
     TraceSpan span(context, TraceEvent::Kind::Lower, program.entryName, options.arch,
                    request.reason);
     filled = lower(program, request, artifact || dump.wants(DumpIR), lowered, snapshots);
@@ -369,14 +380,17 @@ Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &progra
       span.cancel();
     if (artifact)
       artifact->lowerMilliseconds = millisecondsSince(span.event.begin);
-  }
+  };
+  context.runAll({lowerAndEmit, open});
+  if (filled && !compiler)
+    filled = compiler.takeError();
   if (filled) {
     std::vector<bool> skip;
     for (KernelOp kernel : lowered.kernels)
       skip.push_back(isAlwaysEmpty(kernel));
     lock.unlock();
     auto begin = std::chrono::steady_clock::now();
-    filled = compileKernels(context, request, skip, lowered, artifact);
+    filled = compileKernels(context, request, **compiler, skip, lowered, artifact);
     if (artifact)
       artifact->compileMilliseconds = millisecondsSince(begin);
     lock.lock();

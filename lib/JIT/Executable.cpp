@@ -4,6 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ExecutableState.h"
+#include "swage/Support/Text.h"
+
+#include <fmt/format.h>
 
 using namespace swage;
 
@@ -46,7 +49,9 @@ Expected<Layout> Executable::layout(const std::vector<Dims> &inputs) const {
     return wide.takeError();
   if (*wide)
     return std::move(**wide);
-  return makeError(Stage::Input, "offsets do not fit 64 bits");
+  return makeError(Stage::Input,
+                   fmt::format("program '{}': offsets for these shapes do not fit 64 bits",
+                               printable(state->program.name())));
 }
 
 Expected<Executable> Program::compile() const { return compile(CompileOptions()); }

@@ -236,7 +236,9 @@ Expected<Explanation> Program::explain(const Device &device,
     explanation.hasVariant = true;
     explanation.guards = variant->guards;
     for (const KernelInfo &kernel : variant->kernels)
-      explanation.kernels.push_back(kernel.name + ": " + kernel.schedule);
+      explanation.kernels.push_back(
+          kernel.name + ": " + kernel.schedule +
+          (kernel.overriddenBy.empty() ? "" : ", from " + kernel.overriddenBy));
     break;
   }
   return explanation;

@@ -139,6 +139,19 @@ TEST_F(CacheToolTest, Clear) {
   EXPECT_EQ(fileCount(), 1u);
 }
 
+TEST_F(CacheToolTest, SourcesThatDidNotCompile) {
+  add("a", 5000, 1);
+  std::string path = open()->keepFailedSource("no C++", "an error");
+  ASSERT_FALSE(path.empty());
+  expect("verify", 0, "1 whole (5.1K), 0 damaged in '%D'\n");
+  expect("prune --to=0", 0, "removed 1 kernel (5.1K), 0 left (0B) in '%D'\n");
+  expect("clear --dry-run", 0, "would remove 0 kernels (0B), 0 left (0B) in '%D'\n");
+  EXPECT_TRUE(std::filesystem::exists(path));
+  expect("clear", 0,
+         "removed 1 source that did not compile\nremoved 0 kernels (0B), 0 left (0B) in '%D'\n");
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(CacheToolTest, Extract) {
   std::string a = add("row_a", 5000, 1), b = add("../../b", 3000, 2);
   std::string out = root + "/out";

@@ -61,7 +61,7 @@ protected:
 
   Expected<Executable> compile() {
     options.cache = std::make_shared<KernelCache>(environment);
-    auto program = Program::parse(kTwo);
+    auto program = Program::parse(kTwo, {}, context);
     if (!program)
       return program.takeError();
     return program->compile(options);
@@ -86,6 +86,18 @@ protected:
   Options environment; ///< of the cache
   CompileOptions options;
   std::shared_ptr<Compiler> compiler = std::make_shared<Compiler>();
+  std::mutex mutex;
+  std::vector<TraceEvent> compiles;
+  Context context = [this] {
+    ContextOptions options;
+    options.environment = Options();
+    options.events = [this](const TraceEvent &event) {
+      std::lock_guard<std::mutex> lock(mutex);
+      if (event.kind == TraceEvent::Kind::Compile)
+        compiles.push_back(event);
+    };
+    return Context(std::move(options));
+  }();
 };
 } // namespace
 
@@ -149,7 +161,10 @@ TEST_F(DiagnosisTest, AnOverrideIsCompiledInPlaceOfTheGeneratedText) {
   options.environment.overrides = {{kernels[1].name, file}};
   std::string line =
       "swage: kernel @" + kernels[1].name + " is compiled from '" + file + "' (SWAGE_OVERRIDE)\n";
+  compiles.clear();
   EXPECT_EQ(printed(), line);
+  ASSERT_EQ(compiles.size(), 1u);
+  EXPECT_EQ(compiles[0].detail, "sm_90a, from " + file);
   EXPECT_EQ(printed(), "") << "said once";
 
   compiler->requests.clear();
