@@ -9,7 +9,7 @@ if(SWAGE_LLD)
   get_filename_component(swage_lld_dir "${swage_lld_real}" DIRECTORY)
   add_link_options(-fuse-ld=lld -B${swage_lld_dir})
 endif()
-if(NOT CMAKE_BUILD_TYPE)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 

@@ -1,7 +1,9 @@
 // Swage inside of a C++ program: a residual sum and its LayerNorm as one kernel, for any number of
-// rows.
-#include "swage/JIT/Program.h"
+// rows; on the simulator where there is no GPU.
 #include <cstdio>
+#include <cstdlib>
+#include <swage/Runtime/Program.h>
+#include <swage/Simt/Simulator.h>
 #include <vector>
 
 static const char *const kGraph =
@@ -13,47 +15,46 @@ static const char *const kGraph =
   return %s, %y : tensor<?x768xf32>, tensor<?x768xf32>
 })";
 
+/// The value, or the end of the program.
+template <class T> static T check(swage::Expected<T> value) {
+  if (value)
+    return std::move(*value);
+  std::puts(value.error().str().c_str());
+  std::exit(1);
+}
+static void check(const swage::Status &status) {
+  if (!status)
+    std::exit((std::puts(status.error().str().c_str()), 1));
+}
+
 int main() {
-  auto fail = [](const swage::Error &error) { return std::puts(error.str().c_str()), 1; };
-  auto device = swage::Device::open();
-  swage::CompileOptions options; // for an H200 where there is no GPU
-  if (device)
-    options.arch = device->properties().arch;
-  auto program = swage::Program::parse(kGraph);
-  if (!program)
-    return fail(program.error());
-  auto executable = program->compile(options);
-  if (!executable)
-    return fail(executable.error());
-  for (const swage::KernelInfo &kernel : executable->kernels())
-    std::printf("compiled %s (%s)\n", kernel.name.c_str(), kernel.schedule.c_str());
-  if (!device)
-    return std::printf("not run: %s\n", device.error().message.c_str()), 0;
-  for (int64_t rows : {4, 4096}) { // the second shape compiles nothing
-    auto plan = executable->plan(*device, {{rows, 768}, {rows, 768}, {768}, {768}});
-    auto stream = device->createStream();
-    if (!plan || !stream)
-      return fail(plan ? stream.error() : plan.error());
-    std::vector<swage::Buffer> memory; // four inputs, then two outputs
+  swage::ContextOptions options;
+  auto gpu = swage::Device::open();
+  if (!gpu) {
+    std::printf("on the simulator: %s\n", gpu.error().message.c_str());
+    options.simulatorCompiler = check(swage::simt::simulatorCompiler({}));
+  }
+  swage::Device device = gpu ? *gpu : check(swage::simt::openSimulator({}));
+  auto program = check(swage::Program::parse(kGraph, {}, swage::Context(options)));
+  auto stream = check(device.createStream());
+
+  for (int64_t rows : {4, 400}) { // the second number of rows compiles nothing
+    const swage::Dims matrix = {rows, 768}, vector = {768};
     std::vector<float> ones(size_t(rows) * 768, 1.0f);
-    for (const auto *specs : {&plan->inputs(), &plan->outputs()})
-      for (const swage::BufferSpec &spec : *specs) {
-        auto buffer = device->allocate(spec.bytes);
-        if (!buffer)
-          return fail(buffer.error());
-        if (auto copied = buffer->copyFrom(ones.data(), spec.bytes); !copied)
-          return fail(copied.error());
-        memory.push_back(std::move(*buffer));
-      }
-    const void *inputs[] = {memory[0].data(), memory[1].data(), memory[2].data(), memory[3].data()};
-    void *outputs[] = {memory[4].data(), memory[5].data()};
-    if (auto launched = plan->launch(stream->handle(), inputs, outputs); !launched)
-      return fail(launched.error());
-    if (auto done = stream->synchronize(); !done)
-      return fail(done.error());
-    if (auto read = memory[4].copyTo(ones.data(), sizeof(float)); !read)
-      return fail(read.error());
+    std::vector<swage::Buffer> memory;
+    std::vector<swage::TensorView> tensors; // four inputs, then two outputs
+    for (const swage::Dims *shape : {&matrix, &matrix, &vector, &vector, &matrix, &matrix}) {
+      size_t bytes = sizeof(float) * size_t(shape == &vector ? 768 : rows * 768);
+      memory.push_back(check(device.allocate(bytes)));
+      check(memory.back().copyFrom(ones.data(), bytes));
+      tensors.push_back(
+          {memory.back().data(), swage::ElementType::F32, unsigned(shape->size()), shape->data()});
+    }
+    check(
+        program.run(device, stream.handle(), tensors.data(), 4, tensors.data() + 4, 2, nullptr, 0));
+    check(stream.synchronize());
+    check(memory[4].copyTo(ones.data(), sizeof(float)));
     std::printf("%ld rows: 1 + 1 = %g\n", long(rows), double(ones[0]));
   }
-  return 0;
+  std::printf("kernels compiled: %d\n", int(program.context().stats().kernelsCompiled));
 }

@@ -134,10 +134,9 @@ SwageError swageProgramRun(SwageProgram program, SwageDevice device, SwageStream
     return isNull("inputs");
   if (!outputs && outputCount)
     return isNull("outputs");
-  Status status = unwrap(program)->run(
+  return finish(unwrap(program)->run(
       *unwrap(device), stream, reinterpret_cast<const TensorView *>(inputs), inputCount,
-      reinterpret_cast<const TensorView *>(outputs), outputCount, workspace, workspaceBytes);
-  return finish(std::move(status));
+      reinterpret_cast<const TensorView *>(outputs), outputCount, workspace, workspaceBytes));
 }
 
 SwageError swageProgramGetResultShapes(SwageProgram program, SwageDevice device,

@@ -17,9 +17,13 @@ struct Known {
 static constexpr Known kElements[] = {{"i1", 1},  {"i8", 1},   {"i32", 4}, {"i64", 8},
                                       {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
 
-const char *swage::elementName(ElementType type) { return kElements[size_t(type)].name; }
+const char *swage::elementName(ElementType type) {
+  return size_t(type) < std::size(kElements) ? kElements[size_t(type)].name : "unknown";
+}
 
-int64_t swage::elementBytes(ElementType type) { return kElements[size_t(type)].bytes; }
+int64_t swage::elementBytes(ElementType type) {
+  return size_t(type) < std::size(kElements) ? kElements[size_t(type)].bytes : 0;
+}
 
 std::optional<ElementType> swage::elementNamed(std::string_view name) {
   for (size_t i = 0; i < std::size(kElements); ++i)
