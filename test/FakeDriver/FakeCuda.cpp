@@ -45,12 +45,13 @@ struct CUstream_st {
   std::vector<FakeLaunch> captured;
 };
 
-static FakeCuda fake;
+// Never destroyed: threads may call a driver while the process ends.
+static FakeCuda &fake = *new FakeCuda;
 static std::mutex mutex;
 static std::atomic<int> capturing{0};
 static CUctx_st contexts[16];
 static thread_local std::vector<CUctx_st *> current;
-static std::map<DevicePointer, size_t> allocations;
+static std::map<DevicePointer, size_t> &allocations = *new std::map<DevicePointer, size_t>;
 
 static constexpr Result kInvalidHandle = Result(400);
 static constexpr Result kNotSupported = Result(801);
@@ -404,7 +405,7 @@ FAKE_API Result cuLibraryGetKernel(KernelHandle *kernel, LibraryHandle library, 
                                       "ELF") == 0;
   if (!isElf && library->image.find(name) == std::string::npos)
     return kNotFound;
-  static std::map<std::string, CUkern_st> kernels;
+  static auto &kernels = *new std::map<std::string, CUkern_st>;
   std::lock_guard<std::mutex> lock(mutex);
   *kernel = &kernels.emplace(name, CUkern_st{name}).first->second;
   return kSuccess;
@@ -415,7 +416,7 @@ FAKE_API Result cuKernelGetFunction(FunctionHandle *function, KernelHandle kerne
   FAKE_TRY(recordUncapturable("cuKernelGetFunction", kernel->name));
   if (current.empty())
     return kInvalidContext;
-  static std::map<std::pair<std::string, int>, CUfunc_st> functions;
+  static auto &functions = *new std::map<std::pair<std::string, int>, CUfunc_st>;
   std::lock_guard<std::mutex> lock(mutex);
   int device = current.back()->device;
   *function = &functions.emplace(std::pair(kernel->name, device), CUfunc_st{kernel->name, device})

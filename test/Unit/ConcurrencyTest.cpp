@@ -136,6 +136,33 @@ TEST_F(ConcurrencyTest, TheFirstOfSeveralStickyErrorsIsKept) {
     EXPECT_EQ(message, later[0]);
 }
 
+/// What a host may leave behind: a program with plans and a device, in static storage.
+static std::optional<Program> leftProgram;
+static std::optional<Plan> leftPlan;
+
+TEST_F(ConcurrencyTest, AProcessMayEndWithEverythingAlive) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  auto end = [&] {
+    Context &process = Context::process();
+    source->delayMilliseconds = 20;
+    leftProgram = Program::create("main", FakeSource::inputTypes(), FakeSource::resultTypes(),
+                                  source, process);
+    Device gpu = device();
+    auto plan = leftProgram->plan(gpu, dims(4, 768));
+    leftPlan.emplace(*plan);
+    // A thread that warms up for much longer than the process lasts.
+    std::thread([gpu, program = *leftProgram] {
+      for (int64_t limit = 1;; limit = limit % 3 + 1)
+        (void)program.warmup(gpu, {dims(1, 1024 * limit), dims(1, 1024 * limit + 1),
+                                   dims(1, 8192 * limit), dims(1, 8192 * limit + 1)});
+    }).detach();
+    while (source->active < 2)
+      std::this_thread::yield();
+    std::exit(7);
+  };
+  EXPECT_EXIT(end(), testing::ExitedWithCode(7), "");
+}
+
 TEST_F(ConcurrencyTest, ProgramsEndWhileOthersRun) {
   Device gpu = device();
   together(8, [&](int thread) {
