@@ -70,6 +70,19 @@ TEST_F(ConcurrencyTest, EightThreadsRunFiftyShapes) {
   EXPECT_EQ(recording.context.stats().plans, 50u);
 }
 
+TEST_F(ConcurrencyTest, ManyThreadsShareWhatFewHaveApart) {
+  Program program = Program::create("main", FakeSource::inputTypes(), FakeSource::resultTypes(),
+                                    source, recording.context);
+  Device gpu = device();
+  auto stream = gpu.createStream();
+  std::atomic<int> failures{0};
+  together(80, [&](int thread) {
+    for (int i = 0; i < 20; ++i)
+      failures += !run(program, gpu, stream->handle(), 1 + (thread + i) % 3, 768);
+  });
+  EXPECT_EQ(failures, 0);
+}
+
 TEST_F(ConcurrencyTest, PlansComeAndGoWhileTheyRun) {
   RecordingContext small(/*planLimit=*/3);
   Program program = Program::create("main", FakeSource::inputTypes(), FakeSource::resultTypes(),
