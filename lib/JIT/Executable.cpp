@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ExecutableState.h"
+
 #include "swage/Support/Text.h"
 
 #include <fmt/format.h>
@@ -36,7 +37,8 @@ Expected<Layout> Executable::layout(const std::vector<Dims> &inputs) const {
   {
     std::lock_guard<std::mutex> own(state->mutex);
     if (!state->wide) {
-      VariantRequest request{state->options, 64, {}, "offsets of these shapes need 64 bits"};
+      VariantRequest request{state->options, 64, state->narrow->guards.extents,
+                             "offsets of these shapes need 64 bits"};
       auto compiled = compileVariant(*state->program.ir(), state->program.context(), request);
       if (!compiled)
         return compiled.takeError();
@@ -54,6 +56,25 @@ Expected<Layout> Executable::layout(const std::vector<Dims> &inputs) const {
                                printable(state->program.name())));
 }
 
+/// The guards on extents that a program makes for these shapes.
+static Expected<std::vector<Guards::Extent>> classesOf(ProgramIR &program,
+                                                       const std::vector<Dims> &shapes) {
+  Dims extents;
+  for (SymbolicLaunch::Size place : dynamicExtents(program.inputs)) {
+    if (place.argument >= shapes.size() || place.dim >= shapes[place.argument].size())
+      return makeError(Stage::Input, fmt::format("CompileOptions::shapes has no dimension {} of "
+                                                 "input {}; needed: the shapes of all {} inputs",
+                                                 place.dim, place.argument, program.inputs.size()));
+    extents.push_back(shapes[place.argument][place.dim]);
+  }
+  if (extents.empty())
+    return std::vector<Guards::Extent>();
+  auto needs = findNeeds(program);
+  if (!needs)
+    return needs.takeError();
+  return extentClasses(*needs, extents);
+}
+
 Expected<Executable> Program::compile() const { return compile(CompileOptions()); }
 
 Expected<Executable> Program::compile(const CompileOptions &options) const {
@@ -61,7 +82,14 @@ Expected<Executable> Program::compile(const CompileOptions &options) const {
     return own.takeError();
   if (!ir())
     return makeError(Stage::Input, "a program from a bundle has no graph that could be compiled");
-  auto variant = compileVariant(*ir(), context(), {options, options.indexBits, {}, {}});
+  VariantRequest request{options, options.indexBits, {}, {}};
+  if (!options.shapes.empty()) {
+    auto extents = classesOf(*ir(), options.shapes);
+    if (!extents)
+      return extents.takeError();
+    request.extents = std::move(*extents);
+  }
+  auto variant = compileVariant(*ir(), context(), request);
   if (!variant)
     return variant.takeError();
   auto executable = std::shared_ptr<Executable::State>(

@@ -2,6 +2,7 @@
 
 #include "swage/Runtime/Variant.h"
 #include "swage/Runtime/Trace.h"
+#include "swage/Support/ShapeClass.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>
@@ -20,6 +21,18 @@ std::vector<SymbolicLaunch::Size> swage::dynamicExtents(const std::vector<Tensor
       if (inputs[i].shape[dim] == TensorType::kDynamic)
         places.push_back({i, dim});
   return places;
+}
+
+std::vector<Guards::Extent> swage::extentClasses(const std::vector<ExtentNeeds> &needs,
+                                                 const Dims &extents) {
+  std::vector<Guards::Extent> classes(extents.size());
+  for (size_t i = 0; i < extents.size(); ++i) {
+    if (needs[i].multiple)
+      classes[i].multipleOf = multipleClass(extents[i]);
+    if (needs[i].limit)
+      classes[i].atMost = limitClass(extents[i]);
+  }
+  return classes;
 }
 
 bool swage::operator==(const Guards &a, const Guards &b) {

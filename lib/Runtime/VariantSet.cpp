@@ -3,7 +3,6 @@
 #include "VariantSet.h"
 
 #include "ContextState.h"
-#include "swage/Support/ShapeClass.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -74,13 +73,7 @@ Expected<Guards> VariantSet::guardsFor(std::string arch, int indexBits,
   guards.arch = std::move(arch);
   guards.indexBits = indexBits;
   guards.alignment = std::move(alignment);
-  guards.extents.resize(extents.size());
-  for (size_t i = 0; i < extents.size(); ++i) {
-    if ((*needs)[i].multiple)
-      guards.extents[i].multipleOf = multipleClass(extents[i]);
-    if ((*needs)[i].limit)
-      guards.extents[i].atMost = limitClass(extents[i]);
-  }
+  guards.extents = extentClasses(*needs, extents);
   return guards;
 }
 

@@ -536,6 +536,7 @@ Status Runner::run() {
   options.arch = executableArch();
   options.compiler = compiler;
   options.fuse = fuse;
+  options.shapes = *dims;
   if (!dumpText.empty()) {
     auto request = parseDump(dumpText);
     if (!request)

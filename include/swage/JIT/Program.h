@@ -36,6 +36,9 @@ struct CompileOptions {
   /// Alignment in bytes of the caller's addresses: one for all, or one for each argument and then
   /// for each result; empty: 16.
   std::vector<int64_t> alignment;
+  /// Of the inputs: the kernels are those that Program::plan takes for these shapes, and serve all
+  /// shapes of the same classes.  Empty: they serve any.
+  std::vector<Dims> shapes;
   /// Null: NVRTC, for a GPU.  The simulator's: simulatorCompiler in swage/Simt/Simulator.h.
   std::shared_ptr<const KernelCompiler> compiler;
   std::shared_ptr<KernelCache> cache; ///< null: the one of the program's context

@@ -11,13 +11,6 @@
 
 namespace swage {
 
-/// Which dynamic extents of the inputs matter to schedules, in the order of Guards::extents: guards
-/// on the others are dropped, so that shapes share variants.
-struct ExtentNeeds {
-  bool multiple = false;
-  bool limit = false;
-};
-
 struct Bundle {
   std::string entryName;
   std::vector<TensorType> inputs, results;

@@ -137,6 +137,17 @@ struct Layout {
 /// Where the dynamic extents of the inputs are, in the order of Guards::extents.
 std::vector<SymbolicLaunch::Size> dynamicExtents(const std::vector<TensorType> &inputs);
 
+/// Which dynamic extents of the inputs matter to schedules, in the order of Guards::extents: guards
+/// on the others are dropped, so that shapes share variants.
+struct ExtentNeeds {
+  bool multiple = false;
+  bool limit = false;
+};
+
+/// The classes of ShapeClass.h that dynamic extents belong to, as far as they matter.
+std::vector<Guards::Extent> extentClasses(const std::vector<ExtentNeeds> &needs,
+                                          const Dims &extents);
+
 class Variant {
 public:
   // What the compiler fills in, before the variant is shared.
