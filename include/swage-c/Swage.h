@@ -138,7 +138,7 @@ typedef struct SwageEvent {
 typedef struct SwageContextOptions {
   size_t size;
   /* "SWAGE_CACHE=off", ...: a null-terminated list that takes precedence over the environment;
-     null: none.  `swage-doctor --help` lists the variables.  SWAGE_CUDA_DRIVER, SWAGE_NVRTC and
+     null: none.  docs/jit.md lists the variables.  SWAGE_CUDA_DRIVER, SWAGE_NVRTC and
      SWAGE_HOST_COMPILER name libraries that a process opens once and are errors here. */
   const char *const *settings;
   bool ignoreEnvironment; /* `settings` is all there is */

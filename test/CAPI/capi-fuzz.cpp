@@ -6,8 +6,8 @@
 // other argument must end in success or in an error with a text.  Handles are destroyed in any
 // order.  On the simulator with all checks, so that an access out of bounds is an error also.
 //
-// A round is what some bytes stand for.  Here they are random, and a failure prints the seed of its
-// round; in test/Fuzz, libFuzzer chooses them.
+// A round begins anew and makes the calls that some random bytes stand for.  The last line before a
+// failure is the options that repeat its round.
 //
 //===----------------------------------------------------------------------===//
 #include "swage-c/Swage.h"
@@ -547,12 +547,6 @@ static void runRound(const uint8_t *bytes, size_t count) {
     fuzzer.step();
 }
 
-#ifdef SWAGE_LIBFUZZER
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-  runRound(bytes, count);
-  return 0;
-}
-#else
 int main(int argc, char **argv) {
   uint64_t seed = 1, rounds = UINT64_MAX, seconds = 10;
   for (int i = 1; i < argc; ++i) {
@@ -593,4 +587,3 @@ int main(int argc, char **argv) {
   std::printf("%llu rounds\n", static_cast<unsigned long long>(done));
   return 0;
 }
-#endif
