@@ -230,7 +230,9 @@ static std::string reproduction(const ProgramIR &program, const CompileOptions &
     return line;
   }
   // swage-run compiles with these templates, with 32 bits, and one alignment.
-  bool sameAlignment = options.alignment.size() <= 1;
+  const std::vector<int64_t> &alignment = options.alignment;
+  bool sameAlignment = std::adjacent_find(alignment.begin(), alignment.end(),
+                                          std::not_equal_to<>()) == alignment.end();
   if (program.filename.empty() || program.filename.front() == '<' || !options.templateDir.empty() ||
       indexBits == 64 || !sameAlignment)
     return {};
@@ -239,8 +241,8 @@ static std::string reproduction(const ProgramIR &program, const CompileOptions &
                   simulated ? "sim" : "none", quoted(program.entryName), options.arch);
   if (!options.fuse)
     line += " --fuse=false";
-  if (!options.alignment.empty())
-    line += fmt::format(" --align={}", options.alignment.front());
+  if (!alignment.empty() && alignment.front() != 16)
+    line += fmt::format(" --align={}", alignment.front());
   std::vector<std::string> dims;
   bool dynamic = false;
   for (const TensorType &type : program.inputs) {
@@ -255,7 +257,7 @@ static std::string reproduction(const ProgramIR &program, const CompileOptions &
   return line;
 }
 
-/// Says of the arguments what guards promise.
+/// Says of the arguments what guards promise; what the graph promises itself is among it.
 static void setPromises(mlir::func::FuncOp entry, const std::vector<Guards::Extent> &extents) {
   size_t next = 0;
   mlir::Builder builder(entry.getContext());
@@ -429,8 +431,9 @@ Expected<std::vector<ExtentNeeds>> swage::findNeeds(ProgramIR &program) {
   std::lock_guard<std::mutex> lock(program.mutex);
   LoweredModule lowered;
   IRSnapshots none;
-  if (Status passed = lower(program, {}, /*wantsSnapshots=*/false, lowered, none); !passed)
-    return passed.takeError();
+  // What fails here fails again where a variant is made, which tells it with all there is to say.
+  if (!lower(program, {}, /*wantsSnapshots=*/false, lowered, none))
+    return needs;
   for (const SymbolicLaunch &launch : lowered.variant->launches) {
     auto ofKernel = symbolNeeds(lowered.kernels[launch.kernel]);
     for (size_t i = 0; i < std::min<size_t>(ofKernel.size(), launch.sizes.size()); ++i)

@@ -30,7 +30,9 @@ public:
 
   /// Rows do not matter, columns do.
   Expected<std::vector<ExtentNeeds>> needs() override {
-    return std::vector<ExtentNeeds>{{false, false}, {true, true}, {true, true}};
+    ExtentNeeds rows, columns;
+    columns.multiple = columns.limit = true;
+    return std::vector<ExtentNeeds>{rows, columns, columns};
   }
 
   Expected<std::shared_ptr<const Variant>> make(const Guards &guards,
