@@ -434,6 +434,8 @@ Expected<std::vector<ExtentNeeds>> swage::findNeeds(ProgramIR &program) {
   // What fails here fails again where a variant is made, which tells it with all there is to say.
   if (!lower(program, {}, /*wantsSnapshots=*/false, lowered, none))
     return needs;
+  for (size_t extent = 0; extent < places.size(); ++extent)
+    needs[extent].promised = lowered.variant->guards.extents[extent];
   for (const SymbolicLaunch &launch : lowered.variant->launches) {
     auto ofKernel = symbolNeeds(lowered.kernels[launch.kernel]);
     for (size_t i = 0; i < std::min<size_t>(ofKernel.size(), launch.sizes.size()); ++i)

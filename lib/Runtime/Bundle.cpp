@@ -278,7 +278,7 @@ template <class A, class T> static void signature(A &a, T &bundle) {
     uint8_t bits = uint8_t(needs.multiple | needs.limit << 1);
     a.number(bits);
     if constexpr (A::kReads)
-      needs = {(bits & 1) != 0, (bits & 2) != 0};
+      needs = {(bits & 1) != 0, (bits & 2) != 0, {}};
   });
 }
 

@@ -222,7 +222,7 @@ Expected<Explanation> Program::explain(const Device &device,
     auto guards = state->variants.guardsFor(archOf(device), bits, call.alignment, extents);
     if (!guards)
       return guards.takeError();
-    auto variant = state->variants.find(*guards, !state->source->compiles());
+    auto variant = state->variants.find(*guards, extents, !state->source->compiles());
     if (!variant) {
       explanation.guards = std::move(*guards);
       explanation.reason = state->variants.whyNone(explanation.guards, extents);

@@ -141,7 +141,7 @@ Program::State::serve(const std::string &arch, const std::vector<Dims> &dims,
       return guards.takeError();
     VariantSet::Made variant;
     if (mode == PlanMode::CachedOnly) {
-      variant = variants.find(*guards, /*orWeaker=*/true);
+      variant = variants.find(*guards, extents, /*orOther=*/true);
       if (!variant)
         return std::optional<Served>();
     } else {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 using namespace swage;
 
@@ -25,12 +26,17 @@ std::vector<SymbolicLaunch::Size> swage::dynamicExtents(const std::vector<Tensor
 
 std::vector<Guards::Extent> swage::extentClasses(const std::vector<ExtentNeeds> &needs,
                                                  const Dims &extents) {
-  std::vector<Guards::Extent> classes(extents.size());
+  std::vector<Guards::Extent> classes;
   for (size_t i = 0; i < extents.size(); ++i) {
-    if (needs[i].multiple)
-      classes[i].multipleOf = multipleClass(extents[i]);
-    if (needs[i].limit)
-      classes[i].atMost = limitClass(extents[i]);
+    Guards::Extent extent = needs[i].promised;
+    int64_t multiple = needs[i].multiple ? multipleClass(extents[i]) : 1, common;
+    if (!__builtin_mul_overflow(extent.multipleOf / std::gcd(extent.multipleOf, multiple), multiple,
+                                &common))
+      extent.multipleOf = common;
+    int64_t limit = needs[i].limit ? limitClass(extents[i]) : 0;
+    if (limit != 0 && (extent.atMost == 0 || limit < extent.atMost))
+      extent.atMost = limit;
+    classes.push_back(extent);
   }
   return classes;
 }

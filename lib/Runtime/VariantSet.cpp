@@ -13,21 +13,18 @@ using namespace swage;
 // Guards
 //===----------------------------------------------------------------------===//
 
-static bool covers(const Guards::Extent &have, const Guards::Extent &wanted) {
-  return wanted.multipleOf % have.multipleOf == 0 &&
-         (have.atMost == 0 || (wanted.atMost != 0 && wanted.atMost <= have.atMost));
-}
-
-bool swage::covers(const Guards &have, const Guards &wanted) {
+/// Whether a variant with the guards `have` serves a call with these dynamic extents and otherwise
+/// the guards `wanted`.
+static bool covers(const Guards &have, const Guards &wanted, const Dims &extents) {
   if (have.arch != wanted.arch || have.indexBits < wanted.indexBits ||
-      have.alignment.size() != wanted.alignment.size() ||
-      have.extents.size() != wanted.extents.size())
+      have.alignment.size() != wanted.alignment.size() || have.extents.size() != extents.size())
     return false;
   for (size_t i = 0; i < have.alignment.size(); ++i)
     if (have.alignment[i] > wanted.alignment[i])
       return false;
-  for (size_t i = 0; i < have.extents.size(); ++i)
-    if (!::covers(have.extents[i], wanted.extents[i]))
+  for (size_t i = 0; i < extents.size(); ++i)
+    if (const Guards::Extent &guard = have.extents[i];
+        extents[i] % guard.multipleOf != 0 || (guard.atMost != 0 && extents[i] > guard.atMost))
       return false;
   return true;
 }
@@ -81,13 +78,13 @@ Expected<Guards> VariantSet::guardsFor(std::string arch, int indexBits,
 // Finding
 //===----------------------------------------------------------------------===//
 
-VariantSet::Made VariantSet::find(const Guards &guards, bool orWeaker) const {
+VariantSet::Made VariantSet::find(const Guards &guards, const Dims &extents, bool orOther) const {
   std::lock_guard<std::mutex> lock(mutex);
   Made best;
   for (const Made &variant : variants) {
     if (variant->guards == guards)
       return variant;
-    if (orWeaker && covers(variant->guards, guards) &&
+    if (orOther && covers(variant->guards, guards, extents) &&
         (!best || similarity(variant->guards, guards) > similarity(best->guards, guards)))
       best = variant;
   }
@@ -157,7 +154,7 @@ std::string VariantSet::whyNone(const Guards &guards, const Dims &extents) const
 //===----------------------------------------------------------------------===//
 
 Expected<VariantSet::Made> VariantSet::get(const Guards &guards, const Dims &extents) {
-  if (Made found = find(guards, !source->compiles()))
+  if (Made found = find(guards, extents, !source->compiles()))
     return found;
   std::shared_ptr<Flight> flight;
   {

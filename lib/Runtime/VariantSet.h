@@ -16,9 +16,6 @@
 
 namespace swage {
 
-/// Whether a variant with the guards `have` serves wherever `wanted` hold.
-bool covers(const Guards &have, const Guards &wanted);
-
 class VariantSet {
 public:
   using Made = std::shared_ptr<const Variant>;
@@ -31,9 +28,9 @@ public:
   Expected<Guards> guardsFor(std::string arch, int indexBits, std::vector<uint8_t> alignment,
                              const Dims &extents);
 
-  /// The variant with these guards or, if `orWeaker`, the best that serves them.  Null if there is
-  /// none.
-  Made find(const Guards &guards, bool orWeaker) const;
+  /// The variant with these guards or, if `orOther`, the best of those whose own guards hold for
+  /// these extents.  Null if there is none.
+  Made find(const Guards &guards, const Dims &extents, bool orOther) const;
   /// The variant that serves: found, or made.
   Expected<Made> get(const Guards &guards, const Dims &extents);
   /// The variants in the order in which they were made.

@@ -117,10 +117,11 @@ TEST_F(ProgramJitTest, AThousandBatchSizesOfLlamaShareTheirKernels) {
   // positions have tokens alone.
   auto sizes = [&](int64_t batch) {
     return shapes(program, [&](size_t input, size_t dim) {
-      return dim == 0 && program.inputs()[input].shape.size() > 2 ? batch : int64_t(17);
+      return dim == 0 && program.inputs()[input].shape.size() > 2 ? batch : int64_t(2048);
     });
   };
-  ASSERT_TRUE(program.warmup(gpu, {sizes(1), sizes(8)}));
+  // The largest needs 64-bit offsets.
+  ASSERT_TRUE(program.warmup(gpu, {sizes(1), sizes(1000)}));
   size_t warm = compiler->names.size();
   for (int64_t batch = 1; batch <= 1000; ++batch) {
     auto plan = program.plan(gpu, sizes(batch));
@@ -152,6 +153,23 @@ TEST_F(ProgramJitTest, AThousandLengthsOfGpt2ShareTheirKernels) {
     EXPECT_TRUE(!event.reason.empty() || (event.kind != TraceEvent::Kind::Compile &&
                                           event.kind != TraceEvent::Kind::Variant))
         << event.name;
+}
+
+TEST_F(ProgramJitTest, WhatAModulePromisesHoldsForEveryVariant) {
+  Program program = parse("func.func @main(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, "
+                          "24>, swage.at_most = array<i64: 0, 960>}) -> tensor<?x?xf16> {\n"
+                          "  %y = swage.softmax %x axis 1 : tensor<?x?xf16> -> tensor<?x?xf16>\n"
+                          "  return %y : tensor<?x?xf16>\n}");
+  Device gpu = device();
+  for (int64_t columns : {24, 48, 960})
+    EXPECT_TRUE(program.plan(gpu, {{3, columns}}));
+  EXPECT_EQ(count(TraceEvent::Kind::Variant), 1u);
+  for (auto [columns, needed] : {std::pair(40, "multiple of 24"), std::pair(984, "960")}) {
+    auto plan = program.plan(gpu, {{3, columns}});
+    ASSERT_FALSE(plan);
+    expectPart(plan.error().message, needed);
+  }
+  EXPECT_EQ(compiler->names.size(), 1u);
 }
 
 TEST_F(ProgramJitTest, ArtifactsShowTheWay) {

@@ -142,9 +142,12 @@ std::vector<SymbolicLaunch::Size> dynamicExtents(const std::vector<TensorType> &
 struct ExtentNeeds {
   bool multiple = false;
   bool limit = false;
+  /// What the module itself promises of the extent; every variant relies on it.
+  Guards::Extent promised;
 };
 
-/// The classes of ShapeClass.h that dynamic extents belong to, as far as they matter.
+/// The classes of ShapeClass.h that dynamic extents belong to, as far as they matter, and what was
+/// promised of them.
 std::vector<Guards::Extent> extentClasses(const std::vector<ExtentNeeds> &needs,
                                           const Dims &extents);
 
