@@ -264,6 +264,10 @@ static SymbolicKernel symbolicKernel(KernelOp kernel) {
   symbolic.isReduced.resize(kernel.getRank());
   for (int64_t dim : kernel.getReduced())
     symbolic.isReduced[size_t(dim)] = true;
+  SizeFacts facts = factsOf(kernel);
+  if (kernel.getMultiples() || kernel.getLimits())
+    for (unsigned symbol = 0; symbol < kernel.getSymbols(); ++symbol)
+      symbolic.facts.push_back({facts.multipleOf(symbol), facts.limitOf(symbol)});
   symbolic.blocks = sizeExpression(geometry.getBlocks().getResult(0));
   symbolic.dividers = sizeExpressions(geometry.getDividers().getResults());
   symbolic.largestOffsets = sizeExpressions(largestOffsets(kernel));

@@ -21,7 +21,7 @@
 using namespace swage;
 
 static constexpr char kMagic[] = {'S', 'W', 'A', 'G', 'E', 'B', 'N', 'D'};
-static constexpr uint32_t kVersion = 1;
+static constexpr uint32_t kVersion = 2;
 
 namespace {
 struct Header {
@@ -73,12 +73,17 @@ private:
   std::map<std::string, uint32_t> textNumbers, binaryNumbers;
 };
 
+/// Texts that are referred to are copied for each reference.  Kernels say more of themselves than a
+/// reference, so that no bundle that was written comes near to this many bytes.
+static size_t mostCopied(size_t payload) { return (size_t(1) << 26) + 64 * payload; }
+
 /// Whatever is wrong sets `failed`; what is read from then on is empty.
 class Reader {
 public:
   static constexpr bool kReads = true;
 
-  Reader(std::string_view bytes, const Tables &tables) : bytes(bytes), tables(tables) {}
+  Reader(std::string_view bytes, const Tables &tables)
+      : bytes(bytes), tables(tables), mayCopy(mostCopied(bytes.size())) {}
 
   template <class T> void number(T &value) {
     static_assert(std::is_integral_v<T> || std::is_enum_v<T>);
@@ -98,9 +103,10 @@ public:
   void shared(std::string &value) {
     uint32_t index = 0;
     number(index);
-    if (failed || index >= tables.texts.size())
+    if (failed || index >= tables.texts.size() || tables.texts[index].size() > mayCopy)
       return fail();
     value = tables.texts[index];
+    mayCopy -= value.size();
   }
   void shared(std::shared_ptr<const KernelBinary> &binary) {
     uint32_t index = 0; // 0: none
@@ -131,6 +137,7 @@ public:
 
 private:
   const Tables &tables;
+  size_t mayCopy;
 };
 } // namespace
 
@@ -200,14 +207,18 @@ template <class A, class T> static void views(A &a, T &views) {
   });
 }
 
+template <class A, class T> static void promises(A &a, T &extents) {
+  a.list(extents, [](A &a, auto &extent) {
+    a.number(extent.multipleOf);
+    a.number(extent.atMost);
+  });
+}
+
 template <class A, class T> static void guards(A &a, T &guards) {
   a.text(guards.arch);
   a.number(guards.indexBits);
   numbers(a, guards.alignment);
-  a.list(guards.extents, [](A &a, auto &extent) {
-    a.number(extent.multipleOf);
-    a.number(extent.atMost);
-  });
+  promises(a, guards.extents);
 }
 
 template <class A, class T> static void kernelInfo(A &a, T &kernel) {
@@ -229,6 +240,7 @@ template <class A, class T> static void symbolicKernel(A &a, T &kernel) {
   numbers(a, isReduced);
   if constexpr (A::kReads)
     kernel.isReduced.assign(isReduced.begin(), isReduced.end());
+  promises(a, kernel.facts);
   expression(a, kernel.blocks);
   expressions(a, kernel.dividers);
   expressions(a, kernel.largestOffsets);
@@ -350,6 +362,13 @@ static const char *checkTypes(const std::vector<TensorType> &types) {
   return nullptr;
 }
 
+static bool areMet(const std::vector<Guards::Extent> &promises) {
+  for (const Guards::Extent &extent : promises)
+    if (extent.multipleOf < 1 || extent.atMost < 0)
+      return false;
+  return true;
+}
+
 static const char *checkGuards(const Guards &guards, size_t tensors, size_t extents) {
   if ((guards.indexBits != 32 && guards.indexBits != 64) || guards.alignment.size() != tensors ||
       guards.extents.size() != extents)
@@ -357,10 +376,7 @@ static const char *checkGuards(const Guards &guards, size_t tensors, size_t exte
   for (uint8_t bytes : guards.alignment)
     if (!isAlignment(bytes))
       return "an alignment is no power of two";
-  for (const Guards::Extent &extent : guards.extents)
-    if (extent.multipleOf < 1 || extent.atMost < 0)
-      return "a guard on an extent holds for none";
-  return nullptr;
+  return areMet(guards.extents) ? nullptr : "a guard on an extent holds for none";
 }
 
 static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &kernel,
@@ -371,6 +387,8 @@ static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &ker
     return "machine code is of another kernel";
   if (kernel.isReduced.size() != kernel.extents.size())
     return "an iteration space has two ranks";
+  if (!areMet(kernel.facts))
+    return "what a kernel relies on holds for no size";
   for (auto *views : {&kernel.inputs, &kernel.outputs})
     for (const SymbolicView &view : *views)
       if (view.strides.size() != kernel.extents.size() || !isAlignment(view.alignment) ||
@@ -427,6 +445,11 @@ static const char *checkLaunches(const Variant &variant) {
     for (const SymbolicView &view : kernel.outputs)
       if (view.tensor >= launch.outputs.size())
         return "a kernel has more outputs than its launch";
+      else if (SymbolicLaunch::Place to = launch.outputs[view.tensor];
+               to.kind == BufferKind::Output &&
+               (view.shape.size() != variant.results[to.index].shape.size() ||
+                view.elementBytes != variant.results[to.index].elementBytes))
+        return "a launch writes another type than the result has";
     for (auto [output, input] : kernel.inPlace)
       if (output >= launch.outputs.size() || input >= launch.inputs.size())
         return "a kernel works in place on what its launch does not have";

@@ -77,6 +77,17 @@ static std::string describe(const Dims &dims) {
   return join(texts, "x");
 }
 
+/// More than any device holds, and bytes of it still fit 64 bits.  What is empty counts as if it
+/// had one element along each such dimension.
+static bool isTooLarge(const Dims &shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    if (extent < 0 || __builtin_mul_overflow(elements, std::max<int64_t>(extent, 1), &elements) ||
+        elements > int64_t{1} << 48)
+      return true;
+  return false;
+}
+
 /// The declared types with the actual extents.
 static Expected<std::vector<TensorType>> actualInputs(const Variant &variant,
                                                       const std::vector<Dims> &inputs) {
@@ -91,7 +102,6 @@ static Expected<std::vector<TensorType>> actualInputs(const Variant &variant,
       return makeError(Stage::Input, fmt::format("input {} has {} dimensions ({}); needed: {} ({})",
                                                  i, inputs[i].size(), describe(inputs[i]),
                                                  type.shape.size(), variant.inputs[i].str()));
-    int64_t elements = 1;
     for (size_t dim = 0; dim < inputs[i].size(); ++dim) {
       int64_t extent = inputs[i][dim], declared = variant.inputs[i].shape[dim];
       if (extent < 0)
@@ -101,14 +111,22 @@ static Expected<std::vector<TensorType>> actualInputs(const Variant &variant,
         return makeError(Stage::Input,
                          fmt::format("input {} has extent {} in dimension {}; needed: {} ({})", i,
                                      extent, dim, declared, variant.inputs[i].str()));
-      if (__builtin_mul_overflow(elements, std::max<int64_t>(extent, 1), &elements) ||
-          elements > int64_t{1} << 48)
-        return makeError(Stage::Input, fmt::format("input {} ({}) has more than 2^48 elements", i,
-                                                   describe(inputs[i])));
       type.shape[dim] = extent;
     }
+    if (isTooLarge(inputs[i]))
+      return makeError(Stage::Input, fmt::format("input {} ({}) has more than 2^48 elements", i,
+                                                 describe(inputs[i])));
   }
   return actual;
+}
+
+/// What an extent must be instead, in words; empty if it keeps the promise.
+static std::string brokenPromise(const Guards::Extent &promise, int64_t extent) {
+  if (promise.multipleOf > 1 && extent % promise.multipleOf != 0)
+    return fmt::format("a multiple of {}", promise.multipleOf);
+  if (promise.atMost > 0 && extent > promise.atMost)
+    return fmt::format("at most {}", promise.atMost);
+  return {};
 }
 
 /// Extents that the kernels were compiled for.
@@ -120,13 +138,8 @@ static Status checkGuards(const Variant &variant, const std::vector<TensorType> 
         continue;
       if (number == variant.guards.extents.size())
         return {};
-      const Guards::Extent &guard = variant.guards.extents[number++];
       int64_t extent = inputs[i].shape[dim];
-      std::string needed;
-      if (guard.multipleOf > 1 && extent % guard.multipleOf != 0)
-        needed = fmt::format("a multiple of {}", guard.multipleOf);
-      else if (guard.atMost > 0 && extent > guard.atMost)
-        needed = fmt::format("at most {}", guard.atMost);
+      std::string needed = brokenPromise(variant.guards.extents[number++], extent);
       if (!needed.empty())
         return makeError(Stage::Input,
                          fmt::format("input {} ({}) has extent {} in dimension {}; needed: {}, "
@@ -147,8 +160,7 @@ public:
     layout.inputs = std::move(inputs);
     layout.results = variant.results;
     layout.launches.reserve(variant.launches.size());
-    for (const KernelInfo &kernel : variant.kernels)
-      layout.indexBits = std::max(layout.indexBits, kernel.indexBits);
+    layout.indexBits = variant.guards.indexBits;
     values.resize(variant.workspaceValues);
     valueTypes.resize(variant.workspaceValues);
   }
@@ -162,6 +174,7 @@ private:
   Status addLaunch(const SymbolicLaunch &symbolic, size_t number);
   /// The shapes that a kernel expects against the arguments' own.
   Status checkInputs(const SymbolicLaunch &symbolic, const KernelInfo &info) const;
+  Status checkFacts(const SymbolicLaunch &symbolic, const KernelInfo &info) const;
   Status checkBounds(const KernelInfo &info, const SymbolicView &view, const char *what,
                      size_t number, const Dims &shape) const;
   bool offsetsFit(const SymbolicKernel &kernel) const;
@@ -202,6 +215,24 @@ Status LayoutBuilder::checkInputs(const SymbolicLaunch &symbolic, const KernelIn
             fmt::format("input {} ({}) has extent {} in dimension {}; needed: {}, because kernel "
                         "@{} reads it together with other inputs",
                         place.index, actual.str(), actual.shape[dim], dim, needed[dim], info.name));
+  }
+  return {};
+}
+
+/// A promise about one extent holds for all that the graph makes equal to it, as long as the
+/// caller's are equal: those of tensors that no kernel reads are not compared.
+Status LayoutBuilder::checkFacts(const SymbolicLaunch &symbolic, const KernelInfo &info) const {
+  const std::vector<Guards::Extent> &facts = variant.symbolic[symbolic.kernel].facts;
+  for (size_t i = 0; i < std::min(facts.size(), symbols.size()); ++i) {
+    SymbolicLaunch::Size size = symbolic.sizes[i];
+    std::string needed = brokenPromise(facts[i], symbols[i]);
+    if (!needed.empty())
+      return makeError(
+          Stage::Input,
+          fmt::format("input {} ({}) has extent {} in dimension {}; needed: {}, which is promised "
+                      "of an extent that the graph makes equal to it and kernel @{} relies on",
+                      size.argument, layout.inputs[size.argument].str(), symbols[i], size.dim,
+                      needed, info.name));
   }
   return {};
 }
@@ -347,8 +378,15 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
       if (!evaluate((*views)[i].shape, symbols, (*shapes)[i]))
         return doesNotFit();
   }
+  for (size_t i = 0; i < kernel.outputs.size(); ++i)
+    if (isTooLarge(outputShapes[i]))
+      return makeError(Stage::Input,
+                       fmt::format("kernel @{}: output {} ({}) has more than 2^48 elements",
+                                   info.name, i, describe(outputShapes[i])));
   if (Status checked = checkInputs(symbolic, info); !checked)
     return checked;
+  if (Status kept = checkFacts(symbolic, info); !kept)
+    return kept;
   std::optional<int64_t> blocks = kernel.blocks.evaluate(symbols);
   if (!blocks || !evaluate(kernel.extents, symbols, extents) ||
       !evaluate(kernel.dividers, symbols, dividers) ||

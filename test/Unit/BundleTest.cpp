@@ -38,6 +38,7 @@ Bundle sample() {
     kernel.binary = binary;
     variant->remarks = {"a remark"};
     variant->storedLocations = {"2:8"};
+    variant->symbolic[0].facts = {{1, 0}, {8, 1024}};
     if (bits == 64) {
       SymbolicLaunch again = variant->launches[0];
       variant->launches[0].outputs = {{BufferKind::Workspace, 0}};
@@ -206,6 +207,29 @@ TEST(BundleTest, WhatDoesNotFitTogetherIsNamed) {
   expectPart(change([](Bundle &, Variant &v) { v.workspaceValues = 1; }), "intermediate tensors");
   expectPart(change([](Bundle &, Variant &v) { v.symbolic[0].inputs[0].tensor = 2; }),
              "more inputs");
+  expectPart(change([](Bundle &, Variant &v) { v.symbolic[0].facts[0].multipleOf = 0; }),
+             "relies on holds for no size");
+  // Callers have memory for as many extents as the result has, and for its elements.
+  expectPart(change([](Bundle &, Variant &v) {
+               auto &shape = v.symbolic[0].outputs[0].shape;
+               shape.push_back(shape[0]);
+             }),
+             "another type than the result");
+  expectPart(change([](Bundle &, Variant &v) { v.symbolic[0].outputs[0].elementBytes = 8; }),
+             "another type than the result");
+}
+
+TEST(BundleTest, ALongTextIsNotCopiedForEachReference) {
+  Bundle bundle = sample();
+  auto &variant = const_cast<Variant &>(*bundle.variants[0]);
+  auto repeat = [&](size_t kernels) {
+    variant.kernels.assign(kernels, variant.kernels[0]);
+    variant.symbolic.assign(kernels, variant.symbolic[0]);
+    return problem(bundle.serialize());
+  };
+  variant.kernels[0].source.assign(1 << 20, ' ');
+  EXPECT_EQ(repeat(8), "");
+  expectPart(repeat(300), "do not end where it ends");
 }
 
 TEST(BundleTest, OtherFilesAndVersionsAreNamed) {
@@ -216,7 +240,7 @@ TEST(BundleTest, OtherFilesAndVersionsAreNamed) {
   expectPart(problem(sealed(other)), "does not start like one");
   other = bytes;
   other[8] = 99;
-  expectPart(problem(sealed(other)), "has format version 99; needed: 1");
+  expectPart(problem(sealed(other)), "has format version 99; needed: 2");
 }
 
 TEST(BundleTest, AFileIsWrittenWholeAndErrorsNameIt) {
@@ -242,7 +266,7 @@ TEST(BundleTest, AFileIsWrittenWholeAndErrorsNameIt) {
 // A bundle of this version, as it was written once.  A change of the format needs another number in
 // Bundle.cpp and another file, from sample().write(...).
 TEST(BundleTest, BundlesOfThisVersionStayReadable) {
-  auto bytes = readFile(SWAGE_TEST_INPUTS "/sample-1.bundle");
+  auto bytes = readFile(SWAGE_TEST_INPUTS "/sample-2.bundle");
   ASSERT_TRUE(bytes) << bytes.error().str();
   auto bundle = Bundle::parse(*bytes);
   ASSERT_TRUE(bundle) << bundle.error().str();

@@ -172,6 +172,53 @@ TEST_F(ProgramJitTest, WhatAModulePromisesHoldsForEveryVariant) {
   EXPECT_EQ(compiler->names.size(), 1u);
 }
 
+// No kernel reads y, so that nothing compares its length with that of x.
+TEST_F(ProgramJitTest, APromiseHoldsForWhatTheGraphMakesEqual) {
+  Program program = parse("func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32> {swage.multiple_of "
+                          "= array<i64: 8>, swage.at_most = array<i64: 64>}) -> tensor<?x?xf32> {\n"
+                          "  %c0 = arith.constant 0 : index\n"
+                          "  %sum = arith.addf %x, %y : tensor<?xf32>\n"
+                          "  %length = tensor.dim %sum, %c0 : tensor<?xf32>\n"
+                          "  %rows = swage.broadcast %x dims [1] sizes(%length, %length) : "
+                          "tensor<?xf32> -> tensor<?x?xf32>\n"
+                          "  %all = swage.softmax %rows axis 1 : tensor<?x?xf32> -> "
+                          "tensor<?x?xf32>\n"
+                          "  return %all : tensor<?x?xf32>\n}");
+  Device gpu = device();
+  EXPECT_TRUE(program.plan(gpu, {{16}, {16}}));
+  for (auto [length, needed] : {std::pair(13, "a multiple of 8"), std::pair(72, "at most 64")}) {
+    auto plan = program.plan(gpu, {{length}, {16}});
+    ASSERT_FALSE(plan) << length;
+    expectPart(plan.error().message, "has extent " + std::to_string(length) + " in dimension 0");
+    expectPart(plan.error().message, needed);
+  }
+  auto executable = program.compile();
+  ASSERT_TRUE(executable) << executable.error().str();
+  EXPECT_TRUE(executable->layout({{16}, {16}}));
+  EXPECT_FALSE(executable->layout({{13}, {16}}));
+}
+
+TEST_F(ProgramJitTest, ALayoutKeepsItsVariantWhenAWiderOneIsMade) {
+  // Whatever x is, the kernel of the other tensor has 64-bit offsets.
+  Program program = parse("func.func @main(%x: tensor<?xf32>, %large: tensor<65536x65536xf32>) -> "
+                          "(tensor<?xf32>, tensor<65536x65536xf32>) {\n"
+                          "  %a = math.exp %x : tensor<?xf32>\n"
+                          "  %b = math.exp %large : tensor<65536x65536xf32>\n"
+                          "  return %a, %b : tensor<?xf32>, tensor<65536x65536xf32>\n}");
+  auto executable = program.compile();
+  ASSERT_TRUE(executable) << executable.error().str();
+  const Dims large{65536, 65536};
+  for (auto [length, bits] :
+       {std::pair(int64_t{1000}, 32), {int64_t{1} << 32, 64}, {int64_t{1000}, 32}}) {
+    auto layout = executable->layout({{length}, large});
+    ASSERT_TRUE(layout) << layout.error().str();
+    EXPECT_EQ(layout->indexBits, bits);
+    const LaunchInfo &launch = layout->launches[layout->launches[0].sizes.empty()];
+    EXPECT_EQ(executable->kernels(layout->indexBits)[launch.kernel].indexBits, bits);
+    EXPECT_EQ(launch.sizes.size() % 8, bits == 64 ? 0u : 4u);
+  }
+}
+
 TEST_F(ProgramJitTest, ArtifactsShowTheWay) {
   Program program = parse("func.func @main(%x: tensor<?x256xf32>) -> tensor<?x256xf32> {\n"
                           "  %y = swage.softmax %x axis 1 : tensor<?x256xf32> -> "

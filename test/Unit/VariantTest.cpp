@@ -95,6 +95,16 @@ TEST(VariantTest, ExtentsThatBreakAGuardAreNamed) {
             "kernels rely on");
 }
 
+TEST(VariantTest, WhatAKernelReliesOnIsChecked) {
+  auto variant = FakeSource::variant(guardsOf());
+  variant->symbolic[0].facts = {{1, 0}, {8, 1024}};
+  EXPECT_EQ(problem(*variant, {{3, 1024}, {1024}}), "");
+  EXPECT_EQ(problem(*variant, {{3, 1020}, {1020}}),
+            "input 0 (3x1020xf32) has extent 1020 in dimension 1; needed: a multiple of 8, which "
+            "is promised of an extent that the graph makes equal to it and kernel @add relies on");
+  EXPECT_NE(problem(*variant, {{3, 1032}, {1032}}).find("at most 1024"), std::string::npos);
+}
+
 TEST(VariantTest, GuardsInWords) {
   Guards guards = guardsOf();
   auto inputs = FakeSource::inputTypes();
@@ -134,6 +144,14 @@ TEST(VariantTest, ADividerOfAnEmptySpaceMayBeLarge) {
   // Reduced dimensions may be empty and the kernel is still launched.
   variant->symbolic[0].isReduced[0] = true;
   EXPECT_EQ(problem(*variant, {{0, int64_t{1} << 40}, {int64_t{1} << 40}}), "does not fit");
+}
+
+TEST(VariantTest, BytesOfAResultFit64Bits) {
+  auto variant = FakeSource::variant(guardsOf(64));
+  auto &shape = variant->symbolic[0].outputs[0].shape;
+  shape[1].steps = {{Op::Symbol, 1}, {Op::Constant, int64_t{1} << 59}, {Op::Multiply, 0}};
+  EXPECT_EQ(problem(*variant, {{4, 2}, {2}}),
+            "kernel @add: output 0 (4x1152921504606846976) has more than 2^48 elements");
 }
 
 TEST(VariantTest, TheNumberOfBlocksHasALimit) {

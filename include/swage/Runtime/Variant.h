@@ -75,6 +75,9 @@ struct SymbolicView {
 struct SymbolicKernel {
   std::vector<SizeExpression> extents; ///< of the iteration space
   std::vector<bool> isReduced;         ///< one for each extent
+  /// What the schedule relies on of each runtime size; empty: nothing.  The promise may have been
+  /// made of another extent that the graph makes equal, so that it is no guard on this one.
+  std::vector<Guards::Extent> facts;
   SizeExpression blocks;
   std::vector<SizeExpression> dividers;
   std::vector<SizeExpression> largestOffsets; ///< must fit the kernel's index type
@@ -131,7 +134,7 @@ struct Layout {
   std::vector<LaunchInfo> launches;
   uint64_t workspaceBytes = 0;
   uint64_t workspaceLowerBound = 0; ///< most bytes that are in use at once: no plan needs less
-  int indexBits = 32;
+  int indexBits = 32;               ///< of the variant that made it
 };
 
 /// Where the dynamic extents of the inputs are, in the order of Guards::extents.
