@@ -21,15 +21,21 @@ using namespace swage::cuda;
 
 /// Row-major without gaps; where nothing is addressed, strides mean nothing.
 static bool isContiguous(const TensorView &view) {
-  int64_t expected = 1;
+  uint64_t expected = 1; // may wrap where there is no such tensor
   bool isContiguous = true;
   for (unsigned dim = view.rank; dim-- > 0;) {
     if (view.shape[dim] == 0)
       return true;
-    isContiguous &= view.shape[dim] == 1 || view.strides[dim] == expected;
-    expected *= view.shape[dim];
+    isContiguous &= view.shape[dim] == 1 || uint64_t(view.strides[dim]) == expected;
+    expected *= uint64_t(view.shape[dim]);
   }
   return isContiguous;
+}
+
+/// Null, and CUDA's names for the default stream of all threads and of this one: streams of
+/// whichever context is current.
+static bool isOfCurrentContext(StreamHandle stream) {
+  return reinterpret_cast<uintptr_t>(stream) <= 2;
 }
 
 /// What is wrong with a tensor, in words.
@@ -141,7 +147,7 @@ Status Program::run(const Device &device, StreamHandle stream, const TensorView 
   auto launch = [&] {
     return entry->plan.launch(stream, pointers.data(), pointers.data() + inputCount, workspace);
   };
-  if (stream)
+  if (!isOfCurrentContext(stream))
     return launch();
   ScopedContext scope(device);
   return scope.status() ? launch() : scope.status();

@@ -26,12 +26,22 @@ std::string swage::describeDims(const Dims &dims) {
   return "{" + join(texts, ", ") + "}";
 }
 
+static std::vector<uint8_t> elementAlignments(const std::vector<TensorType> &inputs,
+                                              const std::vector<TensorType> &results) {
+  std::vector<uint8_t> alignments;
+  for (const auto *types : {&inputs, &results})
+    for (const TensorType &type : *types)
+      alignments.push_back(uint8_t(type.elementBytes));
+  return alignments;
+}
+
 Program::State::State(std::string name, std::vector<TensorType> inputs,
                       std::vector<TensorType> results, std::shared_ptr<VariantSource> source,
                       const Context &context)
     : name(std::move(name)), inputs(std::move(inputs)), results(std::move(results)),
       source(std::move(source)), context(context),
-      variants(this->name, this->inputs, this->source, context),
+      variants(this->name, this->inputs, elementAlignments(this->inputs, this->results),
+               this->source, context),
       plans(context.options().planLimit) {
   for (const auto *types : {&this->inputs, &this->results})
     for (const TensorType &type : *types)

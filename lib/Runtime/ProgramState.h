@@ -65,9 +65,6 @@ private:
 
 // Keys: driver and context, alignment bits, extents.
 
-/// The widest access of a kernel; an address is aligned to it or counts as one of its element.
-constexpr uint8_t kFullAlignment = 16;
-
 /// Words of a key in front of the alignment bits: driver and context.
 constexpr size_t kDeviceWords = 2;
 

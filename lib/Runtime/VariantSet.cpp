@@ -42,9 +42,11 @@ static size_t similarity(const Guards &a, const Guards &b) {
 }
 
 VariantSet::VariantSet(std::string name, std::vector<TensorType> inputs,
-                       std::shared_ptr<VariantSource> source, Context context)
+                       std::vector<uint8_t> elementAlignment, std::shared_ptr<VariantSource> source,
+                       Context context)
     : name(std::move(name)), inputs(std::move(inputs)), extentPlaces(dynamicExtents(this->inputs)),
-      source(std::move(source)), context(std::move(context)) {}
+      elementAlignment(std::move(elementAlignment)), source(std::move(source)),
+      context(std::move(context)) {}
 
 Expected<std::vector<ExtentNeeds>> VariantSet::needs() {
   {
@@ -153,9 +155,32 @@ std::string VariantSet::whyNone(const Guards &guards, const Dims &extents) const
 // Making
 //===----------------------------------------------------------------------===//
 
-Expected<VariantSet::Made> VariantSet::get(const Guards &guards, const Dims &extents) {
+/// Patterns of alignment that have variants of their own, beside that of full alignment.
+static constexpr size_t kAlignmentPatterns = 8;
+
+bool VariantSet::hasEnoughAlignments(const Guards &guards) const {
+  auto isFull = [](const std::vector<uint8_t> &alignment) {
+    return std::all_of(alignment.begin(), alignment.end(),
+                       [](uint8_t bytes) { return bytes == kFullAlignment; });
+  };
+  if (isFull(guards.alignment))
+    return false;
+  Guards same = guards;
+  std::lock_guard<std::mutex> lock(mutex);
+  return size_t(std::count_if(variants.begin(), variants.end(), [&](const Made &variant) {
+           same.alignment = variant->guards.alignment;
+           return variant->guards == same && !isFull(same.alignment);
+         })) >= kAlignmentPatterns;
+}
+
+Expected<VariantSet::Made> VariantSet::get(Guards guards, const Dims &extents) {
   if (Made found = find(guards, extents, !source->compiles()))
     return found;
+  if (source->compiles() && hasEnoughAlignments(guards)) {
+    guards.alignment = elementAlignment;
+    if (Made found = find(guards, extents, /*orOther=*/false))
+      return found;
+  }
   std::shared_ptr<Flight> flight;
   {
     std::unique_lock<std::mutex> lock(mutex);

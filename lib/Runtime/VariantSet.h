@@ -16,12 +16,17 @@
 
 namespace swage {
 
+/// The widest access of a kernel; an address is aligned to it or counts as one of its element.
+constexpr uint8_t kFullAlignment = 16;
+
 class VariantSet {
 public:
   using Made = std::shared_ptr<const Variant>;
 
+  /// `elementAlignment`: of inputs and results, what every address has.
   VariantSet(std::string name, std::vector<TensorType> inputs,
-             std::shared_ptr<VariantSource> source, Context context);
+             std::vector<uint8_t> elementAlignment, std::shared_ptr<VariantSource> source,
+             Context context);
 
   /// The guards of the variant to make for these extents: the classes that they belong to, as far
   /// as the schedules depend on them.
@@ -31,8 +36,10 @@ public:
   /// The variant with these guards or, if `orOther`, the best of those whose own guards hold for
   /// these extents.  Null if there is none.
   Made find(const Guards &guards, const Dims &extents, bool orOther) const;
-  /// The variant that serves: found, or made.
-  Expected<Made> get(const Guards &guards, const Dims &extents);
+  /// The variant that serves: found, or made.  Of n tensors there are 2^n patterns of alignment:
+  /// the first few that are met have variants of their own, one for addresses of any element
+  /// serves all others.
+  Expected<Made> get(Guards guards, const Dims &extents);
   /// The variants in the order in which they were made.
   std::vector<Made> all() const;
   /// Why no variant has these guards: the nearest one and the first guard that differs.
@@ -50,11 +57,14 @@ private:
     Made made;
   };
   Expected<std::vector<ExtentNeeds>> needs();
+  /// Whether there are enough variants that differ from these guards in alignment alone.
+  bool hasEnoughAlignments(const Guards &guards) const;
   Expected<Made> make(const Guards &guards, const Dims &extents);
 
   const std::string name;
   const std::vector<TensorType> inputs;
   const std::vector<SymbolicLaunch::Size> extentPlaces;
+  const std::vector<uint8_t> elementAlignment;
   const std::shared_ptr<VariantSource> source;
   const Context context;
 

@@ -277,6 +277,9 @@ FAKE_API Result cuMemsetD8Async(DevicePointer to, unsigned char value, size_t by
 // Streams, events, graphs
 //===----------------------------------------------------------------------===//
 
+/// Null, the legacy default stream and the thread's own: of the current context.
+static bool isDefault(StreamHandle stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
+
 FAKE_API Result cuStreamCreate(StreamHandle *stream, unsigned) {
   FAKE_TRY(record("cuStreamCreate"));
   if (current.empty())
@@ -316,7 +319,7 @@ FAKE_API Result cuStreamEndCapture(StreamHandle stream, GraphHandle *graph) {
 }
 
 FAKE_API Result cuStreamIsCapturing(StreamHandle stream, CaptureStatus *status) {
-  *status = stream ? stream->capture : kCaptureNone;
+  *status = isDefault(stream) ? kCaptureNone : stream->capture;
   return record("cuStreamIsCapturing");
 }
 
@@ -450,16 +453,16 @@ FAKE_API Result cuKernelGetParamInfo(KernelHandle, size_t index, size_t *offset,
 
 static Result addLaunch(FakeLaunch launch, FunctionHandle function, StreamHandle stream,
                         void **parameters) {
-  if (stream ? stream->device != function->device
-             : current.empty() || current.back()->device != function->device)
-    return stream ? kInvalidHandle : kInvalidContext;
+  if (isDefault(stream) ? current.empty() || current.back()->device != function->device
+                        : stream->device != function->device)
+    return isDefault(stream) ? kInvalidContext : kInvalidHandle;
   launch.kernel = function->name;
   launch.device = function->device;
   launch.stream = stream;
   for (size_t i = 0; i < fake.parameterSizes.size(); ++i)
     launch.parameters.emplace_back(static_cast<const char *>(parameters[i]),
                                    fake.parameterSizes[i]);
-  launch.captured = stream && stream->capture == kCaptureActive;
+  launch.captured = !isDefault(stream) && stream->capture == kCaptureActive;
   std::lock_guard<std::mutex> lock(mutex);
   (launch.captured ? stream->captured : fake.launches).push_back(launch);
   return kSuccess;

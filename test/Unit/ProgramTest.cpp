@@ -3,6 +3,7 @@
 #include "FakeCudaTest.h"
 #include "FakeProgram.h"
 #include "HotPath.h"
+#include "VariantSet.h"
 
 #include <chrono>
 #include <sys/wait.h>
@@ -119,6 +120,24 @@ TEST_F(ProgramTest, AlignmentIsAGuard) {
   ASSERT_FALSE(bad);
   expectPart(bad.error().message, "2 alignments are given; needed: 1 or 3");
   EXPECT_FALSE(p.plan(gpu, dims(4, 768), PlanMode::Blocking, {4, 16, 12}));
+}
+
+TEST_F(ProgramTest, RarePatternsOfAlignmentShareAVariant) {
+  const size_t tensors = 6;
+  VariantSet set("main", FakeSource::inputTypes(), std::vector<uint8_t>(tensors, 4), source,
+                 recording.context);
+  for (unsigned pattern = 0; pattern < 1u << tensors; ++pattern) {
+    Guards guards;
+    guards.extents.resize(3);
+    for (size_t i = 0; i < tensors; ++i)
+      guards.alignment.push_back(pattern >> i & 1 ? 16 : 4);
+    auto variant = set.get(guards, {4, 768, 768});
+    ASSERT_TRUE(variant);
+    for (size_t i = 0; i < tensors; ++i)
+      EXPECT_LE((**variant).guards.alignment[i], guards.alignment[i]);
+  }
+  EXPECT_EQ(source->made.size(), 9u) << "eight, that of any element among them, and the full one";
+  EXPECT_EQ(source->made.back().alignment, std::vector<uint8_t>(tensors, 16));
 }
 
 TEST_F(ProgramTest, WhatIsCachedServesWhereItsGuardsHold) {
@@ -292,6 +311,9 @@ TEST_F(ProgramTest, AHotCallMakesOneDriverCallAndAllocatesNothing) {
   ASSERT_TRUE(run(p, gpu, 4, 768)) << "on the null stream the context is made current";
   EXPECT_EQ(fake->count("cuCtxPushCurrent"), 1u);
   EXPECT_EQ(fake->count("cuCtxPopCurrent"), 1u);
+  for (uintptr_t special : {1, 2}) // the legacy and the thread's own default stream
+    ASSERT_TRUE(run(p, gpu, 4, 768, reinterpret_cast<StreamHandle>(special)));
+  EXPECT_EQ(fake->count("cuCtxPushCurrent"), 3u);
 
   auto quick = std::make_shared<Driver>(*driver());
   quick->cuLaunchKernel = launchNothing;

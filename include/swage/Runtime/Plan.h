@@ -84,8 +84,8 @@ public:
 
   /// Puts the launches on `stream`, in order.  `inputs` and `outputs` hold one device pointer for
   /// each buffer of the spec; `workspace` holds workspaceBytes() and may be null when that is 0. On
-  /// the null stream the device's context must be current (Device::makeCurrent).  The error names
-  /// the argument or the kernel.
+  /// a default stream (null, 1 or 2) the device's context must be current (Device::makeCurrent).
+  /// The error names the argument or the kernel.
   Status launch(cuda::StreamHandle stream, const void *const *inputs, void *const *outputs,
                 void *workspace = nullptr) const;
 

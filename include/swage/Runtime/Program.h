@@ -121,7 +121,8 @@ public:
   /// Checks the tensors, finds the plan and launches it.  The workspace holds `workspaceBytes`
   /// bytes, at least those of the plan; it may be null when the plan needs none.  Where something
   /// is missing it is compiled first; under stream capture that is an error that names what
-  /// `warmup` to call.  On the null stream the device's context is made current for the call.
+  /// `warmup` to call.  On a default stream (null, or CUDA's names 1 and 2) the device's context is
+  /// made current for the call.
   Status run(const Device &device, cuda::StreamHandle stream, const TensorView *inputs,
              size_t inputCount, const TensorView *outputs, size_t outputCount, void *workspace,
              uint64_t workspaceBytes) const;
