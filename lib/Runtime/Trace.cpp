@@ -3,9 +3,11 @@
 #include "swage/Runtime/Trace.h"
 #include "ContextState.h"
 #include "Nvtx.h"
+#include "Process.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -107,7 +109,7 @@ private:
   const PrintLine warn;
   std::mutex mutex;
   /// Of the process that opened it: a child that was forked leaves the file alone.
-  const pid_t process = getpid();
+  const unsigned generation = processGeneration();
   int file = -1;
   off_t size = 0;
 };
@@ -116,12 +118,9 @@ private:
 struct TraceFiles {
   std::mutex mutex;
   std::vector<std::weak_ptr<TraceFile>> files;
+  const unsigned generation = processGeneration();
 
-  static TraceFiles &all() {
-    // Leaked: contexts may report while statics are destroyed.
-    static TraceFiles *files = new TraceFiles();
-    return *files;
-  }
+  static TraceFiles &all();
   std::shared_ptr<TraceFile> open(const std::string &path, PrintLine warn);
   void finish();
 };
@@ -146,7 +145,7 @@ void TraceFile::open() {
     return fail(std::strerror(errno));
   if (!write(fmt::format("[\n"
                          R"({{"name":"process_name","ph":"M","pid":{},"args":{{"name":{}}}}})",
-                         process, jsonString(program_invocation_short_name))))
+                         getpid(), jsonString(program_invocation_short_name))))
     fail(std::strerror(errno));
 }
 
@@ -169,20 +168,38 @@ bool TraceFile::write(const std::string &text) {
   return true;
 }
 
+// In a child that was forked the locks may be held for ever.
+
 void TraceFile::append(const std::string &json) {
+  if (generation != processGeneration())
+    return;
   std::lock_guard<std::mutex> lock(mutex);
-  if (file >= 0 && getpid() == process && !write(",\n" + json))
+  if (file >= 0 && !write(",\n" + json))
     fail(std::strerror(errno));
 }
 
 void TraceFile::finish() {
+  if (generation != processGeneration())
+    return;
   std::lock_guard<std::mutex> lock(mutex);
   if (file < 0)
     return;
-  if (getpid() == process)
-    (void)write("\n]\n");
+  (void)write("\n]\n");
   ::close(file);
   file = -1;
+}
+
+/// Leaked: contexts may report while statics are destroyed.  A child that was forked has its own.
+TraceFiles &TraceFiles::all() {
+  static std::atomic<TraceFiles *> current{nullptr};
+  TraceFiles *files = current.load();
+  while (!files || files->generation != processGeneration()) {
+    auto *fresh = new TraceFiles();
+    if (current.compare_exchange_strong(files, fresh))
+      return *fresh;
+    delete fresh;
+  }
+  return *files;
 }
 
 std::shared_ptr<TraceFile> TraceFiles::open(const std::string &path, PrintLine warn) {

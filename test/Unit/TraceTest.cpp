@@ -278,6 +278,20 @@ TEST(TraceSpan, ReportsWhenItEnds) {
 }
 
 #ifdef NVTX_TOOL
+// The lock that is held here belongs to a thread that a child does not have.
+TEST_F(TraceTest, AChildForkedMeanwhileEnds) {
+  int status = -1;
+  (void)traceFileSink("/nowhere/trace.json", [&](const std::string &) {
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(5);
+      std::exit(0);
+    }
+    waitpid(child, &status, 0);
+  });
+  EXPECT_EQ(status, 0);
+}
+
 TEST(TraceSpan, ProfilersSeeRanges) {
   ASSERT_TRUE(hasNvtx());
   // NVTX looks for a tool once in a process.
