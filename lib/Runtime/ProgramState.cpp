@@ -203,11 +203,20 @@ Error Program::State::notReady(const Call &call, const std::string &why) const {
   std::vector<std::string> shapes;
   for (const Dims &dims : call.inputs)
     shapes.push_back(describeDims(dims));
+  std::string missing = fmt::format("program '{}' is not ready for {} on device {}",
+                                    printable(name), describe(call.inputs), call.device.ordinal());
+  std::string dims = "{" + join(shapes, ", ") + "}";
+  const std::vector<uint8_t> &alignment = call.alignment;
+  if (std::all_of(alignment.begin(), alignment.end(),
+                  [](uint8_t bytes) { return bytes == kFullAlignment; }))
+    return makeError(Stage::Launch, fmt::format("{}, and {}; call warmup(device, {{{}}}) before",
+                                                missing, why, dims));
+  // What is warmed up is for aligned addresses.
+  std::string bytes = describeDims(Dims(alignment.begin(), alignment.end()));
   return makeError(Stage::Launch,
-                   fmt::format("program '{}' is not ready for {} on device {}, and {}; call "
-                               "warmup(device, {{{{{}}}}}) before",
-                               printable(name), describe(call.inputs), call.device.ordinal(), why,
-                               join(shapes, ", ")));
+                   fmt::format("{} at addresses aligned to {} bytes, and {}; call plan(device, {}, "
+                               "PlanMode::Blocking, {}) before, or pass tensors aligned to {}",
+                               missing, bytes, why, dims, bytes, kFullAlignment));
 }
 
 Expected<PlanTable::Entry> Program::State::plan(const Call &call, PlanMode mode) {

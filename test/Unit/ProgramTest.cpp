@@ -396,9 +396,18 @@ TEST_F(ProgramTest, UnderCaptureOnlyWhatIsReadyRuns) {
   Status sameVariant = run(p, gpu, 5, 768, stream->handle());
   EXPECT_TRUE(sameVariant) << message(sameVariant) << ": a plan of loaded kernels loads nothing";
   EXPECT_FALSE(run(p, gpu, 5, 767, stream->handle()));
+  // A warm-up would not help.
+  Status shifted = run(p, gpu, 4, 768, stream->handle(), 4);
+  expectPart(message(shifted), "on device 0 at addresses aligned to {4, 16, 16} bytes, and");
+  expectPart(message(shifted), "call plan(device, {{4, 768}, {768}}, PlanMode::Blocking, {4, 16, "
+                               "16}) before, or pass tensors aligned to 16");
   auto graph = stream->endCapture();
   ASSERT_TRUE(graph);
   EXPECT_EQ(*graph->nodeCount(), 2u);
+  ASSERT_TRUE(p.plan(gpu, dims(4, 768), PlanMode::Blocking, {4, 16, 16}));
+  ASSERT_TRUE(stream->beginCapture());
+  EXPECT_TRUE(run(p, gpu, 4, 768, stream->handle(), 4));
+  ASSERT_TRUE(stream->endCapture());
 
   // The null stream, while a capture elsewhere forbids its use.
   fake->failures["cuStreamIsCapturing"] = {kStreamCaptureImplicit};

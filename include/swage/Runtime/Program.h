@@ -81,8 +81,8 @@ public:
   virtual ~VariantSource() = default;
   /// Which guards are worth having; one for each dynamic extent of the inputs.
   virtual Expected<std::vector<ExtentNeeds>> needs() = 0;
-  /// A variant whose guards hold wherever `guards` do: these, or weaker ones.  Called outside of
-  /// locks and once for equal guards at a time; `reason` is for events.
+  /// The variant with these guards: it is found again by them.  Called outside of locks and once
+  /// for equal guards at a time; `reason` is for events.
   virtual Expected<std::shared_ptr<const Variant>> make(const Guards &guards,
                                                         const std::string &reason) = 0;
   virtual Expected<Artifact> artifact(const Guards &guards) = 0;
@@ -136,7 +136,8 @@ public:
   bool isReady(const Device &device, const std::vector<Dims> &inputs) const;
   Expected<Explanation> explain(const Device &device, const std::vector<Dims> &inputs) const;
 
-  /// Compiles, loads and plans what these shapes need, several kernels at once.
+  /// Compiles, loads and plans what these shapes need at addresses aligned to 16 bytes, several
+  /// kernels at once.
   Status warmup(const Device &device, const std::vector<std::vector<Dims>> &shapes) const;
 
   /// How the kernels for these shapes came to be; compiles again what the cache does not have.
