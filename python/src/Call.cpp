@@ -138,7 +138,7 @@ bool Call::readInputs(PyObject *arguments) {
   }
   if (!state.device.isSimulator && ordinal == DeviceChoice::kOfInputs)
     ordinal = 0;
-  if (!openDevice(state.device, ordinal, device) || !chooseStream())
+  if (!checkNotForked() || !openDevice(state.device, ordinal, device) || !chooseStream())
     return false;
 
   key.reserve(keyed + state.results.size());

@@ -7,6 +7,7 @@
 #include "Devices.h"
 
 #include <map>
+#include <pthread.h>
 
 using namespace swage::python;
 
@@ -24,6 +25,21 @@ static std::map<int, SwageDevice> &gpus() {
 static std::map<std::string, Simulator> &simulators() {
   static auto *map = new std::map<std::string, Simulator>;
   return *map;
+}
+
+/// In a child whose parent had opened devices.
+static bool isForked = false;
+
+/// Called after the first device was opened.
+static void watchForks() {
+  static bool isWatched = pthread_atfork(nullptr, nullptr, [] { isForked = true; }) == 0;
+  (void)isWatched;
+}
+
+bool swage::python::checkNotForked() {
+  return !isForked || raiseInput("this process was forked after its parent had used Swage; needed: "
+                                 "a process of its own, as multiprocessing's start method 'spawn' "
+                                 "gives");
 }
 
 static bool isDigits(std::string_view text) {
@@ -78,6 +94,7 @@ static bool openSimulator(const std::string &options, Simulator &simulator) {
   }
   if (swageIsError(error))
     return raise(error);
+  watchForks();
   // Another thread may have been quicker; its simulator is the one that is kept.
   auto inserted = simulators().emplace(options, simulator);
   if (!inserted.second) {
@@ -116,6 +133,7 @@ bool swage::python::openDevice(const DeviceChoice &choice, int ordinal, SwageDev
   }
   if (swageIsError(error))
     return raise(error);
+  watchForks();
   auto inserted = gpus().emplace(ordinal, device);
   if (!inserted.second) {
     swageDeviceDestroy(device);

@@ -27,6 +27,10 @@ bool contextOf(const DeviceChoice &choice, SwageContext &context);
 /// The GPU `ordinal`, or the simulator.
 bool openDevice(const DeviceChoice &choice, int ordinal, SwageDevice &device);
 
+/// An error in a process that was forked from one that had opened devices: CUDA does not work
+/// there, and libraries of arrays say so less clearly.
+bool checkNotForked();
+
 /// swage.stats(): the sums over all contexts.
 PyObject *stats(PyObject *, PyObject *);
 

@@ -79,7 +79,7 @@ static void destroy(PyObject *object) {
   PyTypeObject *type = Py_TYPE(object);
   delete reinterpret_cast<Function *>(object)->state;
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(object);
-  Py_DECREF(reinterpret_cast<PyObject *>(type));
+  Py_DecRef(reinterpret_cast<PyObject *>(type));
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,7 +155,7 @@ static PyObject *warmup(PyObject *self, PyObject *arguments) {
         return swageProgramWarmup(stateOf(self).program, device, sets.shapes.data(), sets.setCount);
       }))
     return nullptr;
-  Py_RETURN_NONE;
+  return Ref::share(Py_None).release();
 }
 
 static PyObject *explain(PyObject *self, PyObject *arguments) {
@@ -197,7 +197,7 @@ static PyObject *save(PyObject *self, PyObject *arguments) {
                                 archRefs.size(), sets.shapes.data(), sets.setCount);
       }))
     return nullptr;
-  Py_RETURN_NONE;
+  return Ref::share(Py_None).release();
 }
 
 static Ref toPython(const SwageKernelInfo &kernel) {

@@ -18,7 +18,7 @@ struct CallEntry {
 struct FunctionState {
   ~FunctionState() {
     swageProgramDestroy(program);
-    Py_XDECREF(names);
+    Py_DecRef(names);
   }
 
   SwageProgram program{};

@@ -13,13 +13,14 @@
 
 namespace swage::python {
 
-/// Owns a reference; null after a Python exception.
+/// Owns a reference; null after a Python exception.  Counts through functions: the macros of an
+/// older Python than the one that runs do not know objects that are immortal.
 class Ref {
 public:
   Ref() = default;
   explicit Ref(PyObject *owned) : object(owned) {}
   static Ref share(PyObject *borrowed) {
-    Py_XINCREF(borrowed);
+    Py_IncRef(borrowed);
     return Ref(borrowed);
   }
   Ref(Ref &&other) noexcept : object(std::exchange(other.object, nullptr)) {}
@@ -27,7 +28,7 @@ public:
     std::swap(object, other.object);
     return *this;
   }
-  ~Ref() { Py_XDECREF(object); }
+  ~Ref() { Py_DecRef(object); }
 
   PyObject *get() const { return object; }
   PyObject *release() { return std::exchange(object, nullptr); }

@@ -138,7 +138,7 @@ bool swage::python::arrayTypeOf(PyObject *object, const ArgumentName &name, Arra
   if (!findArrayType(object, name, type))
     return false;
   if (known->size() < kMaxKnown) {
-    Py_INCREF(reinterpret_cast<PyObject *>(type.type));
+    Py_IncRef(reinterpret_cast<PyObject *>(type.type));
     known->push_back(type);
   }
   return true;

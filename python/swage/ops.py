@@ -35,24 +35,32 @@ _lock = threading.Lock()
 
 def _function_for(build, element, rank, row, device, *details, names=("x",)):
     """The function of `build(element, extents, *details)`: the last extents are `row`, those before any."""
-    family = (build, element, rank, device or _function.default_device(), details)
-    function = _functions.get((family, row))
-    if function is not None:
-        return function
+    if device is None:
+        device = _function.default_device()
+    function = _functions.get((build, element, rank, row, device, details))
+    return function or _make_function(build, element, rank, row, device, details, names)
+
+
+def _make_function(build, element, rank, row, device, details, names):
     with _lock:
-        own = _own_rows.setdefault(family, set())
+        own = _own_rows.setdefault((build, element, rank, device, details), set())
+        fixed = (None,) * len(row)
         if row in own or len(own) < _OWN_ROWS:
             own.add(row)
             fixed = row
-        else:
-            fixed = (None,) * len(row)
-        function = _functions.get((family, fixed))
+        function = _functions.get((build, element, rank, fixed, device, details))
         if function is None:
             text = build(element, (None,) * (rank - len(row)) + fixed, *details)
             function = _function.compile(text, device=device, names=names)
-            _functions[family, fixed] = function
-        _functions[family, row] = function
+            _functions[build, element, rank, fixed, device, details] = function
+        _functions[build, element, rank, row, device, details] = function
     return function
+
+
+def _run(function, inputs, out, stream):
+    if out is None and stream is None:
+        return function(*inputs)
+    return function(*inputs, out=out, stream=stream)
 
 
 def _torch_operators(x):
@@ -60,13 +68,13 @@ def _torch_operators(x):
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(torch, "compiler"):
         return None
-    if torch.compiler.is_compiling() or (
-        isinstance(x, torch.Tensor) and type(x) is not torch.Tensor and type(x) is not torch.nn.Parameter
-    ):
-        from . import _torch
+    kind = type(x)
+    is_plain = kind is torch.Tensor or kind is torch.nn.Parameter or not isinstance(x, torch.Tensor)
+    if is_plain and not torch.compiler.is_compiling():
+        return None
+    from . import _torch
 
-        return _torch.operators
-    return None
+    return _torch.operators
 
 
 def _no_out(out):
@@ -230,7 +238,7 @@ def _normalize(op, x, normalized_shape, weight, bias, epsilon, out, device, stre
     function = _function_for(
         _norm, element, len(shape), row, device, op, axis, epsilon, weight is not None, bias is not None, names=names
     )
-    return function(*inputs, out=out, stream=stream)
+    return _run(function, inputs, out, stream)
 
 
 def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *, out=None, device=None, stream=None):
@@ -270,7 +278,7 @@ def softmax(x, dim, *, out=None, device=None, stream=None):
         return operators.softmax(x, dim)
     element, shape = signature(x)
     axis = _axis(dim, len(shape))
-    return _function_for(_softmax, element, len(shape), shape[axis:], device, axis)(x, out=out, stream=stream)
+    return _run(_function_for(_softmax, element, len(shape), shape[axis:], device, axis), (x,), out, stream)
 
 
 def log_softmax(x, dim, *, out=None, device=None, stream=None):
@@ -281,7 +289,7 @@ def log_softmax(x, dim, *, out=None, device=None, stream=None):
         return operators.log_softmax(x, dim)
     element, shape = signature(x)
     axis = _axis(dim, len(shape))
-    return _function_for(_log_softmax, element, len(shape), shape[axis:], device, axis)(x, out=out, stream=stream)
+    return _run(_function_for(_log_softmax, element, len(shape), shape[axis:], device, axis), (x,), out, stream)
 
 
 def permute(x, dims, *, out=None, device=None, stream=None):
@@ -294,7 +302,7 @@ def permute(x, dims, *, out=None, device=None, stream=None):
     axes = tuple(_axis(dim, len(shape)) for dim in dims)
     if sorted(axes) != list(range(len(shape))):
         raise Error(f"dims is {tuple(dims)}; needed: each dimension of x once, and it has {len(shape)}")
-    return _function_for(_permute, element, len(shape), shape[-1:], device, axes)(x, out=out, stream=stream)
+    return _run(_function_for(_permute, element, len(shape), shape[-1:], device, axes), (x,), out, stream)
 
 
 def _reduce_over(op, kind, x, dim, keepdim, out, device, stream):
@@ -316,7 +324,7 @@ def _reduce_over(op, kind, x, dim, keepdim, out, device, stream):
             raise Error(f"out is {tuple(out.shape)}; needed: {kept}")
         function(x, out=out.reshape([extent for i, extent in enumerate(shape) if i not in axes]), stream=stream)
         return out
-    result = function(x, out=out, stream=stream)
+    result = _run(function, (x,), out, stream)
     return result.reshape(kept) if keepdim else result
 
 
@@ -349,7 +357,7 @@ def gelu(x, approximate="none", *, out=None, device=None, stream=None):
         _no_out(out)
         return operators.gelu(x, approximate)
     element, shape = signature(x)
-    return _function_for(_gelu, element, len(shape), (), device, approximate)(x, out=out, stream=stream)
+    return _run(_function_for(_gelu, element, len(shape), (), device, approximate), (x,), out, stream)
 
 
 def silu(x, *, out=None, device=None, stream=None):
@@ -359,4 +367,4 @@ def silu(x, *, out=None, device=None, stream=None):
         _no_out(out)
         return operators.silu(x)
     element, shape = signature(x)
-    return _function_for(_silu, element, len(shape), (), device)(x, out=out, stream=stream)
+    return _run(_function_for(_silu, element, len(shape), (), device), (x,), out, stream)

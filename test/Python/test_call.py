@@ -243,7 +243,7 @@ class Processes(TestCase):
             """
         )
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("fork", done.stdout)
+        self.assertIn("input this process was forked", done.stdout)
 
     def test_ends_while_threads_run(self):
         done = self.run_python(
