@@ -151,6 +151,7 @@ TEST_F(ProgramTest, WhatIsCachedServesWhereItsGuardsHold) {
   EXPECT_TRUE(source->made.empty());
   ASSERT_TRUE(p.plan(gpu, dims(4, 777)));
   ASSERT_TRUE(p.plan(gpu, dims(4, 768), PlanMode::CachedOnly)) << "a weaker variant serves";
+  ASSERT_TRUE(p.plan(gpu, dims(4, 768))) << "and its plan stays";
   EXPECT_EQ(source->made.size(), 1u);
   EXPECT_FALSE(p.plan(gpu, dims(4, 8000), PlanMode::CachedOnly));
   EXPECT_TRUE(p.plan(gpu, dims(5, 776)));

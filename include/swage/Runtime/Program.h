@@ -44,8 +44,11 @@ struct TensorView {
 };
 
 enum class PlanMode {
-  Blocking,   ///< what is missing is compiled, now
-  CachedOnly, ///< what is missing is an error that names it
+  Blocking, ///< what is missing is compiled, now
+  /// Nothing is compiled.  Any variant whose guards hold serves, also a weaker one than Blocking
+  /// makes, and then its plan is the one of these shapes; what is missing is an error that names
+  /// it.
+  CachedOnly,
 };
 
 /// Which kernels serve some shapes, and what it would take.
