@@ -233,6 +233,10 @@ SWAGE_C_API SwageError swageDeviceCopyToHost(SwageDevice device, void *to, const
                                              size_t bytes);
 SWAGE_C_API SwageError swageDeviceCreateStream(SwageDevice device, SwageStream *stream);
 SWAGE_C_API SwageError swageDeviceSynchronizeStream(SwageDevice device, SwageStream stream);
+/* Whether work on the stream, of any owner, goes into a graph: then nothing can be compiled or
+   loaded. */
+SWAGE_C_API SwageError swageDeviceIsCapturing(SwageDevice device, SwageStream stream,
+                                              bool *isCapturing);
 SWAGE_C_API SwageError swageDeviceDestroyStream(SwageDevice device, SwageStream stream);
 
 /*===----------------------------------------------------------------------===*\

@@ -174,6 +174,18 @@ SwageError swageDeviceSynchronizeStream(SwageDevice device, SwageStream stream) 
                    [&](const cuda::Driver &driver) { return driver.cuStreamSynchronize(stream); });
 }
 
+SwageError swageDeviceIsCapturing(SwageDevice device, SwageStream stream, bool *isCapturing) {
+  if (!device.ptr)
+    return isNull("device");
+  if (!isCapturing)
+    return isNull("isCapturing");
+  auto answer = unwrap(device)->isCapturing(stream);
+  if (!answer)
+    return fail(answer.takeError());
+  *isCapturing = *answer;
+  return succeed();
+}
+
 SwageError swageDeviceDestroyStream(SwageDevice device, SwageStream stream) {
   if (!device.ptr)
     return isNull("device");

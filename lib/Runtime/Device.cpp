@@ -214,6 +214,20 @@ Status Device::synchronize() const {
                    [](const Driver &cuda) { return cuda.cuCtxSynchronize(); });
 }
 
+Expected<bool> Device::isCapturing(StreamHandle stream) const {
+  ScopedContext scope(*this);
+  if (!scope.status())
+    return scope.status().error();
+  CaptureStatus capture = kCaptureNone;
+  Result result = driver().cuStreamIsCapturing(stream, &capture);
+  // Of the null stream while another one captures in a mode that forbids its use.
+  if (result == kStreamCaptureImplicit)
+    return true;
+  if (Status asked = check(Stage::Launch, "cuStreamIsCapturing", result); !asked)
+    return asked.takeError();
+  return capture != kCaptureNone;
+}
+
 Expected<Buffer> Device::allocate(size_t bytes) const {
   DevicePointer pointer = 0;
   Status status = inContext(*this, Stage::Run, "cuMemAlloc", [&](const Driver &cuda) {
@@ -363,12 +377,4 @@ Expected<Graph> Stream::endCapture() {
   return Graph(device, graph);
 }
 
-Expected<bool> Stream::isCapturing() const {
-  CaptureStatus capture = kCaptureNone;
-  Status status = inContext(device, Stage::Run, "cuStreamIsCapturing", [&](const Driver &cuda) {
-    return cuda.cuStreamIsCapturing(handle(), &capture);
-  });
-  if (!status)
-    return status.takeError();
-  return capture != kCaptureNone;
-}
+Expected<bool> Stream::isCapturing() const { return device.isCapturing(handle()); }

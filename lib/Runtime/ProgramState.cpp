@@ -231,19 +231,10 @@ Expected<PlanTable::Entry> Program::State::plan(const Call &call, PlanMode mode)
 }
 
 Expected<PlanTable::Entry> Program::State::planForRun(const Call &call, StreamHandle stream) {
-  CaptureStatus capture = kCaptureNone;
-  {
-    ScopedContext scope(call.device);
-    if (!scope.status())
-      return scope.status().error();
-    Result result = call.device.driver().cuStreamIsCapturing(stream, &capture);
-    // Asked of the null stream while another one captures in a mode that forbids its use.
-    if (result == kStreamCaptureImplicit)
-      capture = kCaptureActive;
-    else if (Status asked = call.device.check(Stage::Launch, "cuStreamIsCapturing", result); !asked)
-      return asked.takeError();
-  }
-  if (capture == kCaptureNone)
+  auto isCapturing = call.device.isCapturing(stream);
+  if (!isCapturing)
+    return isCapturing.takeError();
+  if (!*isCapturing)
     return plan(call, PlanMode::Blocking);
   auto served = serve(archOf(call.device), call.inputs, call.alignment, PlanMode::CachedOnly);
   if (!served)

@@ -48,6 +48,7 @@ private:
   SwageDevice device{};
   int ordinal = DeviceChoice::kOfInputs;
   SwageStream stream = nullptr;
+  bool isCapturing = false; ///< known when an entry was made
   std::vector<int64_t> key;
   CallEntry entry;
   Ref workspaceOwner;
@@ -194,29 +195,17 @@ bool Call::makePlan(SwagePlan &plan) {
   options.size = sizeof options;
   options.alignment = alignments.data();
   options.alignmentCount = alignments.size();
-  auto attempt = [&](SwagePlanMode mode) {
+  SwageError error;
+  {
     Unlocked unlocked;
-    options.mode = mode;
-    return swageProgramPlan(state.program, device, extents.data(), extents.size(), &options, &plan);
-  };
-
-  SwageError error = attempt(SwagePlanCachedOnly);
-  if (!swageIsError(error))
-    return true;
-  if (!state.device.isSimulator && !inputs.empty()) {
-    static PyObject *isCapturing;
-    Ref answer{packageFunction("swage._arrays", "is_capturing", isCapturing)
-                   ? PyObject_CallFunctionObjArgs(isCapturing, inputs.front().object, nullptr)
-                   : nullptr};
-    if (answer && answer.get() == Py_True)
-      return raise(error);
-    if (!answer) {
-      swageErrorDestroy(error);
-      return false;
+    error = swageDeviceIsCapturing(device, stream, &isCapturing);
+    if (!swageIsError(error)) {
+      // Blocking takes the kernels made for these shapes, CachedOnly any that will do.
+      options.mode = isCapturing ? SwagePlanCachedOnly : SwagePlanBlocking;
+      error =
+          swageProgramPlan(state.program, device, extents.data(), extents.size(), &options, &plan);
     }
   }
-  swageErrorDestroy(error);
-  error = attempt(SwagePlanBlocking);
   return !swageIsError(error) || raise(error);
 }
 
@@ -262,6 +251,11 @@ bool Call::findEntry() {
     CallEntry made;
     if (!makeEntry(made))
       return false;
+    // Once nothing is captured, other kernels may serve and need another workspace.
+    if (isCapturing) {
+      entry = std::move(made);
+      return true;
+    }
     state.entries[slot] = std::move(made);
   }
   // A copy: another thread may replace the slot while an allocation runs Python code.

@@ -76,16 +76,6 @@ def stream_address(stream):
     raise Error(f"stream is a {type(stream).__name__}; needed: an address or a stream of torch, CuPy or Numba")
 
 
-def is_capturing(array):
-    """Whether the current stream of the array's library is being captured."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(array, torch.Tensor):
-        return torch.cuda.is_current_stream_capturing()
-    if type(array).__module__.partition(".")[0] == "cupy":
-        return sys.modules["cupy"].cuda.get_current_stream().is_capturing()
-    return False
-
-
 def mark_written(tensor):
     """Tells autograd that a torch tensor was written, as operations of torch itself do."""
     if not tensor.is_inference():

@@ -248,6 +248,9 @@ TEST_F(CApiDevice, Streams) {
   ASSERT_TRUE(ok(swageDeviceCreateStream(device, &stream)));
   EXPECT_NE(stream, nullptr);
   EXPECT_TRUE(ok(swageDeviceSynchronizeStream(device, stream)));
+  bool isCapturing = true;
+  EXPECT_TRUE(ok(swageDeviceIsCapturing(device, stream, &isCapturing)));
+  EXPECT_FALSE(isCapturing);
   EXPECT_TRUE(ok(swageDeviceDestroyStream(device, stream)));
   EXPECT_TRUE(ok(swageDeviceDestroyStream(device, nullptr)));
   EXPECT_TRUE(ok(swageDeviceSynchronizeStream(device, nullptr)));

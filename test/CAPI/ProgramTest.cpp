@@ -453,6 +453,8 @@ TEST_F(CApiProgram, NullHandlesAreErrors) {
       {swageDeviceCreateStream({}, &stream), "swageDeviceCreateStream: 'device'"},
       {swageDeviceCreateStream(device, nullptr), "swageDeviceCreateStream: 'stream'"},
       {swageDeviceSynchronizeStream({}, nullptr), "swageDeviceSynchronizeStream: 'device'"},
+      {swageDeviceIsCapturing({}, nullptr, nullptr), "swageDeviceIsCapturing: 'device'"},
+      {swageDeviceIsCapturing(device, nullptr, nullptr), "swageDeviceIsCapturing: 'isCapturing'"},
       {swageDeviceDestroyStream({}, nullptr), "swageDeviceDestroyStream: 'device'"},
       {swageProgramParse({}, none, nullptr, &program), "swageProgramParse: 'context'"},
       {swageProgramParse(context, none, nullptr, nullptr), "swageProgramParse: 'program'"},

@@ -2,6 +2,8 @@
 //
 //   swage-capi-fuzz [--seed=N] [--seconds=N | --rounds=N]
 //
+// and the libFuzzer target c-api, which takes the bytes from there.
+//
 // Any sequence of calls with live or null handles, arrays as long as their counts say, and any
 // other argument must end in success or in an error with a text.  Handles are destroyed in any
 // order.  On the simulator with all checks, so that an access out of bounds is an error also.
@@ -361,6 +363,8 @@ void Fuzzer::deviceCalls() {
   case 5: {
     SwageDevice of = device();
     if (CALL(swageDeviceCreateStream, of, &stream)) {
+      bool isCapturing = false;
+      CALL(swageDeviceIsCapturing, of, stream, &isCapturing);
       CALL(swageDeviceSynchronizeStream, of, stream);
       CALL(swageDeviceDestroyStream, of, stream);
     }
@@ -547,6 +551,15 @@ static void runRound(const uint8_t *bytes, size_t count) {
     fuzzer.step();
 }
 
+#ifdef SWAGE_LIBFUZZER
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  runRound(data, size);
+  return 0;
+}
+
+#else
+
 int main(int argc, char **argv) {
   uint64_t seed = 1, rounds = UINT64_MAX, seconds = 10;
   for (int i = 1; i < argc; ++i) {
@@ -587,3 +600,5 @@ int main(int argc, char **argv) {
   std::printf("%llu rounds\n", static_cast<unsigned long long>(done));
   return 0;
 }
+
+#endif

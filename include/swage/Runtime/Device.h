@@ -57,6 +57,10 @@ public:
   /// Waits for all work of the device; an error of an earlier kernel surfaces here.
   Status synchronize() const;
 
+  /// Whether work on the stream goes into a graph; also of the null stream while a capture forbids
+  /// its use.
+  Expected<bool> isCapturing(cuda::StreamHandle stream) const;
+
   Expected<Buffer> allocate(size_t bytes) const;
   Expected<Stream> createStream() const;
   Expected<Event> createEvent(bool timing = true) const;
