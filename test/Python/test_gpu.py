@@ -64,6 +64,28 @@ class Gpu(TestCase):
         with self.assertRefused("input", "input 0 is on CUDA device 0", "the simulator"):
             swage.compile(RMS_NORM, device="sim")(random(5, 64), g)
 
+    @unittest.skipIf(torch.cuda.device_count() < 2, "needs two GPUs")
+    def test_several_gpus(self):
+        f = swage.compile(RMS_NORM)
+        wait = threading.Barrier(2)
+        outcomes = {}
+
+        def work(ordinal):
+            x, g = random(40, 64).to(f"cuda:{ordinal}"), random(64).to(f"cuda:{ordinal}")
+            wait.wait()
+            for rows in range(1, 41):
+                self.assertNear(f(x[:rows], g), lambda x, g: F.rms_norm(x, (64,), g, 1e-6), x[:rows], g)
+            outcomes[ordinal] = True
+
+        threads = [threading.Thread(target=work, args=(ordinal,)) for ordinal in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(outcomes), 2)
+        with self.assertRefused("input", "input 1 is on CUDA device 1", "device 0"):
+            f(random(5, 64), random(64).to("cuda:1"))
+
     def test_current_stream(self):
         f = swage.compile(RMS_NORM)
         x, g = torch.zeros(400, 64, device="cuda"), random(64)
