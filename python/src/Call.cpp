@@ -32,7 +32,7 @@ private:
   bool checkDevice(const View &view, const ArgumentName &name);
   bool chooseStream();
   bool checkType(const View &view, const SwageTensorType &type, const ArgumentName &name) const;
-  bool readOutput(PyObject *object, size_t index, const int64_t *shape);
+  bool readOutput(PyObject *object, size_t index);
   bool makeEntry(CallEntry &entry);
   bool makePlan(SwagePlan &plan);
   const View *allocator() const;
@@ -116,7 +116,11 @@ bool Call::chooseStream() {
       return false;
     Ref address{PyObject_CallFunctionObjArgs(addressOf, requestedStream, nullptr)};
     stream = address ? static_cast<SwageStream>(PyLong_AsVoidPtr(address.get())) : nullptr;
-    return !PyErr_Occurred();
+    if (PyErr_Occurred())
+      return false;
+    if (stream && state.device.isSimulator)
+      return raiseInput("a stream was given; needed: none, since the device is the simulator");
+    return true;
   }
   return state.device.isSimulator || inputs.empty() || currentStream(inputs.front(), stream);
 }
@@ -154,8 +158,12 @@ bool Call::readInputs(PyObject *arguments) {
     // The legacy default stream is 0 here and 1 there.
     if (view.hasStream && !state.device.isSimulator &&
         (view.stream == 1 ? 0 : view.stream) != reinterpret_cast<uintptr_t>(stream)) {
-      SwageError error = swageDeviceSynchronizeStream(
-          device, reinterpret_cast<SwageStream>(view.stream == 1 ? 0 : view.stream));
+      SwageError error;
+      {
+        Unlocked unlocked; // what the stream waits for may be a callback in Python
+        error = swageDeviceSynchronizeStream(
+            device, reinterpret_cast<SwageStream>(view.stream == 1 ? 0 : view.stream));
+      }
       if (swageIsError(error))
         return raise(error);
     }
@@ -241,7 +249,7 @@ bool Call::findEntry() {
     outputs.resize(given);
     for (size_t i = 0; i < given; ++i) {
       owned.push_back(isTuple ? Ref(PySequence_GetItem(out, Py_ssize_t(i))) : Ref::share(out));
-      if (!owned.back() || !readOutput(owned.back().get(), i, nullptr))
+      if (!owned.back() || !readOutput(owned.back().get(), i))
         return false;
       key.push_back(outputs[i].alignment());
     }
@@ -268,7 +276,7 @@ bool Call::findEntry() {
 // Results
 //===----------------------------------------------------------------------===//
 
-bool Call::readOutput(PyObject *object, size_t index, const int64_t *shape) {
+bool Call::readOutput(PyObject *object, size_t index) {
   View &view = outputs[index];
   ArgumentName name{out ? "out" : "result", index, nullptr};
   if (!readTensor(object, name, view) || !checkDevice(view, name) ||
@@ -294,7 +302,7 @@ bool Call::prepareOutputs() {
                                           : "the inputs are " + typeName(inputs[0].object)) +
                           "; needed: out=, or inputs of torch, CuPy, Numba or numpy");
       owned.push_back(allocate(*like, type.elementType, extents, type.rank));
-      if (!owned.back() || !readOutput(owned.back().get(), i, extents))
+      if (!owned.back() || !readOutput(owned.back().get(), i))
         return false;
     }
     for (unsigned dim = 0; dim < type.rank; ++dim)

@@ -29,6 +29,7 @@ std::string ArgumentName::str() const {
   if (names && Py_ssize_t(index) < PyTuple_Size(names) &&
       toString(PyTuple_GetItem(names, Py_ssize_t(index)), name))
     text += " ('" + name + "')";
+  PyErr_Clear(); // a name that is no text is left out of the message
   return text;
 }
 
@@ -214,8 +215,9 @@ static bool setTensor(const dlpack::Tensor &tensor, const ArgumentName &name, Vi
   return true;
 }
 
-/// Takes over what a capsule holds, as a consumer must, and keeps it in `view.owner`.
-static bool consumeCapsule(Ref capsule, const ArgumentName &name, View &view) {
+/// Reads what a capsule holds and keeps the capsule in `view.owner`: it is not marked as consumed,
+/// so that its own destructor frees what it holds.
+static bool setCapsule(Ref capsule, const ArgumentName &name, View &view) {
   if (!capsule)
     return false;
   if (PyCapsule_IsValid(capsule.get(), "dltensor")) {
@@ -242,8 +244,7 @@ static bool readTorchCapsule(const ArgumentName &name, View &view) {
   static PyObject *toCapsule;
   if (!packageFunction("torch.utils.dlpack", "to_dlpack", toCapsule))
     return false;
-  return consumeCapsule(Ref(PyObject_CallFunctionObjArgs(toCapsule, view.object, nullptr)), name,
-                        view);
+  return setCapsule(Ref(PyObject_CallFunctionObjArgs(toCapsule, view.object, nullptr)), name, view);
 }
 
 static bool readDevice(const ArgumentName &name, View &view) {
@@ -265,7 +266,7 @@ bool swage::python::readCapsule(const ArgumentName &name, SwageStream stream, Vi
   Ref options{view.isOnHost ? PyDict_New() : Py_BuildValue("{sO}", "stream", streamNumber.get())};
   if (!options)
     return false;
-  return consumeCapsule(Ref(PyObject_Call(method.get(), none.get(), options.get())), name, view);
+  return setCapsule(Ref(PyObject_Call(method.get(), none.get(), options.get())), name, view);
 }
 
 //===----------------------------------------------------------------------===//
@@ -355,6 +356,8 @@ static bool readInterface(const ArgumentName &name, View &view) {
   }
   view.shape = view.extents.data();
   view.strides = strides ? view.shape + view.rank : nullptr;
+  // It may hold the memory: that of a numpy scalar lives no longer.
+  view.owner = std::move(dict);
   if (!isCuda)
     return true;
   // The interface does not tell the device; the object may.

@@ -49,7 +49,7 @@ struct View {
   /// What the address is a multiple of: 1, 2, 4, 8 or 16 bytes.
   uint8_t alignment() const;
 
-  Ref owner;                    ///< keeps `shape` and `strides` alive where `object` does not
+  Ref owner;                    ///< keeps memory and shape alive where `object` does not
   std::vector<int64_t> extents; ///< what `shape` and `strides` point to, for the interfaces
   bool hasStream = false;       ///< of an interface: the work on `stream` must come first
   uintptr_t stream = 0;

@@ -91,7 +91,7 @@ class Function(_swage.Function):
         return _arrays.current_ordinal(), (tuple(map(_shape, inputs)),)
 
     def is_ready(self, *inputs):
-        """Whether a call with these arrays, or arrays of these shapes, would compile nothing."""
+        """Whether a call with arrays of these shapes, aligned to 16 bytes, would compile nothing."""
         return self._is_ready(*self._question(inputs))
 
     def explain(self, *inputs):
@@ -130,13 +130,17 @@ def compile(text_or_path, entry="main", device=None, *, names=None):
     """
     filename = "<input>"
     text = text_or_path
-    if isinstance(text_or_path, os.PathLike) or (text_or_path.endswith(".mlir") and "\n" not in text_or_path):
+    is_path = isinstance(text_or_path, os.PathLike)
+    if is_path or (isinstance(text_or_path, str) and text_or_path.endswith(".mlir") and "\n" not in text_or_path):
         filename = os.fspath(text_or_path)
         try:
             with open(filename, encoding="utf-8") as file:
                 text = file.read()
         except (OSError, UnicodeDecodeError) as error:
             raise Error(f"cannot read '{filename}': {error}") from error
+    for what, value in (("text_or_path", text), ("entry", entry)):
+        if not isinstance(value, str):
+            raise Error(f"{what} is a {type(value).__name__}; needed: a str")
     device = _default_device if device is None else device
     return Function(text, filename, entry, None, device, None if names is None else tuple(names))
 

@@ -84,8 +84,13 @@ class Call(TestCase):
             self.f(x.astype(numpy.uint16), g)
         with self.assertRefused("input", "input 0 ('x') has elements of type '>f4'"):
             self.f(x.astype(">f4"), g)
+        with self.assertRefused("input", "a stream was given", "the simulator"):
+            self.f(x, g, stream=1)
         with self.assertRaisesRegex(TypeError, "'output'; needed: out or stream"):
             self.f(x, g, output=x)
+        odd = swage.compile(RMS_NORM, device="sim", names=(1, "\udc80"))
+        with self.assertRefused("input", "input 1 is f64[64]"):  # without a name
+            odd(x, g.astype(numpy.float64))
 
     def test_what_out_must_be(self):
         x, g = self.x, self.g
