@@ -23,7 +23,8 @@
 |* Ownership.  Each type with a ...Destroy function is a handle that the caller
 |* owns; destroying null does nothing.  A handle keeps alive what it is made
 |* of: a plan outlives its program, a program its context.  Arguments are read
-|* during the call only.  Strings and arrays that a function gives belong to
+|* during the call only; device memory, the workspace too, until the stream is
+|* done with the work, and work that may overlap takes a workspace each.  Strings and arrays that a function gives belong to
 |* the handle that it was asked of and live as long as that.
 |*
 |* Threads.  Every function may be called from several threads at once, also

@@ -8,15 +8,16 @@
 using namespace swage;
 using namespace swage::capi;
 
-static ContextObject *makeObject(Context context) {
+static ContextObject *makeObject(Context context, bool isOfProcess) {
   std::string warnings = join(context.options().environment.warnings, "\n");
   std::string directory = context.cache().directory();
-  return new ContextObject{std::move(context), std::move(warnings), std::move(directory)};
+  return new ContextObject{std::move(context), std::move(warnings), std::move(directory),
+                           isOfProcess};
 }
 
 /// Never destroyed, like the context that it holds.
 static ContextObject *processObject() {
-  static auto *object = makeObject(Context::process());
+  static auto *object = makeObject(Context::process(), true);
   return object;
 }
 
@@ -96,7 +97,7 @@ SwageError swageContextCreate(const SwageContextOptions *options, SwageContext *
   auto made = makeContext(*read);
   if (!made)
     return fail(made.takeError());
-  context->ptr = makeObject(std::move(*made));
+  context->ptr = makeObject(std::move(*made), false);
   return succeed();
 }
 
@@ -137,6 +138,6 @@ SwageError swageContextGetStats(SwageContext context, SwageContextStats *stats) 
 }
 
 void swageContextDestroy(SwageContext context) {
-  if (context.ptr && context.ptr != processObject())
+  if (context.ptr && !unwrap(context)->isOfProcess)
     delete unwrap(context);
 }

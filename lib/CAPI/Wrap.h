@@ -25,6 +25,7 @@ struct ContextObject {
   Context context;
   std::string warnings;
   std::string cacheDirectory;
+  bool isOfProcess; ///< destroyed by nobody
 };
 
 struct DeviceObject {
