@@ -1,6 +1,7 @@
 /* Swage inside of a C program: a residual sum and its LayerNorm as one kernel, for any number of
    rows.
 
+     export PKG_CONFIG_PATH=<prefix>/lib/pkgconfig LD_LIBRARY_PATH=<prefix>/lib
      cc host.c $(pkg-config --cflags --libs swage) -o host
      ./host               runs it, on the simulator where there is no GPU
      ./host norm.swage    and saves the kernels, for bundle.c */
