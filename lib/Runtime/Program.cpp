@@ -241,6 +241,8 @@ Expected<Explanation> Program::explain(const Device &device,
       continue;
     explanation.hasVariant = true;
     explanation.guards = variant->guards;
+    explanation.workspaceBytes = (*layout)->workspaceBytes;
+    explanation.workspaceLowerBound = (*layout)->workspaceLowerBound;
     for (const KernelInfo &kernel : variant->kernels)
       explanation.kernels.push_back(
           kernel.name + ": " + kernel.schedule +
@@ -257,6 +259,9 @@ std::string Explanation::str() const {
   text += (hasVariant ? "variant: " : "needed: ") + guards.str(inputs) + "\n";
   for (const std::string &kernel : kernels)
     text += "  " + kernel + "\n";
+  if (workspaceBytes != 0)
+    text += fmt::format("workspace: {} bytes, of which {} are in use at once\n", workspaceBytes,
+                        workspaceLowerBound);
   return text;
 }
 

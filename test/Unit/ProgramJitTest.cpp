@@ -219,6 +219,21 @@ TEST_F(ProgramJitTest, ALayoutKeepsItsVariantWhenAWiderOneIsMade) {
   }
 }
 
+TEST_F(ProgramJitTest, ExplanationsTellOfTheWorkspace) {
+  Program program = parse("func.func @main(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {\n"
+                          "  %y = swage.softmax %x axis 1 : tensor<?x16xf32> -> tensor<?x16xf32>\n"
+                          "  %z = swage.softmax %y axis 0 : tensor<?x16xf32> -> tensor<?x16xf32>\n"
+                          "  return %z : tensor<?x16xf32>\n}");
+  Device gpu = device();
+  auto plan = program.plan(gpu, {{40, 16}});
+  ASSERT_TRUE(plan) << plan.error().str();
+  auto explanation = program.explain(gpu, {{40, 16}});
+  ASSERT_TRUE(explanation);
+  EXPECT_EQ(explanation->workspaceLowerBound, 40u * 16 * 4);
+  EXPECT_EQ(explanation->workspaceBytes, plan->workspaceBytes());
+  expectPart(explanation->str(), "workspace: 2560 bytes, of which 2560 are in use at once");
+}
+
 TEST_F(ProgramJitTest, ArtifactsShowTheWay) {
   Program program = parse("func.func @main(%x: tensor<?x256xf32>) -> tensor<?x256xf32> {\n"
                           "  %y = swage.softmax %x axis 1 : tensor<?x256xf32> -> "

@@ -405,6 +405,10 @@ void Runner::printKernels() const {
   for (const KernelInfo &kernel : kernels())
     std::printf("  %s: %s%s\n", kernel.name.c_str(), join(kernel.ops, ", ").c_str(),
                 kernel.overriddenBy.empty() ? "" : (", from " + kernel.overriddenBy).c_str());
+  if (layout->workspaceBytes != 0)
+    std::printf("workspace: %llu bytes, of which %llu are in use at once\n",
+                static_cast<unsigned long long>(layout->workspaceBytes),
+                static_cast<unsigned long long>(layout->workspaceLowerBound));
   if (wholeSeconds > 0)
     std::printf("all kernels: %.2f us\n", wholeSeconds * 1e6);
 }

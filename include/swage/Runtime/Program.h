@@ -60,8 +60,10 @@ struct SWAGE_API Explanation {
   /// does not hold, with both values.
   std::string reason;
   std::vector<std::string> kernels; ///< "row_3f2a91c0: #swage.row_schedule<...>", where known
-  std::vector<TensorType> inputs;   ///< of the program, as declared
-  std::string str() const;          ///< for people, several lines
+  /// Of the variant that serves: what a caller must bring, and the most bytes of it in use at once.
+  uint64_t workspaceBytes = 0, workspaceLowerBound = 0;
+  std::vector<TensorType> inputs; ///< of the program, as declared
+  std::string str() const;        ///< for people, several lines
 };
 
 /// How the kernels for some shapes came to be.
