@@ -170,10 +170,14 @@ static Expected<Plan> makePlan(SwageProgram program, SwageDevice device, const S
   auto read = readOptions(options, "SwagePlanOptions");
   if (!read)
     return read.takeError();
-  if (read->mode != SwagePlanBlocking && read->mode != SwagePlanCachedOnly)
-    return makeError(Stage::Input, fmt::format("'mode' of SwagePlanOptions is {}, needed: {} or {}",
-                                               int(read->mode), int(SwagePlanBlocking),
-                                               int(SwagePlanCachedOnly)));
+  // In C an enum holds any number.
+  unsigned wanted;
+  static_assert(sizeof wanted == sizeof read->mode);
+  std::memcpy(&wanted, &read->mode, sizeof wanted);
+  if (wanted != SwagePlanBlocking && wanted != SwagePlanCachedOnly)
+    return makeError(Stage::Input,
+                     fmt::format("'mode' of SwagePlanOptions is {}, needed: {} or {}", wanted,
+                                 int(SwagePlanBlocking), int(SwagePlanCachedOnly)));
   auto inputs = unwrapShapes(*unwrap(program), shapes, inputCount);
   if (!inputs)
     return inputs.takeError();
@@ -185,7 +189,7 @@ static Expected<Plan> makePlan(SwageProgram program, SwageDevice device, const S
   std::vector<uint8_t> alignment;
   if (read->alignment)
     alignment.assign(read->alignment, read->alignment + read->alignmentCount);
-  PlanMode mode = read->mode == SwagePlanBlocking ? PlanMode::Blocking : PlanMode::CachedOnly;
+  PlanMode mode = wanted == SwagePlanBlocking ? PlanMode::Blocking : PlanMode::CachedOnly;
   return unwrap(program)->plan(*unwrap(device), *inputs, mode, alignment);
 }
 
