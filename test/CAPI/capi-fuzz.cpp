@@ -62,6 +62,12 @@ const std::string &directory() {
   return directory.path;
 }
 
+/// Options of a header that is newer: what this version does not know is zero.
+template <class T> struct Newer {
+  T known = {};
+  char more[sizeof(T)] = {};
+};
+
 class Fuzzer {
 public:
   Fuzzer(const uint8_t *bytes, size_t count);
@@ -134,7 +140,7 @@ private:
   /// What arguments point to, until the next call.
   std::vector<std::vector<int64_t>> extents;
   std::vector<uint8_t> alignment;
-  SwagePlanOptions options = {};
+  Newer<SwagePlanOptions> newerOptions;
 };
 
 constexpr size_t kBufferBytes = 4096;
@@ -285,7 +291,8 @@ SwageTensor Fuzzer::tensor(const SwageTensorType &type) {
 const SwagePlanOptions *Fuzzer::planOptions() {
   if (oneIn(2))
     return nullptr;
-  options = {};
+  newerOptions = {};
+  SwagePlanOptions &options = newerOptions.known;
   options.size = size(sizeof options);
   options.mode = SwagePlanMode(oneIn(10) ? below(4) : below(2));
   const uint8_t bytes[] = {16, 4, 1, 0, 3, 255};
@@ -300,7 +307,8 @@ void Fuzzer::contextCalls() {
   const char *settings[] = {setting.c_str(), oneIn(20) ? "SWAGE_CACHE=never" : nullptr, nullptr};
   switch (below(3)) {
   case 0: {
-    SwageContextOptions with = {};
+    Newer<SwageContextOptions> newer;
+    SwageContextOptions &with = newer.known;
     with.size = size(sizeof with);
     with.settings = settings;
     with.ignoreEnvironment = oneIn(2);
@@ -386,7 +394,8 @@ void Fuzzer::programCalls() {
   std::string path = directory() + (oneIn(10) ? "/missing/bundle" : "/bundle");
   switch (below(5)) {
   case 0: {
-    SwageParseOptions with = {};
+    Newer<SwageParseOptions> newer;
+    SwageParseOptions &with = newer.known;
     with.size = size(sizeof with);
     with.filename = word();
     with.entry = oneIn(10) ? word() : SwageStringRef{};
