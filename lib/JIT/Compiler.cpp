@@ -292,6 +292,8 @@ static Status lower(ProgramIR &program, const VariantRequest &request, bool want
   {
     Progress progress(options.progress, "running the passes");
     DiagnosticCollector diagnostics(program.context);
+    // Of a diagnostic only the place and the words are kept: no op needs to be printed for it.
+    program.context.printOpOnDiagnostic(false);
     mlir::PassManager manager(&program.context);
     KernelPipelineOptions pipeline;
     pipeline.arch = options.arch;

@@ -110,7 +110,21 @@ AffineExpr swage::normalizeSize(AffineExpr expr) {
   return polynomial ? exprOf(*polynomial, expr.getContext()) : AffineExpr();
 }
 
+/// Sizes are nearly always numbers, for which there is no need of polynomials.
+static std::optional<std::pair<int64_t, int64_t>> bothConstant(AffineExpr a, AffineExpr b) {
+  auto constantA = dyn_cast<AffineConstantExpr>(a), constantB = dyn_cast<AffineConstantExpr>(b);
+  if (!constantA || !constantB)
+    return std::nullopt;
+  return std::pair(constantA.getValue(), constantB.getValue());
+}
+
 AffineExpr swage::multiplySizes(AffineExpr a, AffineExpr b) {
+  if (auto numbers = bothConstant(a, b)) {
+    int64_t product;
+    return llvm::MulOverflow(numbers->first, numbers->second, product)
+               ? AffineExpr()
+               : getAffineConstantExpr(product, a.getContext());
+  }
   // The product is formed on polynomials: AffineExpr's own folding would wrap around.
   std::optional<Polynomial> pa = polynomialOf(a), pb = polynomialOf(b);
   if (!pa || !pb)
@@ -129,6 +143,12 @@ AffineExpr swage::multiplySizes(AffineExpr a, AffineExpr b) {
 }
 
 AffineExpr swage::addSizes(AffineExpr a, AffineExpr b) {
+  if (auto numbers = bothConstant(a, b)) {
+    int64_t sum;
+    return llvm::AddOverflow(numbers->first, numbers->second, sum)
+               ? AffineExpr()
+               : getAffineConstantExpr(sum, a.getContext());
+  }
   std::optional<Polynomial> pa = polynomialOf(a), pb = polynomialOf(b);
   if (!pa || !pb)
     return {};

@@ -67,14 +67,13 @@ bool KernelBuilder::isComputed(Value value) const {
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-std::string KernelBuilder::keyOf(Value value, const Relation &relation) const {
-  std::string key;
-  llvm::raw_string_ostream os(key);
-  os << value.getAsOpaquePointer();
+static std::vector<const void *> keyOf(Value value, const Relation &relation) {
+  std::vector<const void *> key{value.getAsOpaquePointer()};
   for (const LinearAccess &access : relation) {
-    os << ';' << access.offset;
+    key.push_back(access.offset.getAsOpaquePointer());
     for (AffineExpr stride : access.strides)
-      os << ',' << stride;
+      key.push_back(stride.getAsOpaquePointer());
+    key.push_back(nullptr);
   }
   return key;
 }
@@ -123,7 +122,7 @@ Value KernelBuilder::load(Value tensor, const Relation &relation) {
 }
 
 Value KernelBuilder::evaluate(Value value, const Relation &relation) {
-  std::string key = keyOf(value, relation);
+  std::vector<const void *> key = keyOf(value, relation);
   if (auto it = scalars.find(key); it != scalars.end())
     return it->second;
   Operation *op = value.getDefiningOp();

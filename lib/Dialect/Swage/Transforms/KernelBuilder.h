@@ -14,7 +14,9 @@
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include <map>
 #include <string>
+#include <vector>
 
 namespace swage {
 
@@ -78,7 +80,6 @@ private:
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
   bool coversOnce(const Relation &relation, mlir::Value tensor);
   LinearAccess flatten(const Relation &relation, mlir::Value tensor) const;
-  std::string keyOf(mlir::Value value, const Relation &relation) const;
   BuiltKernel finish(KernelOp kernel);
   bool isComputed(mlir::Value value) const;
 
@@ -92,7 +93,9 @@ private:
   llvm::SmallVector<Split> splits;
   llvm::SmallVector<mlir::AffineExpr> extents;
   llvm::MapVector<mlir::Value, Relation> relations;
-  llvm::StringMap<mlir::Value> scalars;
+  /// By the value and the relation that it is read through. Expressions are unique in their
+  /// context, so that their addresses tell them apart; the order says nothing.
+  std::map<std::vector<const void *>, mlir::Value> scalars;
 
   mlir::Operation *collective = nullptr;
   CollectiveOp collectiveScalar;
