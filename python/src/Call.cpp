@@ -7,20 +7,19 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Function.h"
-#include "Tensors.h"
 
 #include <cstdlib>
-#include <memory>
 
 using namespace swage::python;
 
 namespace {
 class Call {
 public:
-  explicit Call(FunctionState &state) : state(state) {}
+  Call(FunctionState &state, std::vector<View> inputs, PyObject *out, PyObject *stream)
+      : state(state), out(out == Py_None ? nullptr : out),
+        requestedStream(stream == Py_None ? nullptr : stream), inputs(std::move(inputs)) {}
 
-  bool readOptions(PyObject *options);
-  bool readInputs(PyObject *arguments);
+  bool readInputs();
   bool findEntry();
   bool prepareOutputs();
   bool prepareWorkspace();
@@ -41,8 +40,8 @@ private:
   SwageError launchChecked(const std::vector<SwageTensor> &tensors);
 
   FunctionState &state;
-  PyObject *out = nullptr;             ///< borrowed; null: results are allocated
-  PyObject *requestedStream = nullptr; ///< borrowed
+  PyObject *out;             ///< borrowed; null: results are allocated
+  PyObject *requestedStream; ///< borrowed, or null
   std::vector<View> inputs, outputs;
   std::vector<Ref> owned; ///< results, in order
   SwageDevice device{};
@@ -50,7 +49,7 @@ private:
   SwageStream stream = nullptr;
   bool isCapturing = false; ///< known when an entry was made
   std::vector<int64_t> key;
-  CallEntry entry;
+  std::shared_ptr<const CallEntry> entry;
   Ref workspaceOwner;
   std::unique_ptr<void, decltype(&std::free)> hostWorkspace{nullptr, &std::free};
   void *workspace = nullptr;
@@ -61,14 +60,14 @@ private:
 // Arguments
 //===----------------------------------------------------------------------===//
 
-bool Call::readOptions(PyObject *options) {
+static bool readOptions(PyObject *options, PyObject *&out, PyObject *&stream) {
   PyObject *key, *value;
   Py_ssize_t position = 0;
   while (options && PyDict_Next(options, &position, &key, &value)) {
     if (PyUnicode_CompareWithASCIIString(key, "out") == 0) {
-      out = value == Py_None ? nullptr : value;
+      out = value;
     } else if (PyUnicode_CompareWithASCIIString(key, "stream") == 0) {
-      requestedStream = value == Py_None ? nullptr : value;
+      stream = value;
     } else {
       PyErr_Format(PyExc_TypeError, "unexpected keyword argument '%U'; needed: out or stream", key);
       return false;
@@ -125,19 +124,17 @@ bool Call::chooseStream() {
   return state.device.isSimulator || inputs.empty() || currentStream(inputs.front(), stream);
 }
 
-bool Call::readInputs(PyObject *arguments) {
-  auto count = size_t(PyTuple_Size(arguments));
+bool Call::readInputs() {
+  size_t count = inputs.size();
   if (count != state.inputs.size())
     return raiseInput("the call has " + std::to_string(count) +
                       " inputs; needed: " + std::to_string(state.inputs.size()));
   ordinal = state.device.ordinal;
-  inputs.resize(count);
   size_t keyed = 1 + count;
   for (size_t i = 0; i < count; ++i) {
     View &view = inputs[i];
-    PyObject *object = PyTuple_GetItem(arguments, Py_ssize_t(i));
-    if (!readTensor(object, inputName(i), view) || !checkDevice(view, inputName(i)) ||
-        !checkNoGradient(view, inputName(i)))
+    if ((!view.type.type && !readTensor(view.object, inputName(i), view)) ||
+        !checkDevice(view, inputName(i)) || !checkNoGradient(view, inputName(i)))
       return false;
     keyed += state.inputs[i].rank;
   }
@@ -183,13 +180,6 @@ std::vector<SwageShape> Call::shapes() const {
 //===----------------------------------------------------------------------===//
 // What the shapes lead to
 //===----------------------------------------------------------------------===//
-
-static size_t hashOf(const std::vector<int64_t> &key) {
-  uint64_t hash = 0;
-  for (int64_t value : key)
-    hash = (hash ^ uint64_t(value)) * 0x9e3779b97f4a7c15u;
-  return size_t(hash >> 32);
-}
 
 /// Compiles what is missing, but not while the stream is being captured.
 bool Call::makePlan(SwagePlan &plan) {
@@ -255,20 +245,16 @@ bool Call::findEntry() {
     }
   }
   size_t slot = hashOf(key) % state.entries.size();
-  if (state.entries[slot].key != key) {
-    CallEntry made;
-    if (!makeEntry(made))
-      return false;
-    // Once nothing is captured, other kernels may serve and need another workspace.
-    if (isCapturing) {
-      entry = std::move(made);
-      return true;
-    }
-    state.entries[slot] = std::move(made);
-  }
-  // A copy: another thread may replace the slot while an allocation runs Python code.
-  entry.resultExtents = state.entries[slot].resultExtents;
-  entry.workspaceBytes = state.entries[slot].workspaceBytes;
+  entry = state.entries[slot];
+  if (entry && entry->key == key)
+    return true;
+  auto made = std::make_shared<CallEntry>();
+  if (!makeEntry(*made))
+    return false;
+  entry = made;
+  // Once nothing is captured, other kernels may serve and need another workspace.
+  if (!isCapturing)
+    state.entries[slot] = entry;
   return true;
 }
 
@@ -289,7 +275,7 @@ bool Call::readOutput(PyObject *object, size_t index) {
 }
 
 bool Call::prepareOutputs() {
-  const int64_t *extents = entry.resultExtents.data();
+  const int64_t *extents = entry->resultExtents.data();
   if (!out)
     outputs.resize(state.results.size());
   for (size_t i = 0; i < state.results.size(); ++i) {
@@ -328,10 +314,10 @@ const View *Call::allocator() const {
 /// the stream, and under capture it belongs to the graph.
 bool Call::prepareWorkspace() {
   constexpr size_t kAlignment = 256;
-  if (entry.workspaceBytes == 0)
+  if (entry->workspaceBytes == 0)
     return true;
   if (state.device.isSimulator) {
-    size_t bytes = (entry.workspaceBytes + kAlignment - 1) / kAlignment * kAlignment;
+    size_t bytes = (entry->workspaceBytes + kAlignment - 1) / kAlignment * kAlignment;
     hostWorkspace.reset(std::aligned_alloc(kAlignment, bytes));
     workspace = hostWorkspace.get();
     if (!workspace)
@@ -340,9 +326,9 @@ bool Call::prepareWorkspace() {
   }
   const View *like = allocator();
   if (!like)
-    return raiseInput("there is no way to allocate " + std::to_string(entry.workspaceBytes) +
+    return raiseInput("there is no way to allocate " + std::to_string(entry->workspaceBytes) +
                       " bytes of workspace; needed: an input or out= of torch, CuPy or Numba");
-  auto bytes = int64_t(entry.workspaceBytes);
+  auto bytes = int64_t(entry->workspaceBytes);
   workspaceOwner = allocate(*like, SwageElementI8, &bytes, 1);
   ArgumentName name{"workspace", 0, nullptr};
   View view;
@@ -360,7 +346,7 @@ bool Call::prepareWorkspace() {
 SwageError Call::launch(const std::vector<SwageTensor> &tensors, void *memory) {
   return swageProgramRun(state.program, device, stream, tensors.data(), inputs.size(),
                          tensors.data() + inputs.size(), outputs.size(), memory,
-                         entry.workspaceBytes);
+                         entry->workspaceBytes);
 }
 
 /// A simulator that checks knows the bounds of its own memory only.
@@ -372,7 +358,7 @@ SwageError Call::launchChecked(const std::vector<SwageTensor> &tensors) {
     for (unsigned dim = 0; dim < tensor.rank; ++dim)
       bytes.back() *= uint64_t(tensor.shape[dim]);
   }
-  bytes.push_back(entry.workspaceBytes);
+  bytes.push_back(entry->workspaceBytes);
 
   SwageError error = {};
   for (size_t i = 0; !swageIsError(error) && i < bytes.size(); ++i) {
@@ -435,10 +421,21 @@ PyObject *Call::results() {
   return tuple.release();
 }
 
-PyObject *swage::python::call(PyObject *function, PyObject *arguments, PyObject *options) {
-  Call call(stateOf(function));
-  if (!call.readOptions(options) || !call.readInputs(arguments) || !call.findEntry() ||
-      !call.prepareOutputs() || !call.prepareWorkspace() || !call.run())
+PyObject *swage::python::run(FunctionState &function, std::vector<View> inputs, PyObject *out,
+                             PyObject *stream) {
+  Call call(function, std::move(inputs), out, stream);
+  if (!call.readInputs() || !call.findEntry() || !call.prepareOutputs() ||
+      !call.prepareWorkspace() || !call.run())
     return nullptr;
   return call.results();
+}
+
+PyObject *swage::python::call(PyObject *function, PyObject *arguments, PyObject *options) {
+  PyObject *out = nullptr, *stream = nullptr;
+  if (!readOptions(options, out, stream))
+    return nullptr;
+  std::vector<View> inputs(size_t(PyTuple_Size(arguments)));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    inputs[i].object = PyTuple_GetItem(arguments, Py_ssize_t(i));
+  return run(stateOf(function), std::move(inputs), out, stream);
 }

@@ -42,6 +42,20 @@ bool swage::python::checkNotForked() {
                                  "gives");
 }
 
+static Ref &defaultDevice() {
+  static auto *device = new Ref(Ref::share(Py_None));
+  return *device;
+}
+
+PyObject *swage::python::setDefaultDevice(PyObject *, PyObject *device) {
+  Ref old = std::exchange(defaultDevice(), Ref::share(device));
+  return Ref::share(Py_None).release();
+}
+
+Ref swage::python::deviceOrDefault(PyObject *device) {
+  return Ref::share(device == Py_None ? defaultDevice().get() : device);
+}
+
 static bool isDigits(std::string_view text) {
   return !text.empty() && text.size() < 4 &&
          text.find_first_not_of("0123456789") == std::string_view::npos;

@@ -18,6 +18,11 @@ struct DeviceChoice {
   std::string simulatorOptions;
 };
 
+/// set_default_device(device): what None stands for from now on, a str or None.
+PyObject *setDefaultDevice(PyObject *, PyObject *device);
+/// `device`, or what None stands for.
+Ref deviceOrDefault(PyObject *device);
+
 /// None, "cuda", "cuda:1", 1, "sim", "sim:check,order=random", and objects whose str is such.
 /// False after an exception.
 bool parseDevice(PyObject *object, DeviceChoice &choice);

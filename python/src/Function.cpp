@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Function.h"
-#include "Tensors.h"
 
 using namespace swage::python;
 
@@ -54,7 +53,8 @@ static PyObject *create(PyTypeObject *type, PyObject *arguments, PyObject *) {
 
   SwageContext context{};
   std::string text, filename, entry;
-  if (!parseDevice(deviceObject, state->device) || !contextOf(state->device, context))
+  if (!parseDevice(deviceOrDefault(deviceObject).get(), state->device) ||
+      !contextOf(state->device, context))
     return nullptr;
   if (bundleObject != Py_None) {
     if (!toString(bundleObject, text) ||

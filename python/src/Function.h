@@ -3,8 +3,9 @@
 #define SWAGE_PYTHON_FUNCTION_H
 
 #include "Devices.h"
+#include "Tensors.h"
 
-#include <vector>
+#include <memory>
 
 namespace swage::python {
 
@@ -14,6 +15,14 @@ struct CallEntry {
   std::vector<int64_t> resultExtents; ///< of all results, one after another
   uint64_t workspaceBytes = 0;
 };
+
+/// For tables that are direct-mapped by their keys.
+inline size_t hashOf(const std::vector<int64_t> &key) {
+  uint64_t hash = 0;
+  for (int64_t value : key)
+    hash = (hash ^ uint64_t(value)) * 0x9e3779b97f4a7c15u;
+  return size_t(hash >> 32);
+}
 
 struct FunctionState {
   ~FunctionState() {
@@ -25,8 +34,9 @@ struct FunctionState {
   DeviceChoice device;
   PyObject *names = nullptr; ///< of the inputs, for messages: a tuple of str, or null
   std::vector<SwageTensorType> inputs, results;
-  /// Direct-mapped by a hash of the key; a collision costs a few lookups in the program.
-  std::vector<CallEntry> entries = std::vector<CallEntry>(256);
+  /// Direct-mapped; a collision costs a few lookups in the program.
+  /// Shared, because another thread may replace one while an allocation runs Python code.
+  std::vector<std::shared_ptr<const CallEntry>> entries{256};
 };
 
 struct Function {
@@ -40,9 +50,15 @@ inline FunctionState &stateOf(PyObject *function) {
 /// function(*inputs, out=None, stream=None).
 PyObject *call(PyObject *function, PyObject *arguments, PyObject *options);
 
+/// The same; of the inputs' views `object` is set.  None or null: no `out`, no `stream`.
+PyObject *run(FunctionState &function, std::vector<View> inputs, PyObject *out, PyObject *stream);
+
 /// Methods other than the call.
 extern PyMethodDef functionMethods[];
 extern PyType_Spec functionType;
+
+/// Operation.cpp
+extern PyType_Spec operationType;
 
 } // namespace swage::python
 

@@ -423,27 +423,16 @@ bool swage::python::checkNoGradient(const View &view, const ArgumentName &name) 
                                  "under torch.no_grad() or with .detach()");
 }
 
-PyObject *swage::python::signature(PyObject *, PyObject *object) {
-  View view;
-  ArgumentName name{"input", 0, nullptr};
-  if (!readTensor(object, name, view))
-    return nullptr;
-  // A capsule for the default stream, to look at the type and the shape only.
-  if (view.type.access == Access::Capsule && !view.isOnHost && !readCapsule(name, nullptr, view))
-    return nullptr;
-  Ref shape{PyTuple_New(Py_ssize_t(view.rank))};
-  for (unsigned dim = 0; shape && dim < view.rank; ++dim)
-    PyTuple_SetItem(shape.get(), Py_ssize_t(dim), PyLong_FromLongLong(view.shape[dim]));
-  if (!shape)
-    return nullptr;
-  return Py_BuildValue("(sO)", swageElementGetName(view.element).data, shape.get());
+bool swage::python::readTypeAndShape(PyObject *object, const ArgumentName &name, View &view) {
+  return readTensor(object, name, view) &&
+         (view.type.access != Access::Capsule || view.isOnHost || readCapsule(name, nullptr, view));
 }
 
 //===----------------------------------------------------------------------===//
 // Allocation
 //===----------------------------------------------------------------------===//
 
-static Ref toTuple(const int64_t *shape, unsigned rank) {
+Ref swage::python::toTuple(const int64_t *shape, unsigned rank) {
   Ref tuple{PyTuple_New(Py_ssize_t(rank))};
   for (unsigned dim = 0; tuple && dim < rank; ++dim)
     PyTuple_SetItem(tuple.get(), Py_ssize_t(dim), PyLong_FromLongLong(shape[dim]));
@@ -454,7 +443,7 @@ static Ref toTuple(const int64_t *shape, unsigned rank) {
 /// to Tensor.record_stream, which would let the allocator reuse it while another stream reads it.
 static Ref allocateTorch(const View &like, SwageElementType element, const int64_t *shape,
                          unsigned rank) {
-  static PyObject *empty, *emptyLike, *dtypes[SwageElementF64 + 1];
+  static PyObject *emptyLike, *dtypes[SwageElementF64 + 1];
   static const char *const names[] = {"bool",    "int8",     "int32",   "int64",
                                       "float16", "bfloat16", "float32", "float64"};
   if (element == like.element && rank == like.rank &&
@@ -463,17 +452,17 @@ static Ref allocateTorch(const View &like, SwageElementType element, const int64
                ? Ref(PyObject_CallFunctionObjArgs(emptyLike, like.object, nullptr))
                : Ref();
   Ref extents = toTuple(shape, rank);
-  Ref device{PyObject_GetAttrString(like.object, "device")};
-  if (!extents || !device || !packageFunction("torch", "empty", empty) ||
-      !packageFunction("torch", names[element], dtypes[element]))
+  Ref newEmpty{PyObject_GetAttrString(like.object, "new_empty")};
+  if (!extents || !newEmpty)
     return {};
-  Ref arguments{PyTuple_New(1)};
+  if (element == like.element)
+    return Ref(PyObject_CallFunctionObjArgs(newEmpty.get(), extents.get(), nullptr));
+  Ref arguments{PyTuple_Pack(1, extents.get())};
   Ref options{PyDict_New()};
-  if (!arguments || !options || PyTuple_SetItem(arguments.get(), 0, extents.release()) != 0 ||
-      PyDict_SetItemString(options.get(), "dtype", dtypes[element]) != 0 ||
-      PyDict_SetItemString(options.get(), "device", device.get()) != 0)
+  if (!arguments || !options || !packageFunction("torch", names[element], dtypes[element]) ||
+      PyDict_SetItemString(options.get(), "dtype", dtypes[element]) != 0)
     return {};
-  return Ref(PyObject_Call(empty, arguments.get(), options.get()));
+  return Ref(PyObject_Call(newEmpty.get(), arguments.get(), options.get()));
 }
 
 static Ref allocateByApi(const View &like, SwageElementType element, const int64_t *shape,

@@ -70,6 +70,8 @@ bool arrayTypeOf(PyObject *object, const ArgumentName &name, ArrayType &type);
 /// the device is read, and `readCapsule` does the rest.
 bool readTensor(PyObject *object, const ArgumentName &name, View &view);
 bool readCapsule(const ArgumentName &name, SwageStream stream, View &view);
+/// Reads a tensor whose type and shape alone are looked at.
+bool readTypeAndShape(PyObject *object, const ArgumentName &name, View &view);
 
 /// The stream that the library of `view` works on at present.
 bool currentStream(const View &view, SwageStream &stream);
@@ -83,8 +85,7 @@ bool checkNoGradient(const View &view, const ArgumentName &name);
 /// "f16[8, 768]".
 std::string describe(SwageElementType element, const int64_t *shape, unsigned rank);
 
-/// signature(tensor) -> ("f16", (8, 768)).
-PyObject *signature(PyObject *, PyObject *object);
+Ref toTuple(const int64_t *shape, unsigned rank);
 
 } // namespace swage::python
 

@@ -6,17 +6,10 @@ from typing import NamedTuple
 from . import _arrays, _swage
 from ._errors import Error
 
-_default_device = None
-
 
 def set_default_device(device):
     """What `device=None` means from now on: None, "cuda", "cuda:1", "sim" or "sim:check,order=random"."""
-    global _default_device
-    _default_device = None if device is None else str(device)
-
-
-def default_device():
-    return _default_device
+    _swage.set_default_device(None if device is None else str(device))
 
 
 class Explanation(NamedTuple):
@@ -141,11 +134,9 @@ def compile(text_or_path, entry="main", device=None, *, names=None):
     for what, value in (("text_or_path", text), ("entry", entry)):
         if not isinstance(value, str):
             raise Error(f"{what} is a {type(value).__name__}; needed: a str")
-    device = _default_device if device is None else device
     return Function(text, filename, entry, None, device, None if names is None else tuple(names))
 
 
 def load(path, device=None):
     """A program saved by `Function.save`. Shapes outside of what it was saved for are errors."""
-    device = _default_device if device is None else device
     return Function(None, None, None, os.fspath(path), device, None)

@@ -10,12 +10,13 @@ Each is one graph for any outer extents. The extents of a row are part of its ke
 process meets; from then on one graph serves rows of any length.
 """
 
+import functools
 import sys
 import threading
 
 from . import _function
 from ._errors import Error
-from ._swage import signature
+from ._swage import Operation
 
 __all__ = ["amax", "amin", "gelu", "layer_norm", "log_softmax", "mean", "permute", "rms_norm", "silu", "softmax", "sum"]
 
@@ -35,14 +36,10 @@ _lock = threading.Lock()
 
 def _function_for(build, element, rank, row, device, *details, names=("x",)):
     """The function of `build(element, extents, *details)`: the last extents are `row`, those before any."""
-    if device is None:
-        device = _function.default_device()
-    function = _functions.get((build, element, rank, row, device, details))
-    return function or _make_function(build, element, rank, row, device, details, names)
-
-
-def _make_function(build, element, rank, row, device, details, names):
     with _lock:
+        function = _functions.get((build, element, rank, row, device, details))
+        if function is not None:
+            return function
         own = _own_rows.setdefault((build, element, rank, device, details), set())
         fixed = (None,) * len(row)
         if row in own or len(own) < _OWN_ROWS:
@@ -55,31 +52,6 @@ def _make_function(build, element, rank, row, device, details, names):
             _functions[build, element, rank, fixed, device, details] = function
         _functions[build, element, rank, row, device, details] = function
     return function
-
-
-def _run(function, inputs, out, stream):
-    if out is None and stream is None:
-        return function(*inputs)
-    return function(*inputs, out=out, stream=stream)
-
-
-def _torch_operators(x):
-    """torch.ops.swage where torch traces, or hands in a tensor that stands for one; else None."""
-    torch = sys.modules.get("torch")
-    if torch is None or not hasattr(torch, "compiler"):
-        return None
-    kind = type(x)
-    is_plain = kind is torch.Tensor or kind is torch.nn.Parameter or not isinstance(x, torch.Tensor)
-    if is_plain and not torch.compiler.is_compiling():
-        return None
-    from . import _torch
-
-    return _torch.operators
-
-
-def _no_out(out):
-    if out is not None:
-        raise Error("out= was given while torch traces; needed: none, the operators return new tensors")
 
 
 def _axis(dim, rank):
@@ -182,10 +154,14 @@ def _log_softmax(element, extents, axis):
     return graph.main(graph.op("result", "arith.subf", shifted, spread("logs", "log")))
 
 
-def _reduce(element, extents, kind, dims):
+def _reduce(element, extents, kind, dims, keepdim):
     type = _tensor(element, extents)
     result = _tensor(element, [extent for dim, extent in enumerate(extents) if dim not in dims])
-    return _main([("x", type)], result, [f"%y = swage.reduce {kind} %x dims {list(dims)} : {type} -> {result}"])
+    lines = [f"%y = swage.reduce {kind} %x dims {list(dims)} : {type} -> {result}"]
+    if not keepdim:
+        return _main([("x", type)], result, lines)
+    kept = _tensor(element, [1 if dim in dims else extent for dim, extent in enumerate(extents)])
+    return _main([("x", type)], kept, lines + [f"%kept = swage.reshape %y : {result} -> {kept}"], "kept")
 
 
 def _permute(element, extents, dims):
@@ -219,26 +195,64 @@ def _silu(element, extents):
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# Operations
+# Under torch.compile and torch.export
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-def _normalize(op, x, normalized_shape, weight, bias, epsilon, out, device, stream):
-    element, shape = signature(x)
+def _is_compiling():
+    """torch.compiler.is_dynamo_compiling, which comes in this place once a tensor of torch was met."""
+    torch = sys.modules.get("torch")
+    return torch is not None and hasattr(torch, "compiler") and torch.compiler.is_dynamo_compiling()
+
+
+#: Types of arrays that hold their data.
+_plain_types = set()
+
+
+def _is_traced(x):
+    """Whether torch traces, or x is a tensor that stands for one."""
+    return _is_compiling() or type(x) not in _plain_types and _is_stand_in(x)
+
+
+def _is_stand_in(x):
+    global _is_compiling
+    torch = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "compiler") or not isinstance(x, torch.Tensor):
+        return False
+    _is_compiling = torch.compiler.is_dynamo_compiling
+    _plain_types.update((torch.Tensor, torch.nn.Parameter))
+    return type(x) not in _plain_types
+
+
+def _operators(out):
+    if out is not None:
+        raise Error("out= was given while torch traces; needed: none, the operators return new tensors")
+    from . import _torch
+
+    return _torch.operators
+
+
+def _list(value):
+    return [value] if isinstance(value, int) else list(value)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Operations: what finds the function, and what the user calls
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def _find_norm(op, element, shape, weight, bias, normalized_shape, epsilon, device):
     row = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
     axis = len(shape) - len(row)
     if not row or shape[axis:] != row:
         raise Error(f"normalized_shape is {row} and x is {shape}; needed: its last extents, at least one")
-    names, inputs = ("x",), (x,)
-    if weight is not None:
-        names, inputs = names + ("weight",), inputs + (weight,)
-    if bias is not None:
-        names, inputs = names + ("bias",), inputs + (bias,)
+    has_weight, has_bias = weight is not None, bias is not None
+    names = ("x",) + ("weight",) * has_weight + ("bias",) * has_bias
     epsilon = _EPSILON.get(element, 0.0) if epsilon is None else epsilon
-    function = _function_for(
-        _norm, element, len(shape), row, device, op, axis, epsilon, weight is not None, bias is not None, names=names
-    )
-    return _run(function, inputs, out, stream)
+    return _function_for(_norm, element, len(shape), row, device, op, axis, epsilon, has_weight, has_bias, names=names)
+
+
+_run_layer_norm = Operation(functools.partial(_find_norm, "layer_norm"), inputs=3)
 
 
 def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *, out=None, device=None, stream=None):
@@ -246,11 +260,12 @@ def layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5, *, out=Non
 
     x: [..., *normalized_shape], weight and bias: normalized_shape, of the type of x. Returns the shape of x.
     """
-    operators = _torch_operators(x)
-    if operators is not None:
-        _no_out(out)
-        return operators.layer_norm(x, _list(normalized_shape), weight, bias, eps)
-    return _normalize("layer_norm", x, normalized_shape, weight, bias, eps, out, device, stream)
+    if _is_traced(x):
+        return _operators(out).layer_norm(x, _list(normalized_shape), weight, bias, eps)
+    return _run_layer_norm(x, weight, bias, normalized_shape, eps, device, out, stream)
+
+
+_run_rms_norm = Operation(functools.partial(_find_norm, "rms_norm"), inputs=3)
 
 
 def rms_norm(x, normalized_shape, weight=None, eps=None, *, out=None, device=None, stream=None):
@@ -259,112 +274,116 @@ def rms_norm(x, normalized_shape, weight=None, eps=None, *, out=None, device=Non
     x: [..., *normalized_shape], weight: normalized_shape, of the type of x. `eps` None is the epsilon of that type.
     Returns the shape of x.
     """
-    operators = _torch_operators(x)
-    if operators is not None:
-        _no_out(out)
-        return operators.rms_norm(x, _list(normalized_shape), weight, eps)
-    return _normalize("rms_norm", x, normalized_shape, weight, None, eps, out, device, stream)
+    if _is_traced(x):
+        return _operators(out).rms_norm(x, _list(normalized_shape), weight, eps)
+    return _run_rms_norm(x, weight, None, normalized_shape, eps, device, out, stream)
 
 
-def _list(value):
-    return [value] if isinstance(value, int) else list(value)
+def _find_softmax(build, element, shape, dim, device):
+    axis = _axis(dim, len(shape))
+    return _function_for(build, element, len(shape), shape[axis:], device, axis)
+
+
+_run_softmax = Operation(functools.partial(_find_softmax, _softmax))
 
 
 def softmax(x, dim, *, out=None, device=None, stream=None):
     """torch.softmax: exponentials along `dim`, divided by their sum. Returns the shape of x."""
-    operators = _torch_operators(x)
-    if operators is not None:
-        _no_out(out)
-        return operators.softmax(x, dim)
-    element, shape = signature(x)
-    axis = _axis(dim, len(shape))
-    return _run(_function_for(_softmax, element, len(shape), shape[axis:], device, axis), (x,), out, stream)
+    if _is_traced(x):
+        return _operators(out).softmax(x, dim)
+    return _run_softmax(x, dim, device, out, stream)
+
+
+_run_log_softmax = Operation(functools.partial(_find_softmax, _log_softmax))
 
 
 def log_softmax(x, dim, *, out=None, device=None, stream=None):
     """torch.log_softmax: the logarithm of softmax, without its underflow. Returns the shape of x."""
-    operators = _torch_operators(x)
-    if operators is not None:
-        _no_out(out)
-        return operators.log_softmax(x, dim)
-    element, shape = signature(x)
-    axis = _axis(dim, len(shape))
-    return _run(_function_for(_log_softmax, element, len(shape), shape[axis:], device, axis), (x,), out, stream)
+    if _is_traced(x):
+        return _operators(out).log_softmax(x, dim)
+    return _run_log_softmax(x, dim, device, out, stream)
+
+
+@Operation
+def _run_permute(element, shape, dims, device):
+    axes = tuple(_axis(dim, len(shape)) for dim in dims)
+    if sorted(axes) != list(range(len(shape))):
+        raise Error(f"dims is {tuple(dims)}; needed: each dimension of x once, and it has {len(shape)}")
+    return _function_for(_permute, element, len(shape), shape[-1:], device, axes)
 
 
 def permute(x, dims, *, out=None, device=None, stream=None):
     """torch.permute(x, dims).contiguous(): the result's dimension k is x's dimension dims[k]. Also bool, int8, int32."""
-    operators = _torch_operators(x)
-    if operators is not None:
-        _no_out(out)
-        return operators.permute(x, list(dims))
-    element, shape = signature(x)
-    axes = tuple(_axis(dim, len(shape)) for dim in dims)
-    if sorted(axes) != list(range(len(shape))):
-        raise Error(f"dims is {tuple(dims)}; needed: each dimension of x once, and it has {len(shape)}")
-    return _run(_function_for(_permute, element, len(shape), shape[-1:], device, axes), (x,), out, stream)
+    if _is_traced(x):
+        return _operators(out).permute(x, list(dims))
+    return _run_permute(x, dims, device, out, stream)
 
 
-def _reduce_over(op, kind, x, dim, keepdim, out, device, stream):
-    operators = _torch_operators(x)
-    if operators is not None:
-        _no_out(out)
-        return getattr(operators, op)(x, [] if dim is None else _list(dim), keepdim)
-    element, shape = signature(x)
-    dims = range(len(shape)) if dim is None or dim == () or dim == [] else _list(dim)
+@Operation
+def _run_reduce(element, shape, kind, dim, keepdim, device):
+    dims = range(len(shape)) if dim is None or dim == () else _list(dim)
     axes = tuple(sorted({_axis(dim, len(shape)) for dim in dims}))
     if len(axes) != len(dims) or not axes:
         raise Error(f"dim is {dim}; needed: different dimensions, at least one")
     # A first dimension that is reduced beside others is often a batch.
     first = max(axes[0], 1) if len(shape) > 1 else 0
-    function = _function_for(_reduce, element, len(shape), shape[first:], device, kind, axes)
-    kept = tuple(1 if i in axes else extent for i, extent in enumerate(shape))
-    if out is not None and keepdim:
-        if tuple(out.shape) != kept:
-            raise Error(f"out is {tuple(out.shape)}; needed: {kept}")
-        function(x, out=out.reshape([extent for i, extent in enumerate(shape) if i not in axes]), stream=stream)
-        return out
-    result = _run(function, (x,), out, stream)
-    return result.reshape(kept) if keepdim else result
+    return _function_for(_reduce, element, len(shape), shape[first:], device, kind, axes, bool(keepdim))
+
+
+def _dims(dim):
+    return [] if dim is None else _list(dim)
 
 
 def sum(x, dim=None, keepdim=False, *, out=None, device=None, stream=None):
     """torch.sum over `dim`: an int, several, or None for all. Also int32, which stays int32."""
-    return _reduce_over("sum", "sum", x, dim, keepdim, out, device, stream)
+    if _is_traced(x):
+        return _operators(out).sum(x, _dims(dim), keepdim)
+    return _run_reduce(x, "sum", dim, keepdim, device, out, stream)
 
 
 def mean(x, dim=None, keepdim=False, *, out=None, device=None, stream=None):
     """torch.mean over `dim`: an int, several, or None for all."""
-    return _reduce_over("mean", "mean", x, dim, keepdim, out, device, stream)
+    if _is_traced(x):
+        return _operators(out).mean(x, _dims(dim), keepdim)
+    return _run_reduce(x, "mean", dim, keepdim, device, out, stream)
 
 
 def amax(x, dim=None, keepdim=False, *, out=None, device=None, stream=None):
     """torch.amax over `dim`: an int, several, or None for all; NaN wins. Also int32."""
-    return _reduce_over("amax", "max", x, dim, keepdim, out, device, stream)
+    if _is_traced(x):
+        return _operators(out).amax(x, _dims(dim), keepdim)
+    return _run_reduce(x, "max", dim, keepdim, device, out, stream)
 
 
 def amin(x, dim=None, keepdim=False, *, out=None, device=None, stream=None):
     """torch.amin over `dim`: an int, several, or None for all; NaN wins. Also int32."""
-    return _reduce_over("amin", "min", x, dim, keepdim, out, device, stream)
+    if _is_traced(x):
+        return _operators(out).amin(x, _dims(dim), keepdim)
+    return _run_reduce(x, "min", dim, keepdim, device, out, stream)
+
+
+def _find_pointwise(build, element, shape, *details):
+    *details, device = details
+    return _function_for(build, element, len(shape), (), device, *details)
+
+
+_run_gelu = Operation(functools.partial(_find_pointwise, _gelu))
 
 
 def gelu(x, approximate="none", *, out=None, device=None, stream=None):
     """torch.nn.functional.gelu: x times the normal distribution at x, or with approximate="tanh" close to it."""
     if approximate not in ("none", "tanh"):
         raise Error(f"approximate is {approximate!r}; needed: 'none' or 'tanh'")
-    operators = _torch_operators(x)
-    if operators is not None:
-        _no_out(out)
-        return operators.gelu(x, approximate)
-    element, shape = signature(x)
-    return _run(_function_for(_gelu, element, len(shape), (), device, approximate), (x,), out, stream)
+    if _is_traced(x):
+        return _operators(out).gelu(x, approximate)
+    return _run_gelu(x, approximate, device, out, stream)
+
+
+_run_silu = Operation(functools.partial(_find_pointwise, _silu))
 
 
 def silu(x, *, out=None, device=None, stream=None):
     """torch.nn.functional.silu: x / (1 + exp(-x))."""
-    operators = _torch_operators(x)
-    if operators is not None:
-        _no_out(out)
-        return operators.silu(x)
-    element, shape = signature(x)
-    return _run(_function_for(_silu, element, len(shape), (), device), (x,), out, stream)
+    if _is_traced(x):
+        return _operators(out).silu(x)
+    return _run_silu(x, device, out, stream)

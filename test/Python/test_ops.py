@@ -5,7 +5,7 @@ import math
 import numpy
 
 import swage
-from support import TestCase, random, rms_norm
+from support import RMS_NORM, TestCase, random, rms_norm
 
 erf = numpy.vectorize(math.erf, otypes=[numpy.float64])
 
@@ -95,8 +95,10 @@ class Ops(TestCase):
         self.assertEqual(swage.ops.amax(i, 0).tolist(), i.max(0).tolist())
         with self.assertRefused("input", "dim is (0, 0)"):
             swage.ops.sum(x, (0, 0))
-        with self.assertRefused("input", "out is (4, 6); needed: (4, 6, 1)"):
-            swage.ops.sum(x, 2, keepdim=True, out=out[:, :, 0])
+        with self.assertRefused("input", "out 0 is f32[4, 6]; needed: f32[?, ?, 1]"):
+            swage.ops.sum(x, 2, keepdim=True, out=numpy.empty((4, 6), numpy.float32))
+        for dim in (0, (0, 2), None):
+            self.assertClose(swage.ops.sum(x, dim, keepdim=True), wide.sum(dim, keepdims=True))
 
     def test_elementwise(self):
         for dtype in (numpy.float16, numpy.float32, numpy.float64):
@@ -110,6 +112,56 @@ class Ops(TestCase):
         self.assertClose(swage.ops.silu(numpy.array([-200.0, 0, 200], numpy.float32)), [0, 0, 200])
         with self.assertRefused("input", "approximate is 'erf'"):
             swage.ops.gelu(x, "erf")
+
+    def test_what_a_function_is_found_by(self):
+        """Nothing that the graph depends on is mistaken for what an earlier call had."""
+        x, w = random(6, 6), random(6)
+        for _ in range(2):
+            for dim in (0, 1, -1):
+                self.assertClose(swage.ops.softmax(x, dim), softmax(x, dim))
+            for eps in (0.1, 0.5):
+                self.assertClose(swage.ops.layer_norm(x, [6], w, eps=eps), layer_norm(x, (6,), w, None, eps))
+                self.assertClose(swage.ops.layer_norm(x, [6], None, w, eps), layer_norm(x, (6,), None, w, eps))
+            self.assertEqual(swage.ops.amax(x, 1).shape, (6,))
+            self.assertEqual(swage.ops.amax(x, 1, True).shape, (6, 1))
+        x = random(2, 3, 4)
+        dims = [2, 0, 1]
+        self.assertEqual(swage.ops.permute(x, dims).shape, (4, 2, 3))
+        dims[:] = [1, 0, 2]
+        self.assertEqual(swage.ops.permute(x, dims).shape, (3, 2, 4))
+        # What has no hash is not remembered.
+        dims = numpy.array([2, 0, 1])
+        self.assertEqual(swage.ops.permute(x, dims).shape, (4, 2, 3))
+        dims[:] = [1, 0, 2]
+        self.assertEqual(swage.ops.permute(x, dims).shape, (3, 2, 4))
+
+    def test_default_device_changes(self):
+        x = random(3, 8)
+        self.assertClose(swage.ops.silu(x), swage.ops.silu(x, device="sim:check"))
+        try:
+            swage.set_default_device(None)
+            with self.assertRefused("input", "in memory of the host"):
+                swage.ops.silu(x)
+            with self.assertRefused("input", "in memory of the host"):
+                swage.compile(RMS_NORM)(random(3, 64), random(64))
+        finally:
+            swage.set_default_device("sim")
+        swage.ops.silu(x)
+
+    def test_more_shapes_than_are_remembered(self):
+        for _ in range(2):
+            for rows in range(1, 400):
+                x = random(rows, 1)
+                self.assertEqual(swage.ops.permute(x, (1, 0)).shape, (1, rows))
+
+    def test_the_type_of_operations(self):
+        operation = swage._swage.Operation(lambda element, shape, y, device: (element, shape), inputs=2)
+        with self.assertRaisesRegex(TypeError, "5 arguments or more, not 4"):
+            operation(None, None, None, None)
+        with self.assertRaisesRegex(TypeError, "no function"):
+            operation(random(3), None, None, None, None)
+        with self.assertRaisesRegex(ValueError, "inputs is 0"):
+            swage._swage.Operation(print, inputs=0)
 
     def test_rows_of_any_length(self):
         """After the first few lengths one graph serves all."""

@@ -100,6 +100,11 @@ class Torch(TestCase):
                 torch.testing.assert_close(operator(*arguments), reference(*arguments))
                 torch.library.opcheck(operator, arguments)
 
+    def test_fake_tensors(self):
+        with torch._subclasses.fake_tensor.FakeTensorMode():
+            y = swage.ops.sum(torch.empty(3, 5), 1, keepdim=True)
+        self.assertEqual((type(y).__name__, y.shape), ("FakeTensor", (3, 1)))
+
     def test_compile(self):
         weight = self.g
 
