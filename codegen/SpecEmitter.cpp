@@ -391,7 +391,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     return phase.emitOpError() << "yields " << (yield ? yield.getValues().size() : 0)
                                << " values, but gives " << stores + isPrologue;
 
-  static constexpr const char *prefixes[] = {"", "Prologue", "Epilogue", "Finish"};
+  static constexpr const char *prefixes[] = {"",       "Prologue", "Epilogue",
+                                             "Finish", "Between",  "GroupFinish"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters;
   NameTable names;

@@ -45,8 +45,8 @@ std::string codegen::qualifiedName(Access access) {
 }
 
 std::string codegen::qualifiedName(Collective collective) {
-  static constexpr const char *names[] = {"Sum",       "Max",     "Min",    "Mean",
-                                          "LayerNorm", "RmsNorm", "Softmax"};
+  static constexpr const char *names[] = {"Sum",     "Max",     "Min",        "Mean",  "LayerNorm",
+                                          "RmsNorm", "Softmax", "LogSoftmax", "AbsMax"};
   return std::string("swage::Collective::") + names[static_cast<unsigned>(collective)];
 }
 
@@ -62,7 +62,7 @@ ArrayRef<StringRef> codegen::statisticNames(Collective collective) {
     return layerNorm;
   if (collective == Collective::RmsNorm)
     return rmsNorm;
-  if (collective == Collective::Softmax)
+  if (collective == Collective::Softmax || collective == Collective::LogSoftmax)
     return softmax;
   return reduction;
 }

@@ -110,7 +110,7 @@ Family swage::familyOf(KernelOp kernel) {
   std::optional<unsigned> principal = principalDim(kernel);
   bool inner =
       !principal || llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal));
-  return inner || collective.getKind() >= Collective::LayerNorm ? Family::Row : Family::Reduce;
+  return inner || hasElementResult(collective.getKind()) ? Family::Row : Family::Reduce;
 }
 
 std::string swage::accessProblem(KernelOp kernel) {
@@ -138,7 +138,7 @@ std::string swage::accessProblem(KernelOp kernel) {
       return "a row would be written against the grain";
   CollectiveOp collective = kernel.getCollective();
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  if (collective.getKind() >= Collective::LayerNorm)
+  if (hasElementResult(collective.getKind()))
     for (auto [view, value] :
          llvm::zip_equal(kernel.getOutputs().getAsRange<ViewAttr>(), yield.getValues()))
       for (Value statistic : collective.getValues().drop_front())

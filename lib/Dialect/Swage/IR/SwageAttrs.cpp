@@ -41,9 +41,12 @@ static LogicalResult verifyRange(EmitError emitError, StringRef what, int64_t va
 }
 
 LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element, AffineMap shape,
-                               AffineMap access, int64_t align) {
-  if (tensor < 0)
-    return emitError() << "view of tensor " << tensor << ", which is negative";
+                               AffineMap access, int64_t align, Source source) {
+  if (source == Source::Coordinate ? tensor != -1 : tensor < 0)
+    return emitError() << "view of tensor " << tensor << ", but must be "
+                       << (source == Source::Coordinate ? "-1: it is computed" : "0 or more");
+  if (source != Source::Memory && !element.isSignlessInteger(32))
+    return emitError() << "view of computed elements of type " << element << ", but must be i32";
   if (access.getNumResults() != 1)
     return emitError() << "access has " << access.getNumResults() << " results, but must have 1";
   if (shape.getNumDims() != 0)
@@ -88,7 +91,8 @@ LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind
 
 LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_t threadsPerRow,
                                       int64_t rowsPerBlock, int64_t vector,
-                                      int64_t vectorsPerThread, int64_t index) {
+                                      int64_t vectorsPerThread, int64_t index, int64_t blocksPerRow,
+                                      bool staged) {
   if (failed(verifyPower(emitError, "vector", vector, 16)) ||
       failed(verifyRange(emitError, "vectors_per_thread", vectorsPerThread, 64)) ||
       failed(verifyRange(emitError, "rows_per_block", rowsPerBlock, 1024)) ||
@@ -102,6 +106,13 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
   if ((kind == RowClass::Block || kind == RowClass::Looped) && rowsPerBlock != 1)
     return emitError() << stringifyRowClass(kind) << " has " << rowsPerBlock
                        << " rows a block, but must have 1";
+  if (failed(verifyPower(emitError, "blocks_per_row", blocksPerRow, 16)))
+    return failure();
+  if (blocksPerRow > 1 && kind != RowClass::Block && kind != RowClass::Looped)
+    return emitError() << stringifyRowClass(kind) << " has " << blocksPerRow
+                       << " blocks a row, but must have 1";
+  if (staged && kind != RowClass::Group && kind != RowClass::Block)
+    return emitError() << stringifyRowClass(kind) << " cannot be staged";
   return success();
 }
 
@@ -116,7 +127,8 @@ LogicalResult ReduceScheduleAttr::verify(EmitError emitError, int64_t lanes, int
 }
 
 LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,
-                                 ArrayAttr spaces, AffineMap dividers) {
+                                 ArrayAttr spaces, AffineMap dividers, int64_t cluster,
+                                 bool overlap) {
   if (blocks.getNumResults() != 1 || blocks.getNumDims() != 0)
     return emitError() << "blocks is " << AffineMapAttr::get(blocks)
                        << ", but must map sizes to one number";
@@ -126,5 +138,5 @@ LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t 
     if (auto map = dyn_cast<AffineMapAttr>(space); !map || map.getValue().getNumResults() == 0)
       return emitError() << "spaces has " << space
                          << ", but each must map sizes to at least one extent";
-  return success();
+  return verifyPower(emitError, "cluster", cluster, 16);
 }

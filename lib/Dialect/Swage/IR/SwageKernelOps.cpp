@@ -16,6 +16,18 @@ int64_t swage::elementBytes(Type element) {
   return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
 }
 
+bool swage::hasElementResult(Collective kind) {
+  return kind == Collective::LayerNorm || kind == Collective::RmsNorm ||
+         kind == Collective::Softmax || kind == Collective::LogSoftmax;
+}
+
+unsigned swage::statisticsOf(Collective kind) {
+  return kind == Collective::LayerNorm || kind == Collective::Softmax ||
+                 kind == Collective::LogSoftmax
+             ? 2
+             : 1;
+}
+
 //===----------------------------------------------------------------------===//
 // KernelOp
 //===----------------------------------------------------------------------===//
@@ -28,9 +40,15 @@ static constexpr size_t kMaxKernelOps = 4096, kMaxKernelViews = 256;
 static constexpr int64_t kSharedMemory = 48 * 1024;
 
 CollectiveOp KernelOp::getCollective() {
-  CollectiveOp found;
-  getBody().walk([&](CollectiveOp op) { found = op; });
-  return found;
+  auto collectives = getBody().getOps<CollectiveOp>();
+  return collectives.empty() ? CollectiveOp() : *collectives.begin();
+}
+
+CollectiveOp KernelOp::getSecondCollective() {
+  auto collectives = getBody().getOps<CollectiveOp>();
+  return collectives.empty() || std::next(collectives.begin()) == collectives.end()
+             ? CollectiveOp()
+             : *std::next(collectives.begin());
 }
 
 PhaseOp KernelOp::getPhase(Phase kind) {
@@ -271,10 +289,7 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   size_t given = phase.getKind() == Phase::Epilogue ? 1 : 0,
          taken = phase.getKind() == Phase::Prologue ? 1 : 0;
   if (phase.getKind() == Phase::Finish)
-    given = *prologue.getCollective() == Collective::LayerNorm ||
-                    *prologue.getCollective() == Collective::Softmax
-                ? 2
-                : 1;
+    given = statisticsOf(*prologue.getCollective());
   Block &body = phase.getBody().front();
   if (body.getNumArguments() != given + phase.getLoads().size())
     return phase.emitOpError() << "has " << body.getNumArguments() << " arguments, but must have "
@@ -380,9 +395,7 @@ LogicalResult KernelOp::verify() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult CollectiveOp::verify() {
-  size_t expected = getKind() == Collective::LayerNorm || getKind() == Collective::Softmax ? 3
-                    : getKind() == Collective::RmsNorm                                     ? 2
-                                                                                           : 1;
+  size_t expected = hasElementResult(getKind()) + statisticsOf(getKind());
   if (getValues().size() != expected)
     return emitOpError() << "has " << getValues().size() << " results, but "
                          << stringifyCollective(getKind()) << " gives " << expected;

@@ -51,11 +51,10 @@ LogicalResult verifyAxis(Operation *op, int64_t axis, int64_t rank) {
   return success();
 }
 
-LogicalResult verifyStats(Operation *op, Value x, int64_t axis, ValueRange stats) {
+LogicalResult verifyStats(Operation *op, Value x, ArrayRef<int64_t> rows, ValueRange stats) {
   bool wide = shaped(x).getElementType().isF64();
   for (Value stat : stats) {
-    if (failed(verifyShape(op, "a statistic", shaped(stat).getShape(),
-                           shaped(x).getShape().take_front(axis))))
+    if (failed(verifyShape(op, "a statistic", shaped(stat).getShape(), rows)))
       return failure();
     if (shaped(stat).getElementType().isF64() != wide ||
         shaped(stat).getElementType().getIntOrFloatBitWidth() < 32)
@@ -94,7 +93,8 @@ LogicalResult LayerNormOp::verify() {
   if (getStats().size() != 0 && getStats().size() != 2) // C5
     return emitOpError() << "has " << getStats().size()
                          << " statistics, but must have none or mean and rstd";
-  if (failed(verifyStats(*this, getX(), getAxis(), getStats()))) // C5, C6
+  if (failed(verifyStats(*this, getX(), shaped(getX()).getShape().take_front(getAxis()),
+                         getStats()))) // C5, C6
     return failure();
   return verifyEpsilon(*this, getEpsilon()); // C7
 }
@@ -115,7 +115,8 @@ LogicalResult RmsNormOp::verify() {
   if (getStats().size() > 1) // C4
     return emitOpError() << "has " << getStats().size()
                          << " statistics, but must have none or rstd";
-  if (failed(verifyStats(*this, getX(), getAxis(), getStats()))) // C4, C5
+  if (failed(verifyStats(*this, getX(), shaped(getX()).getShape().take_front(getAxis()),
+                         getStats()))) // C4, C5
     return failure();
   return verifyEpsilon(*this, getEpsilon()); // C6
 }
@@ -128,7 +129,44 @@ LogicalResult SoftmaxOp::verify() {
   ArrayRef<int64_t> shape = shaped(getX()).getShape();
   if (failed(verifyAxis(*this, getAxis(), shape.size()))) // C1
     return failure();
-  return verifyShape(*this, "result", shaped(getResult()).getShape(), shape); // C2
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), shape))) // C2
+    return failure();
+  if (getMask() && failed(verifyShape(*this, "mask", shaped(getMask()).getShape(), shape))) // C3
+    return failure();
+  SmallVector<int64_t> rows(shape);
+  rows.erase(rows.begin() + getAxis());
+  if (getStats().size() > 1) // C4
+    return emitOpError() << "has " << getStats().size() << " statistics, but must have at most 1";
+  if (failed(verifyStats(*this, getX(), rows, getStats()))) // C4, C5
+    return failure();
+  if (getNanRows() && !getMask()) // C6
+    return emitOpError() << "has nan_rows, but no mask";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// IotaOp, RandomOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult IotaOp::verify() {
+  auto type = cast<RankedTensorType>(getResult().getType());
+  if (static_cast<int64_t>(getDim()) < 0 || static_cast<int64_t>(getDim()) >= type.getRank()) // C1
+    return emitOpError() << "dim is " << getDim() << ", but the result has rank " << type.getRank();
+  if (getSizes().size() != static_cast<size_t>(type.getNumDynamicDims())) // C2
+    return emitOpError() << "has " << getSizes().size() << " sizes, but the result has "
+                         << type.getNumDynamicDims() << " dynamic extents";
+  return success();
+}
+
+LogicalResult RandomOp::verify() {
+  auto state = cast<RankedTensorType>(getState().getType()),
+       type = cast<RankedTensorType>(getResult().getType());
+  if (state.getRank() != 1 || !agree(state.getDimSize(0), 2)) // C1
+    return emitOpError() << "state is " << state << ", but must be tensor<2xi64>";
+  if (getSizes().size() != static_cast<size_t>(type.getNumDynamicDims())) // C2
+    return emitOpError() << "has " << getSizes().size() << " sizes, but the result has "
+                         << type.getNumDynamicDims() << " dynamic extents";
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

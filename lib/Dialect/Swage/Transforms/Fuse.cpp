@@ -421,7 +421,7 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
     if (position == static_cast<int64_t>(tensors.size()))
       tensors.push_back(tensor);
     auto moved = ViewAttr::get(view.getContext(), position, view.getElement(), view.getShape(),
-                               view.getAccess(), view.getAlign());
+                               view.getAccess(), view.getAlign(), view.getSource());
     int64_t at = llvm::find(inputs, moved) - inputs.begin();
     if (at == static_cast<int64_t>(inputs.size())) {
       inputs.push_back(moved);
@@ -481,7 +481,7 @@ static std::string nameOf(KernelOp kernel) {
   std::string name;
   if (CollectiveOp collective = kernel.getCollective()) {
     name = stringifyCollective(collective.getKind()).str();
-    if (collective.getKind() < Collective::LayerNorm)
+    if (!hasElementResult(collective.getKind()))
       name = "reduce_" + name;
   } else {
     bool computes = kernel.getBody().front().getOperations().size() > 1;

@@ -223,11 +223,9 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
     } else {
       kind = static_cast<Collective>(cast<ReduceOp>(op).getKind());
     }
-    size_t count = kind == Collective::LayerNorm || kind == Collective::Softmax ? 3
-                   : kind == Collective::RmsNorm                                ? 2
-                                                                                : 1;
-    collectiveScalar =
-        CollectiveOp::create(*builder, loc, SmallVector<Type>(count, type), kind, x, epsilon);
+    size_t count = hasElementResult(kind) + statisticsOf(kind);
+    collectiveScalar = CollectiveOp::create(*builder, loc, SmallVector<Type>(count, type), kind, x,
+                                            epsilon, DenseI64ArrayAttr(), /*zero_rows=*/false);
   }
   auto cast = [&](Value scalar, Type type) -> Value {
     if (scalar.getType() == type)
@@ -448,7 +446,7 @@ BuiltKernel KernelBuilder::finish(KernelOp kernel) {
   for (Attribute &view : llvm::concat<Attribute>(inputViews, outputViews)) {
     auto old = cast<ViewAttr>(view);
     view = ViewAttr::get(context(), old.getTensor(), old.getElement(), rename(old.getShape()),
-                         rename(old.getAccess()), old.getAlign());
+                         rename(old.getAccess()), old.getAlign(), old.getSource());
   }
   Builder attrs(context());
   kernel->setLoc(FusedLoc::get(context(), locations));

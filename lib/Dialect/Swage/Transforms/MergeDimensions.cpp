@@ -128,7 +128,7 @@ struct MergeDimensionsPass : swage::impl::MergeDimensionsPassBase<MergeDimension
       (i < inputs ? newInputs : newOutputs)
           .push_back(ViewAttr::get(&getContext(), view.getTensor(), view.getElement(),
                                    view.getShape(), merged.accesses[i].map(symbols),
-                                   view.getAlign()));
+                                   view.getAlign(), view.getSource()));
     SmallVector<int64_t> reduced;
     for (auto [dim, isReduced] : llvm::enumerate(merged.reduced))
       if (isReduced)

@@ -48,7 +48,7 @@ void Preparer::moveAsBits() {
   auto withBits = [&](Attribute attr) {
     auto view = cast<ViewAttr>(attr);
     return ViewAttr::get(context, view.getTensor(), bits, view.getShape(), view.getAccess(),
-                         view.getAlign());
+                         view.getAlign(), view.getSource());
   };
   for (BlockArgument argument : body.getArguments()) {
     Type element = kernel.getInput(argument.getArgNumber()).getElement();
@@ -254,7 +254,8 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   }
   return LaunchAttr::get(context, AffineMap::get(0, symbols, blocks), threads,
                          ArrayAttr::get(context, maps),
-                         AffineMap::get(0, symbols, dividers.takeVector(), context));
+                         AffineMap::get(0, symbols, dividers.takeVector(), context), /*cluster=*/1,
+                         /*overlap=*/false);
 }
 
 LogicalResult Preparer::run() {

@@ -420,8 +420,10 @@ private:
     Type type = last->getResult(0).getType();
     Location loc = root->getLoc();
     if (name == "softmax")
-      return SoftmaxOp::create(builder, loc, type, x, rows->dims.front(),
-                               scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale));
+      return SoftmaxOp::create(builder, loc, type, /*stats=*/TypeRange(), x, /*mask=*/Value(),
+                               rows->dims.front(),
+                               scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
+                               /*log=*/false, /*nan_rows=*/false);
     int64_t axis = *rows->trailingAxis();
     APFloat eps(epsilon);
     if (name == "rms_norm")

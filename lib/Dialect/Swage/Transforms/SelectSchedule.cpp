@@ -214,9 +214,10 @@ SelectedSchedule Selector::row() {
   bool isFixed = product(true).has_value();
   auto make = [&](RowClass kind, int64_t perRow, int64_t rowsPerBlock, int64_t vectors,
                   std::string reason) {
-    return SelectedSchedule{
-        RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector, vectors, index),
-        reason};
+    return SelectedSchedule{RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector,
+                                                 vectors, index,
+                                                 /*blocks_per_row=*/1, /*staged=*/false),
+                            reason};
   };
   int64_t capacity = std::max<int64_t>(1, kRegisterElements / vector),
           looped = std::min<int64_t>(4, capacity);
@@ -270,7 +271,8 @@ SelectedSchedule Selector::column() {
     lanes /= 2;
   while (lanes * perRow < 128)
     perRow *= 2;
-  return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, 2, index),
+  return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, 2, index,
+                               /*blocks_per_row=*/1, /*staged=*/false),
           "the row runs across the contiguous dimension"};
 }
 

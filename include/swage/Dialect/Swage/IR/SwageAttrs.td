@@ -20,13 +20,15 @@ def Swage_Collective : I32EnumAttr<"Collective", "what a kernel computes over it
     I32EnumAttrCase<"Sum", 0, "sum">, I32EnumAttrCase<"Max", 1, "max">,
     I32EnumAttrCase<"Min", 2, "min">, I32EnumAttrCase<"Mean", 3, "mean">,
     I32EnumAttrCase<"LayerNorm", 4, "layer_norm">, I32EnumAttrCase<"RmsNorm", 5, "rms_norm">,
-    I32EnumAttrCase<"Softmax", 6, "softmax">]> {
+    I32EnumAttrCase<"Softmax", 6, "softmax">, I32EnumAttrCase<"LogSoftmax", 7, "log_softmax">,
+    I32EnumAttrCase<"AbsMax", 8, "abs_max">]> {
   let cppNamespace = "::swage";
 }
 
 def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar function of its own", [
     I32EnumAttrCase<"Body", 0, "body">, I32EnumAttrCase<"Prologue", 1, "prologue">,
-    I32EnumAttrCase<"Epilogue", 2, "epilogue">, I32EnumAttrCase<"Finish", 3, "finish">]> {
+    I32EnumAttrCase<"Epilogue", 2, "epilogue">, I32EnumAttrCase<"Finish", 3, "finish">,
+    I32EnumAttrCase<"Between", 4, "between">, I32EnumAttrCase<"GroupFinish", 5, "group_finish">]> {
   let cppNamespace = "::swage";
 }
 
@@ -39,6 +41,12 @@ def Swage_Access : I32EnumAttr<"Access", "how an operand is read along the inner
 def Swage_RowClass : I32EnumAttr<"RowClass", "who works on one row", [
     I32EnumAttrCase<"Group", 0, "group">, I32EnumAttrCase<"Block", 1, "block">,
     I32EnumAttrCase<"Looped", 2, "looped">, I32EnumAttrCase<"Column", 3, "column">]> {
+  let cppNamespace = "::swage";
+}
+
+def Swage_Source : I32EnumAttr<"Source", "where an input's elements come from", [
+    I32EnumAttrCase<"Memory", 0, "memory">, I32EnumAttrCase<"Coordinate", 1, "coordinate">,
+    I32EnumAttrCase<"Random", 2, "random">]> {
   let cppNamespace = "::swage";
 }
 
@@ -55,13 +63,22 @@ def Swage_ViewAttr : Swage_Attr<"View", "view"> {
     coordinates and sizes to an element offset, linear in the coordinates; `align` is the alignment in bytes that the base
     pointer is known to have.
 
+    An input may be computed instead of read. `source = coordinate`: the element is the offset itself, as i32; there is no tensor (-1).
+    `source = random`: the element is 32 random bits, as i32, of the Philox stream that the tensor, two i64 (seed, offset), starts; the offset of
+    `access` is the position in the stream.
+
     ```mlir
     #swage.view<tensor = 0, element = f16, shape = affine_map<()[s0] -> (s0, 768)>,
                 access = affine_map<(d0, d1)[s0] -> (d0 * 768 + d1)>, align = 16>
     ```
   }];
   let parameters = (ins "int64_t":$tensor, "::mlir::Type":$element, "::mlir::AffineMap":$shape,
-                        "::mlir::AffineMap":$access, "int64_t":$align);
+                        "::mlir::AffineMap":$access, "int64_t":$align,
+                        DefaultValuedParameter<"::swage::Source", "::swage::Source::Memory">:$source);
+  let builders = [AttrBuilder<(ins "int64_t":$tensor, "::mlir::Type":$element, "::mlir::AffineMap":$shape,
+                                   "::mlir::AffineMap":$access, "int64_t":$align), [{
+    return $_get($_ctxt, tensor, element, shape, access, align, ::swage::Source::Memory);
+  }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -102,13 +119,16 @@ def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
   let description = [{
     `group`: 1 to 32 threads a row and `rows_per_block` rows a block; `block`: one row a block of `threads_per_row` threads;
     both keep the row in registers, `vectors_per_thread` vectors of `vector` elements. `looped`: a block walks a row of any
-    length twice. `column`: the reduced dimension is not innermost; `rows_per_block`
+    length twice. `blocks_per_row` blocks, a cluster, share a row of the classes `block` and `looped`. `staged`: what a block reads and writes of
+    tensors that are contiguous across its rows goes through shared memory, by aligned 16-byte accesses; classes `group` and `block`. `column`: the reduced dimension is not innermost; `rows_per_block`
     lanes own `vector` neighbouring positions each, and `threads_per_row` threads share a position's row, each with `vectors_per_thread`
     loads in flight.
     `index`: 32 or 64 bits.
   }];
   let parameters = (ins EnumParameter<Swage_RowClass>:$kind, "int64_t":$threads_per_row, "int64_t":$rows_per_block,
-                        "int64_t":$vector, "int64_t":$vectors_per_thread, "int64_t":$index);
+                        "int64_t":$vector, "int64_t":$vectors_per_thread, "int64_t":$index,
+                        DefaultValuedParameter<"int64_t", "1">:$blocks_per_row,
+                        DefaultValuedParameter<"bool", "false">:$staged);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -130,10 +150,13 @@ def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
     `blocks` maps the kernel's runtime sizes to the number of blocks of `threads` threads; where it gives 0 for a kernel that has
     elements, one block is launched. `spaces` are the lists of extents that the template takes linear positions apart by, each a map from the runtime
     sizes: pointwise: the iteration space in vectors; tiles: in elements, and in tiles; row and reduce: the kept part and the reduced part, with the
-    vectorised extent in vectors. `dividers` are the runtime extents that the kernel divides by; the host computes their multipliers.
+    vectorised extent in vectors. `dividers` are the runtime extents that the kernel divides by; the host computes their multipliers. `cluster` blocks
+    (1: no clusters) are a cluster; they divide the number of blocks. `overlap`: the kernel waits by itself for the grids before it, so the launch may overlap
+    them (programmatic dependent launch).
   }];
   let parameters = (ins "::mlir::AffineMap":$blocks, "int64_t":$threads, "::mlir::ArrayAttr":$spaces,
-                        "::mlir::AffineMap":$dividers);
+                        "::mlir::AffineMap":$dividers, DefaultValuedParameter<"int64_t", "1">:$cluster,
+                        DefaultValuedParameter<"bool", "false">:$overlap);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -31,6 +31,11 @@ class PhaseOp;
 
 /// Bytes of one element in memory; i1 takes one.
 int64_t elementBytes(mlir::Type element);
+
+/// Whether a collective gives each element a value of its own: norms and softmax.
+bool hasElementResult(Collective kind);
+/// How many results a collective has that are the same for the whole row: its statistics.
+unsigned statisticsOf(Collective kind);
 } // namespace swage
 
 #define GET_OP_CLASSES

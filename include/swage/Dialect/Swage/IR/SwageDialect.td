@@ -28,7 +28,7 @@ def Swage_Dialect : Dialect {
     **Precision rule.** Fused work is evaluated in f32, and in f64 where an operand is f64. An implicit intermediate is
     not rounded; an explicit cast is; a value that is also an output of its kernel is used as rounded.
 
-    Element types are f16, bf16, f32, f64; i1, i8 and i32 are storage for masks, quantised values and indices.
+    Element types are f16, bf16, f32, f64; i1, i8, i32, f8E4M3FN and f8E5M2 are storage for masks, quantised values and indices.
 
     **Promises about runtime values**, as attributes of a function's arguments: `swage.alignment = 32` is the alignment in bytes of the
     base pointer (16 where nothing is said; results take it too). `swage.multiple_of = array<i64: 1, 8>` and
@@ -56,7 +56,7 @@ class Swage_Op<string mnemonic, list<Trait> traits = []> : Op<Swage_Dialect, mne
 
 /// What a graph-level tensor may hold.
 def Swage_Float : AnyTypeOf<[F16, BF16, F32, F64]>;
-def Swage_Element : AnyTypeOf<[F16, BF16, F32, F64, I1, I8, I32, I64]>;
+def Swage_Element : AnyTypeOf<[F16, BF16, F32, F64, F8E4M3FN, F8E5M2, I1, I8, I32, I64]>;
 def Swage_FloatTensor : RankedTensorOf<[Swage_Float]>;
 def Swage_Tensor : RankedTensorOf<[Swage_Element]>;
 

@@ -47,8 +47,10 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     unsigned getRank() { return getExtents().getNumResults(); }
     /// What an operand would touch outside of its tensor for these runtime sizes; empty if nothing.
     std::string findOutOfBounds(llvm::ArrayRef<int64_t> sizes);
-    /// The one collective of the body, or null.
+    /// The first collective of the body, or null.
     swage::CollectiveOp getCollective();
+    /// The one that follows it, or null.
+    swage::CollectiveOp getSecondCollective();
     /// The phase of this kind, after `swage-prepare-for-emission`, or null.
     swage::PhaseOp getPhase(swage::Phase kind);
   }];
@@ -65,36 +67,45 @@ def Swage_CollectiveOp : Swage_Op<"collective", [Pure]> {
   let summary = "Combines one value of each point over the kernel's reduced dimensions";
   let description = [{
     Results, with v the value at a point and the row all points that differ in the reduced dimensions only:
-    `layer_norm`: ((v - mean) * rstd, mean, rstd); `rms_norm`: (v * rstd, rstd); `softmax`: (exp(v - max) / sum, max, sum);
-    `sum`, `max`, `min`, `mean`: (result). All but the first of the norms and softmax are the same for the whole row.
+    `layer_norm`: ((v - mean) * rstd, mean, rstd); `rms_norm`: (v * rstd, rstd); `softmax`: (exp(v - max) / sum, max, sum); `log_softmax`:
+    (v - max - log(sum), max, sum); `sum`, `max`, `min`, `mean`, `abs_max` (of |v|, propagating NaN): (result). All but the first of the norms and
+    softmax are the same for the whole row.
+
+    With `zero_rows` a row of softmax that is -inf throughout gives 0 (log_softmax: -inf) in place of NaN.
+
+    `dims`, only of the second collective of a kernel, are the last of the reduced dimensions where it combines values over these alone.
 
     Example:
     ```mlir
     %n, %mean, %rstd = swage.collective layer_norm %v eps 1.0e-5 : f32 -> f32, f32, f32
     ```
   }];
-  let arguments = (ins Swage_Collective:$kind, AnyType:$value, OptionalAttr<F64Attr>:$epsilon);
+  let arguments = (ins Swage_Collective:$kind, AnyType:$value, OptionalAttr<F64Attr>:$epsilon,
+                       OptionalAttr<DenseI64ArrayAttr>:$dims, UnitAttr:$zero_rows);
   let results = (outs Variadic<AnyType>:$values);
-  let assemblyFormat = "$kind $value (`eps` $epsilon^)? attr-dict `:` type($value) `->` type($values)";
+  let assemblyFormat = "$kind $value (`eps` $epsilon^)? (`dims` $dims^)? (`zero_rows` $zero_rows^)? attr-dict `:` type($value) `->` type($values)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Whether result `i` varies along the reduced dimensions.
-    bool isPerElement(unsigned i) { return i == 0 && getKind() >= swage::Collective::LayerNorm; }
+    bool isPerElement(unsigned i) { return i == 0 && swage::hasElementResult(getKind()); }
   }];
 }
 
 def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
   let summary = "One scalar function of a prepared kernel";
   let description = [{
-    `loads` and `stores` are positions among the kernel's inputs and outputs. Arguments of the region: for `epilogue` first the collective's
-    per-element result, for `finish` first its row results, then the loads. The yield gives: for `prologue` first the collective's operand, then
-    the stores. `access` says how each load, then each store, goes along the innermost dimension. A `prologue` says what the kernel does with
-    its values: `prologue for layer_norm eps 1.0e-5`.
+    `loads` and `stores` are positions among the kernel's inputs and outputs. In this order run `prologue`, once per element; the collective;
+    `between`, per element, and the second collective, where there is one; `epilogue`, per element; `finish`, once per row, and `group_finish`, once
+    per group of a second collective with `dims`. Arguments of the region: for `between` and `epilogue` first the per-element value, which is the last collective's
+    per-element result, or its operand where it has none; and where `statistics` is set, the row results of the collectives so far, in order. For `finish`
+    the row results of all collectives over whole rows, for `group_finish` those of the second. Then the loads. The yield gives: for `prologue` and `between` first
+    the collective's operand, then the stores. `access` says how each load, then each store, goes along the innermost dimension. `prologue` and `between` say what the
+    kernel does with their values: `prologue for layer_norm eps 1.0e-5`.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon,
-                       DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
+                       UnitAttr:$zero_rows, UnitAttr:$statistics, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
+  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`zero_rows` $zero_rows^)? (`statistics` $statistics^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 

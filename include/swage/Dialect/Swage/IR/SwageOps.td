@@ -87,18 +87,31 @@ def Swage_SoftmaxOp : Swage_Op<"softmax", [Pure]> {
   let description = [{
         result = exp(s - max(s)) / sum(exp(s - max(s)))     with s = scale * x, along `axis`
 
-    `scale` is 1 where it is left out. A row that is all -inf, or holds +inf or NaN, gives NaN, as in PyTorch.
+    `scale` is 1 where it is left out. With `log` the result is s - max(s) - log(sum(exp(s - max(s)))). Where `mask` is false the element is
+    left out: its result is 0 (-inf with `log`), whatever x holds there. A row whose elements are masked or -inf throughout gives 0 (-inf), or NaN with `nan_rows`. Without a mask a row that
+    is all -inf gives NaN, as in PyTorch; so does one that holds +inf or NaN, masked or not elsewhere. The optional statistic is log(sum(exp(s))), of
+    the elements that count, in f32 (f64 for an f64 `x`): -inf for a row that is masked throughout.
 
-    Constraints: (C1) 0 <= axis < rank(x). (C2) result has the shape of x.
+    Constraints: (C1) 0 <= axis < rank(x). (C2) result has the shape of x. (C3) so has mask. (C4) there is at most one statistic, of the shape of x without
+    axis. (C5) it is f32, or f64 for an f64 x. (C6) nan_rows comes with a mask.
 
     Example:
     ```mlir
     %y = swage.softmax %x axis 1 scale 0.125 : tensor<4x8xf32> -> tensor<4x8xf32>
+    %p, %lse = swage.softmax %x mask %m axis 1 : tensor<4x8xf32>, tensor<4x8xi1> -> tensor<4x8xf32>, tensor<4xf32>
     ```
   }];
-  let arguments = (ins Swage_FloatTensor:$x, I64Attr:$axis, OptionalAttr<F64Attr>:$scale);
-  let results = (outs Swage_FloatTensor:$result);
-  let assemblyFormat = "$x `axis` $axis (`scale` $scale^)? attr-dict `:` type($x) `->` type($result)";
+  let arguments = (ins Swage_FloatTensor:$x, Optional<RankedTensorOf<[I1]>>:$mask, I64Attr:$axis, OptionalAttr<F64Attr>:$scale,
+                       UnitAttr:$log, UnitAttr:$nan_rows);
+  let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
+  let assemblyFormat = [{
+    $x (`mask` $mask^)? `axis` $axis (`scale` $scale^)? (`log` $log^)? (`nan_rows` $nan_rows^)? attr-dict
+    `:` type($x) (`,` type($mask)^)? `->` type($result) (`,` type($stats)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The log-sum-exp result, or null.
+    mlir::Value getLogSumExp() { return getStats().empty() ? mlir::Value() : getStats()[0]; }
+  }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
@@ -243,6 +256,50 @@ def Swage_ConcatOp : Swage_Op<"concat", [Pure]> {
   let hasVerifier = 1;
   let hasFolder = 1;
   let hasCanonicalizer = 1;
+}
+
+def Swage_IotaOp : Swage_Op<"iota", [Pure]> {
+  let summary = "Each element is its own coordinate along one dimension";
+  let description = [{
+        result[i_0, i_1, ...] = i_dim
+
+    With it a mask is an expression: `arith.cmpi ule` of two of them is causal, of one and a tensor of lengths a padding mask. Fused, it reads nothing.
+    `sizes` gives the result's dynamic extents, in order.
+
+    Constraints: (C1) 0 <= dim < rank(result). (C2) sizes has one value for each dynamic extent of the result.
+
+    Example:
+    ```mlir
+    %j = swage.iota dim 1 : tensor<4x8xi32>
+    ```
+  }];
+  let arguments = (ins I64Attr:$dim, Variadic<Index>:$sizes);
+  let results = (outs RankedTensorOf<[I32]>:$result);
+  let assemblyFormat = "`dim` $dim (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Swage_RandomOp : Swage_Op<"random", [Pure]> {
+  let summary = "Reproducible random bits for each element";
+  let description = [{
+    With n the row-major position of an element in the result and (seed, offset) the two elements of `state`:
+
+        result[n] = word (n mod 4) of philox4x32_10(counter = offset + n / 4, key = seed)
+
+    where counter is 128 bits wide (its upper half 0), least significant word first, and key 64 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011). `sizes` gives the
+    result's dynamic extents, in order. A dropout that keeps with probability q compares the bits, unsigned, with q * 2^32.
+
+    Constraints: (C1) state is tensor<2xi64>. (C2) sizes has one value for each dynamic extent of the result.
+
+    Example:
+    ```mlir
+    %r = swage.random %state : tensor<2xi64> -> tensor<4x8xi32>
+    ```
+  }];
+  let arguments = (ins RankedTensorOf<[I64]>:$state, Variadic<Index>:$sizes);
+  let results = (outs RankedTensorOf<[I32]>:$result);
+  let assemblyFormat = "$state (`sizes` `(` $sizes^ `)`)? attr-dict `:` type($state) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 def Swage_CopyOp : Swage_Op<"copy", [Pure, AllTypesMatch<["x", "result"]>]> {
