@@ -128,7 +128,7 @@ LogicalResult ReduceScheduleAttr::verify(EmitError emitError, int64_t lanes, int
 
 LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,
                                  ArrayAttr spaces, AffineMap dividers, int64_t cluster,
-                                 bool overlap) {
+                                 bool overlap, int64_t sharedBytes) {
   if (blocks.getNumResults() != 1 || blocks.getNumDims() != 0)
     return emitError() << "blocks is " << AffineMapAttr::get(blocks)
                        << ", but must map sizes to one number";
@@ -138,5 +138,9 @@ LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t 
     if (auto map = dyn_cast<AffineMapAttr>(space); !map || map.getValue().getNumResults() == 0)
       return emitError() << "spaces has " << space
                          << ", but each must map sizes to at least one extent";
+  // What no device exceeds; how much this one has, the runtime knows.
+  constexpr int64_t most = 227 << 10;
+  if (sharedBytes < 0 || sharedBytes > most)
+    return emitError() << "shared_bytes is " << sharedBytes << ", but must be from 0 to " << most;
   return verifyPower(emitError, "cluster", cluster, 16);
 }

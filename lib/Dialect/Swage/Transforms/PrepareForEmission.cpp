@@ -255,7 +255,7 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   return LaunchAttr::get(context, AffineMap::get(0, symbols, blocks), threads,
                          ArrayAttr::get(context, maps),
                          AffineMap::get(0, symbols, dividers.takeVector(), context), /*cluster=*/1,
-                         /*overlap=*/false);
+                         /*overlap=*/false, /*sharedBytes=*/0);
 }
 
 LogicalResult Preparer::run() {

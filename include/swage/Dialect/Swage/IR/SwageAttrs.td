@@ -34,7 +34,8 @@ def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar fun
 
 def Swage_Access : I32EnumAttr<"Access", "how an operand is read along the innermost dimension", [
     I32EnumAttrCase<"Vector", 0, "vector">, I32EnumAttrCase<"Splat", 1, "splat">,
-    I32EnumAttrCase<"Gather", 2, "gather">, I32EnumAttrCase<"Transposed", 3, "transposed">]> {
+    I32EnumAttrCase<"Gather", 2, "gather">, I32EnumAttrCase<"Transposed", 3, "transposed">,
+    I32EnumAttrCase<"Staged", 4, "staged">]> {
   let cppNamespace = "::swage";
 }
 
@@ -152,11 +153,13 @@ def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
     sizes: pointwise: the iteration space in vectors; tiles: in elements, and in tiles; row and reduce: the kept part and the reduced part, with the
     vectorised extent in vectors. `dividers` are the runtime extents that the kernel divides by; the host computes their multipliers. `cluster` blocks
     (1: no clusters) are a cluster; they divide the number of blocks. `overlap`: the kernel waits by itself for the grids before it, so the launch may overlap
-    them (programmatic dependent launch).
+    them (programmatic dependent launch). `shared_bytes`: shared memory that the launch asks for, for an arena of more than the 48 KB that a kernel may
+    declare; 0: the arena is declared.
   }];
   let parameters = (ins "::mlir::AffineMap":$blocks, "int64_t":$threads, "::mlir::ArrayAttr":$spaces,
                         "::mlir::AffineMap":$dividers, DefaultValuedParameter<"int64_t", "1">:$cluster,
-                        DefaultValuedParameter<"bool", "false">:$overlap);
+                        DefaultValuedParameter<"bool", "false">:$overlap,
+                        DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
