@@ -187,6 +187,9 @@ private:
   LogicalResult evaluateConstant(arith::ConstantOp op);
   LogicalResult evaluateElementwise(Operation *op, const Scalar &scalar);
   LogicalResult evaluateNorm(Operation *op);
+  LogicalResult evaluateSoftmax(SoftmaxOp op, Precision precision);
+  LogicalResult evaluateSource(Operation *op, ValueRange sizes,
+                               llvm::function_ref<Value(ArrayRef<int64_t>)> make);
   LogicalResult evaluateReshape(Operation *op, Shape shape, ValueRange sizes);
   LogicalResult evaluateBroadcast(BroadcastOp op);
   LogicalResult evaluateSlice(SliceOp op);
@@ -245,13 +248,7 @@ LogicalResult Evaluator::evaluateOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](arith::ConstantOp constant) { return evaluateConstant(constant); })
       .Case<LayerNormOp, RmsNormOp>([&](Operation *) { return evaluateNorm(op); })
-      .Case([&](SoftmaxOp softmaxOp) {
-        std::optional<double> scale;
-        if (auto attribute = softmaxOp.getScaleAttr())
-          scale = attribute.getValueAsDouble();
-        return define(softmax(operandOf(softmaxOp.getX()), softmaxOp.getAxis(), scale,
-                              typeOf(softmaxOp.getResult()), precision));
-      })
+      .Case([&](SoftmaxOp softmaxOp) { return evaluateSoftmax(softmaxOp, precision); })
       .Case([&](ReduceOp reduceOp) {
         Reduction kind = reduceOp.getKind() == ReduceKind::Sum   ? Reduction::Sum
                          : reduceOp.getKind() == ReduceKind::Max ? Reduction::Max
@@ -269,6 +266,21 @@ LogicalResult Evaluator::evaluateOp(Operation *op) {
       .Case([&](BroadcastOp broadcast) { return evaluateBroadcast(broadcast); })
       .Case([&](SliceOp slice) { return evaluateSlice(slice); })
       .Case([&](ConcatOp concatOp) { return evaluateConcat(concatOp); })
+      .Case([&](IotaOp iotaOp) {
+        return evaluateSource(op, iotaOp.getSizes(), [&](ArrayRef<int64_t> shape) {
+          return iota(iotaOp.getDim(), shape);
+        });
+      })
+      .Case([&](RandomOp randomOp) {
+        Value state = operandOf(randomOp.getState());
+        if (state.size() != 2)
+          return LogicalResult(randomOp.emitOpError()
+                               << "state is given as " << describe(state.shape(), state.type())
+                               << ", but must be 2xi64");
+        return evaluateSource(op, randomOp.getSizes(), [&](ArrayRef<int64_t> shape) {
+          return random(state, shape);
+        });
+      })
       .Case([&](tensor::DimOp dim) { return evaluateDim(dim); })
       .Case([&](tensor::CastOp castOp) {
         Value x = operandOf(castOp.getSource());
@@ -395,6 +407,37 @@ LogicalResult Evaluator::evaluateNorm(Operation *op) {
   if (withMean && failed(define(op, op->getResult(1), results.mean)))
     return failure();
   return define(op, op->getResults().back(), results.rstd);
+}
+
+LogicalResult Evaluator::evaluateSoftmax(SoftmaxOp op, Precision precision) {
+  SoftmaxOptions softmaxOptions;
+  if (auto attribute = op.getScaleAttr())
+    softmaxOptions.scale = attribute.getValueAsDouble();
+  softmaxOptions.log = op.getLog();
+  softmaxOptions.nanRows = op.getNanRows();
+  Value x = operandOf(op.getX()), mask;
+  if (op.getMask()) {
+    mask = operandOf(op.getMask());
+    if (mask.shape() != x.shape())
+      return op.emitOpError() << "mask is given as " << describe(mask.shape(), mask.type())
+                              << ", but x as " << describe(x.shape(), x.type());
+  }
+  GraphValue logSumExp = op.getLogSumExp();
+  SoftmaxResult results = softmax(
+      x, op.getMask() ? &mask : nullptr, op.getAxis(), softmaxOptions, typeOf(op.getResult()),
+      logSumExp ? std::optional(typeOf(logSumExp)) : std::nullopt, precision);
+  if (failed(define(op, op.getResult(), results.result)))
+    return failure();
+  return logSumExp ? define(op, logSumExp, results.logSumExp) : success();
+}
+
+/// An op that makes a tensor from nothing but its shape and, perhaps, a few numbers.
+LogicalResult Evaluator::evaluateSource(Operation *op, ValueRange sizes,
+                                        llvm::function_ref<Value(ArrayRef<int64_t>)> make) {
+  Shape shape(declaredShape(op->getResult(0).getType()));
+  if (failed(resolveSizes(op, shape, sizes)) || failed(reserve(op, shape, false)))
+    return failure();
+  return define(op, op->getResult(0), make(shape));
 }
 
 LogicalResult Evaluator::evaluateReshape(Operation *op, Shape shape, ValueRange sizes) {

@@ -42,12 +42,28 @@ NormResult layerNorm(const Value &x, const Value *gamma, const Value *beta, int6
 NormResult rmsNorm(const Value &x, const Value *gamma, int64_t axis, double epsilon,
                    ElementType type, std::optional<ElementType> statistics, Precision precision);
 
-Value softmax(const Value &x, int64_t axis, std::optional<double> scale, ElementType type,
-              Precision precision);
+/// How a softmax departs from exp(x) / sum(exp(x)).
+struct SoftmaxOptions {
+  std::optional<double> scale;
+  bool log = false;
+  bool nanRows = false; ///< a row that is masked throughout gives NaN
+};
+/// `mask` may be null; `logSumExp` is made where a type for it is given.
+struct SoftmaxResult {
+  Value result, logSumExp;
+};
+SoftmaxResult softmax(const Value &x, const Value *mask, int64_t axis,
+                      const SoftmaxOptions &options, ElementType type,
+                      std::optional<ElementType> statistics, Precision precision);
 
 enum class Reduction { Sum, Max, Min, Mean };
 Value reduce(Reduction kind, const Value &x, llvm::ArrayRef<int64_t> dims, ElementType type,
              Precision precision);
+
+/// Each element is its coordinate along `dim`.
+Value iota(int64_t dim, llvm::ArrayRef<int64_t> shape);
+/// Philox words of the stream that `state`, (seed, offset), starts.
+Value random(const Value &state, llvm::ArrayRef<int64_t> shape);
 
 } // namespace swage::reference
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReferenceGraph.h"
+#include "swage/Reference/Random.h"
 #include "gtest/gtest.h"
 #include <fstream>
 #include <functional>
@@ -43,6 +44,7 @@ std::map<std::string, std::vector<std::string>> examplesOf(const std::string &pa
 
 struct Case {
   const char *arguments;
+  const char *result;
   const char *resultType;
   std::vector<Tensor> inputs;
   /// The element at a row and a column, the result seen as rows of `columns`.
@@ -70,34 +72,59 @@ std::map<std::string, Case> makeCases() {
   const char *onlyX = "%x: tensor<4x8xf32>", *same = "tensor<4x8xf32>";
   // Each row is its mean +- 0.5, 1.5, 2.5 and 3.5, so its variance is 5.25; gamma is 1..8, beta
   // 10..17.
-  cases["layer_norm"] = {"%x: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>", same,
-                         listOf(x(), iota({8}, 1), iota({8}, 10)), 8, [](double, double j) {
-                           return (j - 3.5) / std::sqrt(5.25 + 1e-5) * (j + 1) + j + 10;
-                         }};
+  cases["layer_norm"] = {
+      "%x: tensor<4x8xf32>, %g: tensor<8xf32>, %b: tensor<8xf32>",
+      "%y",
+      same,
+      listOf(x(), iota({8}, 1), iota({8}, 10)),
+      8,
+      [](double, double j) { return (j - 3.5) / std::sqrt(5.25 + 1e-5) * (j + 1) + j + 10; }};
   // The squares of 8r..8r+7 add up to 512 r^2 + 448 r + 140.
-  cases["rms_norm"] = {"%x: tensor<4x8xf32>, %g: tensor<8xf32>", same, listOf(x(), iota({8}, 1)), 8,
+  cases["rms_norm"] = {"%x: tensor<4x8xf32>, %g: tensor<8xf32>",
+                       "%y",
+                       same,
+                       listOf(x(), iota({8}, 1)),
+                       8,
                        [](double r, double j) {
                          double square = (512 * r * r + 448 * r + 140) / 8;
                          return (8 * r + j) / std::sqrt(square + 1e-6) * (j + 1);
                        }};
   // A geometric series of ratio e^(1/8), whose eight terms add up to (e - 1) / (ratio - 1).
-  cases["softmax"] = {onlyX, same, listOf(x()), 8, [](double, double j) {
-                        return std::exp(j / 8) * std::expm1(0.125) / std::expm1(1.0);
-                      }};
-  cases["reduce"] = {onlyX, "tensor<4xf32>", listOf(x()), 1,
-                     [](double r, double) { return 64 * r + 28; }};
-  cases["permute"] = {onlyX, "tensor<8x4xf32>", listOf(x()), 4,
-                      [](double i, double j) { return 8 * j + i; }};
-  cases["reshape"] = {onlyX, "tensor<4x2x4xf32>", listOf(x()), 4,
-                      [](double i, double j) { return 4 * i + j; }};
-  cases["broadcast"] = {"%x: tensor<8xf32>", same, listOf(iota({8})), 8,
-                        [](double, double j) { return j; }};
-  cases["slice"] = {onlyX, "tensor<4x4xf32>", listOf(x()), 4,
-                    [](double i, double j) { return 8 * i + 4 + j; }};
-  cases["concat"] = {"%a: tensor<4x8xf32>, %b: tensor<4x8xf32>", "tensor<4x16xf32>",
-                     listOf(x(), iota({4, 8}, 100)), 16,
+  cases["softmax"] = {
+      "%x: tensor<4x8xf32>, %m: tensor<4x8xi1>",
+      "%y",
+      same,
+      listOf(x(), makeTensor(ElementType::I1, {4, 8})),
+      8,
+      [](double, double j) { return std::exp(j / 8) * std::expm1(0.125) / std::expm1(1.0); }};
+  cases["reduce"] = {onlyX,       "%y", "tensor<4xf32>",
+                     listOf(x()), 1,    [](double r, double) { return 64 * r + 28; }};
+  cases["permute"] = {onlyX,       "%y", "tensor<8x4xf32>",
+                      listOf(x()), 4,    [](double i, double j) { return 8 * j + i; }};
+  cases["reshape"] = {onlyX,       "%y", "tensor<4x2x4xf32>",
+                      listOf(x()), 4,    [](double i, double j) { return 4 * i + j; }};
+  cases["broadcast"] = {"%x: tensor<8xf32>", "%y", same,
+                        listOf(iota({8})),   8,    [](double, double j) { return j; }};
+  cases["slice"] = {onlyX,       "%y", "tensor<4x4xf32>",
+                    listOf(x()), 4,    [](double i, double j) { return 8 * i + 4 + j; }};
+  cases["concat"] = {"%a: tensor<4x8xf32>, %b: tensor<4x8xf32>",
+                     "%y",
+                     "tensor<4x16xf32>",
+                     listOf(x(), iota({4, 8}, 100)),
+                     16,
                      [](double i, double j) { return j < 8 ? 8 * i + j : 100 + 8 * i + j - 8; }};
-  cases["copy"] = {onlyX, same, listOf(x()), 8, [](double i, double j) { return 8 * i + j; }};
+  cases["copy"] = {onlyX, "%y", same, listOf(x()), 8, [](double i, double j) { return 8 * i + j; }};
+  cases["iota"] = {"", "%j", "tensor<4x8xi32>", {}, 8, [](double, double j) { return j; }};
+  // Key and counter 0: the paper's first known answer, and what follows counter by counter.
+  cases["random"] = {"%state: tensor<2xi64>",
+                     "%r",
+                     "tensor<4x8xi32>",
+                     listOf(makeTensor(ElementType::I64, {2}, {0, 0})),
+                     8,
+                     [](double r, double j) {
+                       auto at = static_cast<uint64_t>(8 * r + j);
+                       return static_cast<int32_t>(philoxWord(0, 0, at));
+                     }};
   return cases;
 }
 
@@ -114,8 +141,8 @@ TEST(OdsExamples, giveWhatTheSemanticsSay) {
     Case &test = found->second;
     for (const std::string &text : texts) {
       std::string function = std::string("func.func @f(") + test.arguments + ") -> " +
-                             test.resultType + " {\n" + text + "return %y : " + test.resultType +
-                             "\n}";
+                             test.resultType + " {\n" + text + "return " + test.result + " : " +
+                             test.resultType + "\n}";
       Graph graph(function); // the parser verifies
       std::vector<const Tensor *> inputs;
       for (const Tensor &input : test.inputs)
@@ -125,7 +152,9 @@ TEST(OdsExamples, giveWhatTheSemanticsSay) {
       Tensor result = llvm::cantFail(results[0].toTensor());
       for (int64_t i = 0; i < result.size(); ++i) {
         double expected = test.expected(i / test.columns, i % test.columns);
-        EXPECT_NEAR(result.real(i), expected, 1e-6 * (1 + std::fabs(expected)))
+        double actual =
+            isFloat(result.type()) ? result.real(i) : static_cast<double>(result.integer(i));
+        EXPECT_NEAR(actual, expected, 1e-6 * (1 + std::fabs(expected)))
             << "swage." << op << " element " << i;
       }
     }

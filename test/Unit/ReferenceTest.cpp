@@ -1,6 +1,7 @@
 //===- ReferenceTest.cpp - The oracle against constants -------------------===//
 
 #include "ReferenceGraph.h"
+#include "swage/Reference/Random.h"
 #include "gtest/gtest.h"
 
 using namespace swage::reference;
@@ -170,6 +171,86 @@ TEST(Reference, softmaxOfSpecialRows) {
   EXPECT_EQ(y.reference(6), 0);
   EXPECT_EQ(y.load(6).error, 0);
   EXPECT_EQ(y.reference(7), 1);
+}
+
+static std::vector<Value> maskedSoftmax(const std::string &attributes, const Tensor &x,
+                                        const Tensor &mask) {
+  Graph graph(R"(func.func @f(%x: tensor<3x2xf32>, %m: tensor<3x2xi1>)
+      -> (tensor<3x2xf32>, tensor<3xf32>) {
+    %y, %lse = swage.softmax %x mask %m axis 1 )" +
+              attributes + R"(: tensor<3x2xf32>, tensor<3x2xi1> -> tensor<3x2xf32>, tensor<3xf32>
+    return %y, %lse : tensor<3x2xf32>, tensor<3xf32> })");
+  std::vector<Value> results = graph.run({&x, &mask});
+  EXPECT_EQ(results.size(), 2u) << graph.message;
+  return results;
+}
+
+TEST(Reference, maskedSoftmax) {
+  double inf = HUGE_VAL;
+  Tensor x = makeTensor(ElementType::F32, {3, 2}, {NAN, 5, 1, 2, inf, -inf}),
+         mask = makeTensor(ElementType::I1, {3, 2}, {0, 1, 0, 0, 0, 1});
+  std::vector<Value> results = maskedSoftmax("", x, mask);
+  // What is masked counts as nothing, whatever it is; so does a row without elements.
+  EXPECT_EQ(references(results[0]), (Elements{0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(references(results[1]), (Elements{5, -inf, -inf}));
+  EXPECT_EQ(references(maskedSoftmax("log ", x, mask)[0]),
+            (Elements{-inf, 0, -inf, -inf, -inf, -inf}));
+  Value nan = maskedSoftmax("nan_rows ", x, mask)[0];
+  EXPECT_EQ(nan.reference(1), 1);
+  for (int i = 2; i < 6; ++i)
+    EXPECT_TRUE(std::isnan(nan.reference(i)));
+}
+
+TEST(Reference, logSoftmax) {
+  Tensor x = makeTensor(ElementType::F32, {2, 2}, {0, std::log(3.0f), -HUGE_VAL, 1e4});
+  Value y = runOne(R"(func.func @f(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+    %y = swage.softmax %x axis 1 log : tensor<2x2xf32> -> tensor<2x2xf32>
+    return %y : tensor<2x2xf32> })",
+                   {&x});
+  EXPECT_NEAR(y.reference(0), -std::log(4.0), 1e-7);
+  EXPECT_NEAR(y.reference(1), std::log(0.75), 1e-7);
+  EXPECT_EQ(y.reference(2), -HUGE_VAL);
+  EXPECT_EQ(y.reference(3), 0);
+}
+
+//===----------------------------------------------------------------------===//
+// What is computed from positions
+//===----------------------------------------------------------------------===//
+
+// The known answers that the authors publish with their code.
+TEST(Reference, philox) {
+  using Words = std::array<uint32_t, 4>;
+  EXPECT_EQ(philox4x32({0, 0, 0, 0}, {0, 0}),
+            (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32({~0u, ~0u, ~0u, ~0u}, {~0u, ~0u}),
+            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Reference, philoxWordDependsOnPositionOnly) {
+  EXPECT_EQ(philoxWord(7, 3, 5), philoxWord(7, 4, 1));
+  // The counter is 64 bits of a larger one, and the upper half stays 0.
+  EXPECT_EQ(philoxWord(7, ~0ull, 4), philoxWord(7, 0, 0));
+  EXPECT_EQ(philoxWord(uint64_t(0x299f31d0) << 32 | 0xa4093822, uint64_t(1) << 32, 2),
+            philox4x32({0, 1, 0, 0}, {0xa4093822, 0x299f31d0})[2]);
+}
+
+TEST(Reference, coordinatesAndRandomBitsOfDynamicExtents) {
+  Tensor x = makeTensor(ElementType::F32, {2, 3}),
+         state = makeTensor(ElementType::I64, {2}, {7, 3});
+  Graph graph(R"(func.func @f(%x: tensor<?x3xf32>, %state: tensor<2xi64>)
+      -> (tensor<?x3xi32>, tensor<?x3xi32>) {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?x3xf32>
+    %i = swage.iota dim 0 sizes(%n) : tensor<?x3xi32>
+    %r = swage.random %state sizes(%n) : tensor<2xi64> -> tensor<?x3xi32>
+    return %i, %r : tensor<?x3xi32>, tensor<?x3xi32> })");
+  std::vector<Value> results = graph.run({&x, &state});
+  ASSERT_EQ(results.size(), 2u) << graph.message;
+  EXPECT_EQ(references(results[0]), (Elements{0, 0, 0, 1, 1, 1}));
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(results[1].load(i).integer, static_cast<int32_t>(philoxWord(7, 3, i)));
 }
 
 //===----------------------------------------------------------------------===//
