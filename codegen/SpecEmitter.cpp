@@ -337,6 +337,10 @@ void SpecEmitter::emitConstants() {
     constant("kThreadsPerRow", row.getThreadsPerRow());
     constant("kVector", row.getVector());
     constant("kVectorsPerThread", row.getVectorsPerThread());
+    if (row.getBlocksPerRow() > 1)
+      constant("kBlocksPerRow", row.getBlocksPerRow());
+    if (row.getStaged())
+      out.line("static constexpr bool kStaged = true;");
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     constant("kRowGroups", reduce.getRowGroups());

@@ -177,7 +177,8 @@ const std::vector<std::string> &Nvrtc::supportedArchs() const { return state->ar
 
 /// The options of this version that do not depend on the request.
 std::vector<std::string> Nvrtc::State::baseOptions() const {
-  std::vector<std::string> options = {"-std=c++20"};
+  // There is no other side here; the templates' generic lambdas cannot say so themselves.
+  std::vector<std::string> options = {"-std=c++20", "--device-as-default-execution-space"};
   // The standard headers built into NVRTC are not ours and cost more than most kernels.
   if (version.major >= 13)
     options.push_back("--minimal");

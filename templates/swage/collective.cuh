@@ -2,7 +2,8 @@
 //
 // Stats<C, T> describes collective C: State is a partial result over some elements; `of` computes
 // it from values in registers, `merge` joins two of them, `result` finishes, `apply` maps an
-// element.  Where the number of elements behind a State matters (LayerNorm) it travels beside it.
+// element, `with` hands the row results to a function.  Where the number of elements behind a State
+// matters (LayerNorm) it travels beside it.
 //
 // LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two
 // passes over registers and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of
@@ -67,13 +68,12 @@ template <Collective C, class T> struct Stats {
     else
       return s;
   }
-  /// A plain reduction has no element of its own: every element sees the result.
+  /// A plain reduction leaves elements as they are.
   static __device__ __forceinline__ T apply(Result r, T x) {
-    return C == Collective::RmsNorm ? x * r.value : r.value;
+    return C == Collective::RmsNorm ? x * r.value : x;
   }
-  template <class Spec, class... Rest>
-  static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
-    Spec::finish(r.value, static_cast<Rest &&>(rest)...);
+  template <class F> static __device__ __forceinline__ auto with(Result r, F f) {
+    return f(r.value);
   }
 };
 
@@ -124,9 +124,8 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
     return {count == T(0) ? variance : s.mean, rsqrt(variance + epsilon)};
   }
   static __device__ __forceinline__ T apply(Result r, T x) { return (x - r.mean) * r.rstd; }
-  template <class Spec, class... Rest>
-  static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
-    Spec::finish(r.mean, r.rstd, static_cast<Rest &&>(rest)...);
+  template <class F> static __device__ __forceinline__ auto with(Result r, F f) {
+    return f(r.mean, r.rstd);
   }
 };
 
@@ -187,9 +186,12 @@ template <class T> struct Stats<Collective::Softmax, T> {
     return {s.max, s.sum, T(1) / s.sum};
   }
   static __device__ __forceinline__ T apply(Result r, T x) { return exp(x - r.max) * r.inverse; }
-  template <class Spec, class... Rest>
-  static __device__ __forceinline__ void finish(Result r, Rest &&...rest) {
-    Spec::finish(r.max, r.sum, static_cast<Rest &&>(rest)...);
+  /// What makes an element of its exponential relative to `from`.
+  static __device__ __forceinline__ T factor(Result r, T from) {
+    return exp(from - r.max) * r.inverse;
+  }
+  template <class F> static __device__ __forceinline__ auto with(Result r, F f) {
+    return f(r.max, r.sum);
   }
 };
 
@@ -209,32 +211,6 @@ __device__ __forceinline__ typename S::State mergeLanes(typename S::State state,
     state.m2 = shuffleFrom(state.m2, 0, Lanes);
   }
   return state;
-}
-
-/// Merges the states of the block's warps, each uniform in its warp, with one barrier; every thread
-/// gets the result.
-template <class S, int Threads, bool Equal, class T>
-__device__ __forceinline__ typename S::State mergeWarps(typename S::State state, T count) {
-  constexpr int kWarps = Threads / kWarpSize, kLanes = powerOfTwoAbove(kWarps);
-  static_assert(Threads % kWarpSize == 0 && kWarps <= kWarpSize);
-  if constexpr (kWarps == 1)
-    return state;
-  struct Entry {
-    typename S::State state;
-    T count;
-  };
-  constexpr int kBytes = kWarps * sizeof(Entry);
-  auto *entries = reinterpret_cast<Entry *>(arena<kBytes>());
-  const int warp = threadIndex() / kWarpSize, lane = threadIndex() % kWarpSize;
-  if (lane == 0)
-    entries[warp] = {state, count};
-  barrier();
-  const int slot = lane % kLanes;
-  const bool filled = kWarps == kLanes || slot < kWarps;
-  const Entry entry = entries[filled ? slot : 0];
-  T slotCount = Equal && kWarps == kLanes ? count : filled ? entry.count : T(0);
-  return mergeLanes < S, kLanes,
-         Equal && kWarps == kLanes > (filled ? entry.state : S::identity(), slotCount);
 }
 
 } // namespace swage

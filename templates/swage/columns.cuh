@@ -122,8 +122,8 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
 
   if constexpr (!Spec::FinishStores::kEmpty)
     if (group == 0 && exists)
-      runFinish<Spec, S, kLast>(typename Spec::FinishLoads{}, typename Spec::FinishStores{},
-                                results, pointers, column, sizes);
+      runFinish<Spec, V, kLast>(typename Spec::FinishLoads{}, typename Spec::FinishStores{},
+                                ColumnStatistics<S, V>{results}, pointers, column, sizes);
 
   if constexpr (!Spec::EpilogueStores::kEmpty)
     for (Index step = steps - 1; step >= 0; --step) {
@@ -148,8 +148,13 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
 #pragma unroll
         for (int i = 0; i < V; ++i)
           values[i] = S::apply(results[i], values[i]);
-        runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], values, exists && valid[u],
-                          pointers, coord[u], sizes);
+        if constexpr (kEpilogueTakesStatistics<Spec>)
+          runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], values,
+                            ColumnStatistics<S, V>{results}, exists && valid[u], pointers, coord[u],
+                            sizes);
+        else
+          runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], values, Statistics<>{},
+                            exists && valid[u], pointers, coord[u], sizes);
       }
     }
 }

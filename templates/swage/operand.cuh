@@ -3,9 +3,12 @@
 // An operand is a struct derived from Input or Output with one function, the element offset at
 // given coordinates.  Its access kind says what that offset does along the vectorised dimension, so
 // that a template can move `V` neighbouring coordinates at once:
-//   Vector      stride one, every V-element group aligned to its size (16 bytes at most): vector
-//   accesses Splat       stride zero: one scalar for all Gather      anything else: V scalar
-//   accesses Transposed  stride one along the dimension kTransposedDim (permute only)
+// - Vector: stride one, every V-element group aligned to its size (16 bytes at most): vector
+//   accesses
+// - Splat: stride zero, one scalar for all
+// - Gather: anything else, V scalar accesses
+// - Transposed: stride one along the dimension kTransposedDim (permute only)
+// - Staged: stride one, in a slab in shared memory (slab.cuh)
 // Lists name operands in the order in which a scalar function takes them; Bind holds the pointers
 // of all of them.
 #pragma once
@@ -15,7 +18,7 @@
 
 namespace swage {
 
-enum class Access { Vector, Splat, Gather, Transposed };
+enum class Access { Vector, Splat, Gather, Transposed, Staged };
 
 template <class T, Access Kind, Traffic Use = Traffic::Stream> struct Input {
   using Element = T;
@@ -30,6 +33,8 @@ template <class T, Access Kind = Access::Vector> struct Output {
   using Pointer = T *;
   static constexpr Access kAccess = Kind;
 };
+
+template <class Operand> constexpr bool kIsInput = requires { Operand::kTraffic; };
 
 template <class... Operands> struct List {
   static constexpr bool kEmpty = sizeof...(Operands) == 0;
@@ -47,6 +52,8 @@ struct Fragment : Vector<typename Operand::Element, V> {
                                        const Sizes &sizes) {
     if constexpr (Kind == Access::Vector)
       this->template fetch<Operand::kTraffic>(from + Operand::offset(coord, sizes));
+    else if constexpr (Kind == Access::Staged)
+      this->fetchShared(from + Operand::offset(coord, sizes));
   }
 };
 template <class Operand, int V> struct Fragment<Operand, V, Access::Splat> {
@@ -98,11 +105,16 @@ template <class Operand, int V> struct Result {
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void store(typename Operand::Pointer to, const Coord &coord,
                                         const Sizes &sizes) const {
-    static_assert(Operand::kAccess == Access::Vector || Operand::kAccess == Access::Gather);
+    static_assert(Operand::kAccess == Access::Vector || Operand::kAccess == Access::Staged ||
+                  Operand::kAccess == Access::Gather);
     if constexpr (Operand::kAccess == Access::Vector) {
       Vector<typename Operand::Element, V> vector;
       vector.assign(values);
       vector.store(to + Operand::offset(coord, sizes));
+    } else if constexpr (Operand::kAccess == Access::Staged) {
+      Vector<typename Operand::Element, V> vector;
+      vector.assign(values);
+      vector.storeShared(to + Operand::offset(coord, sizes));
     } else {
 #pragma unroll
       for (int i = 0; i < V; ++i) {

@@ -1,10 +1,13 @@
 // Calls of a Spec's scalar functions, shared by the families with a collective.
 //
-//   prologue(loads..., stores &...)             -> the value that the collective works on; per
-//   element epilogue(element, loads..., stores &...)    per element, after the collective
-//   finish(statistics..., loads..., stores &...) once per row or kept position
+// - prologue(loads..., stores &...): the value that the collective works on, per element
+// - between(element, loads..., stores &...): what the second collective works on, per element
+// - epilogue(element, loads..., stores &...): per element, after the collectives
+// - finish(statistics..., loads..., stores &...): once per row or kept position
+// - groupFinish: the same once per group of a second collective over groups
 // The statistics are (mean, rstd) of LayerNorm, (rstd) of RmsNorm, (max, sum) of Softmax, (result)
-// of the reductions.
+// of the reductions.  With kBetweenStatistics or kEpilogueStatistics they also stand behind that
+// function's element.
 #pragma once
 
 #include "swage/collective.cuh"
@@ -49,35 +52,103 @@ runPrologue(List<S...>, const Inputs<List<L...>, V, Dim> &in, typename Spec::Com
       out.store(pointers, coord, sizes);
 }
 
-/// One vector through the epilogue.
-template <class Spec, class... L, class... S, int V, int Dim, class Pointers>
+template <class Spec>
+constexpr bool kEpilogueTakesStatistics = requires { Spec::kEpilogueStatistics; };
+template <class Spec>
+constexpr bool kBetweenTakesStatistics = requires { Spec::kBetweenStatistics; };
+
+/// The row results of the collectives so far, as a phase takes them in front of its loads: those of
+/// one row, or of V neighbouring kept positions.
+template <class... S> struct Statistics;
+template <> struct Statistics<> {
+  __device__ __forceinline__ Statistics at(int) const { return *this; }
+  template <class F> __device__ __forceinline__ auto with(F f) const { return f(); }
+};
+template <class S> struct Statistics<S> {
+  typename S::Result result;
+  __device__ __forceinline__ Statistics at(int) const { return *this; }
+  template <class F> __device__ __forceinline__ auto with(F f) const { return S::with(result, f); }
+};
+template <class S, class Second> struct Statistics<S, Second> {
+  typename S::Result first;
+  typename Second::Result second;
+  __device__ __forceinline__ Statistics at(int) const { return *this; }
+  template <class F> __device__ __forceinline__ auto with(F f) const {
+    return S::with(first, [&](auto... a) {
+      return Second::with(second, [&](auto... b) { return f(a..., b...); });
+    });
+  }
+};
+template <class S, int V> struct ColumnStatistics {
+  const typename S::Result (&results)[V];
+  __device__ __forceinline__ Statistics<S> at(int i) const { return {results[i]}; }
+};
+
+/// One vector between two collectives: `values` become what the second one works on.
+template <class Spec, class... L, class... S, int V, int Dim, class Statistics, class Pointers>
 __device__ __forceinline__ void
-runEpilogue(List<S...>, const Inputs<List<L...>, V, Dim> &in,
-            const typename Spec::Compute (&elements)[V], bool store, const Pointers &pointers,
-            const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
+runBetween(List<S...>, const Inputs<List<L...>, V, Dim> &in, typename Spec::Compute (&values)[V],
+           const Statistics &statistics, bool store, const Pointers &pointers,
+           const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    Spec::epilogue(elements[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
-                   static_cast<Result<S, V> &>(out).values[i]...);
+    values[i] = statistics.at(i).with([&](auto... row) {
+      return Spec::between(values[i], row..., static_cast<const Fragment<L, V> &>(in).value(i)...,
+                           static_cast<Result<S, V> &>(out).values[i]...);
+    });
+  if constexpr (sizeof...(S) > 0)
+    if (store)
+      out.store(pointers, coord, sizes);
+}
+
+/// One vector through the epilogue.
+template <class Spec, class... L, class... S, int V, int Dim, class Statistics, class Pointers>
+__device__ __forceinline__ void
+runEpilogue(List<S...>, const Inputs<List<L...>, V, Dim> &in,
+            const typename Spec::Compute (&elements)[V], const Statistics &statistics, bool store,
+            const Pointers &pointers, const typename Spec::Coord &coord,
+            const typename Spec::Sizes &sizes) {
+  Outputs<List<S...>, V, Dim> out;
+#pragma unroll
+  for (int i = 0; i < V; ++i)
+    statistics.at(i).with([&](auto... row) {
+      Spec::epilogue(elements[i], row..., static_cast<const Fragment<L, V> &>(in).value(i)...,
+                     static_cast<Result<S, V> &>(out).values[i]...);
+    });
   if (store)
     out.store(pointers, coord, sizes);
 }
 
 /// V neighbouring kept positions, along dimension Dim, through finish.
-template <class Spec, class Statistics, int Dim, class... L, class... S, int V, class Pointers>
+template <class Spec, int V, int Dim, class... L, class... S, class Statistics, class Pointers>
 __device__ __forceinline__ void
-runFinish(List<L...>, List<S...>, const typename Statistics::Result (&results)[V],
-          const Pointers &pointers, const typename Spec::Coord &coord,
-          const typename Spec::Sizes &sizes) {
+runFinish(List<L...>, List<S...>, const Statistics &statistics, const Pointers &pointers,
+          const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
   Inputs<List<L...>, V, Dim> in;
   in.load(pointers, coord, sizes);
   Outputs<List<S...>, V, Dim> out;
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    Statistics::template finish<Spec>(results[i],
-                                      static_cast<const Fragment<L, V> &>(in).value(i)...,
-                                      static_cast<Result<S, V> &>(out).values[i]...);
+    statistics.at(i).with([&](auto... row) {
+      Spec::finish(row..., static_cast<const Fragment<L, V> &>(in).value(i)...,
+                   static_cast<Result<S, V> &>(out).values[i]...);
+    });
+  out.store(pointers, coord, sizes);
+}
+
+/// A group of a second collective through groupFinish; `coord` is in it.
+template <class Spec, class... L, class... S, class Statistics, class Pointers>
+__device__ __forceinline__ void
+runGroupFinish(List<L...>, List<S...>, const Statistics &statistics, const Pointers &pointers,
+          const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
+  Inputs<List<L...>, 1, 0> in;
+  in.load(pointers, coord, sizes);
+  Outputs<List<S...>, 1, 0> out;
+  statistics.with([&](auto... group) {
+    Spec::groupFinish(group..., static_cast<const Fragment<L, 1> &>(in).value(0)...,
+                      static_cast<Result<S, 1> &>(out).values[0]...);
+  });
   out.store(pointers, coord, sizes);
 }
 

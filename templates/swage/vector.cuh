@@ -30,6 +30,20 @@ template <class T, int V> struct Vector {
                           words + piece * kWordsOf<kPiece>);
   }
 
+  __device__ __forceinline__ void fetchShared(const T *from) {
+#pragma unroll
+    for (int piece = 0; piece < kPieces; ++piece)
+      swage::loadShared<kPiece>(reinterpret_cast<const char *>(from) + piece * kPiece,
+                                words + piece * kWordsOf<kPiece>);
+  }
+
+  __device__ __forceinline__ void storeShared(T *to) const {
+#pragma unroll
+    for (int piece = 0; piece < kPieces; ++piece)
+      swage::storeShared<kPiece>(reinterpret_cast<char *>(to) + piece * kPiece,
+                                 words + piece * kWordsOf<kPiece>);
+  }
+
   /// Element i, widened.  `i` is a constant after unrolling.
   __device__ __forceinline__ Value value(int i) const {
     if constexpr (sizeof(T) == 1)

@@ -126,9 +126,10 @@ public:
   template <class T> void sizes(const T &value) {
     run.arguments.push_back(KernelArgument::of(value));
   }
-  void launch(int64_t blocks, unsigned threads) {
+  void launch(int64_t blocks, unsigned threads, unsigned cluster = 1) {
     run.blocks = unsigned(blocks);
     run.threads = threads;
+    run.clusterSize = cluster;
   }
   /// Element i of an output must be reference(inputs, i).
   void expect(unsigned tensor, std::function<Wanted(const Tensors &, size_t)> reference) {
@@ -394,6 +395,25 @@ static const std::map<std::string, Make> &makers() {
            return Wanted{1 / std::sqrt(row(t, i).second + 1e-5), kSlack};
          });
        }},
+      {"row_layer_norm_staged",
+       [](Builder &b) {
+         constexpr size_t rows = 75, length = 45; // the last block is not full
+         unsigned x = b.input(Type::BF16, rows * length);
+         unsigned gamma = b.input(Type::BF16, length), beta = b.input(Type::BF16, length);
+         unsigned y = b.output(Type::BF16, rows * length);
+         b.pass({x, gamma, beta, y});
+         b.sizes(int32_t(rows));
+         b.launch(3, 128);
+         b.expect(y, [=, cache = RowCache()](const Tensors &t, size_t i) mutable {
+           if (cache.row != i / length) {
+             auto [average, variance] = meanAndVariance(
+                 length, [&](size_t j) { return t(x, i / length * length + j); });
+             cache = {i / length, average, 1 / std::sqrt(variance + 1e-5)};
+           }
+           return normalized(t(x, i), cache.mean, cache.scale, t(gamma, i % length),
+                             t(beta, i % length), kSlack);
+         });
+       }},
       {"row_rms_norm_looped",
        [](Builder &b) {
          constexpr size_t rows = 3, length = 8 * 1500;
@@ -432,6 +452,40 @@ static const std::map<std::string, Make> &makers() {
            }
            // Results are around 2^-10, where f16 is coarse only below 2^-14.
            return Wanted{std::exp(score(i)) * cache.scale, 0x1p-24};
+         });
+       }},
+      {"row_softmax_cluster",
+       [](Builder &b) {
+         constexpr size_t rows = 3, length = 9999;
+         unsigned x = b.input(Type::F32, rows * length), y = b.output(Type::F32, rows * length);
+         unsigned max = b.output(Type::F32, rows), sum = b.output(Type::F32, rows);
+         b.pass({x, y, max, sum});
+         b.sizes(int32_t(rows));
+         b.launch(4 * rows, 224, 4);
+         auto largest = [=](const Tensors &t, size_t row) {
+           double value = t(x, row * length);
+           for (size_t j = 1; j < length; ++j)
+             value = std::max(value, t(x, row * length + j));
+           return value;
+         };
+         auto total = [=](const Tensors &t, size_t row, double from) {
+           double value = 0;
+           for (size_t j = 0; j < length; ++j)
+             value += std::exp(t(x, row * length + j) - from);
+           return value;
+         };
+         b.expect(y, [=, cache = RowCache()](const Tensors &t, size_t i) mutable {
+           if (cache.row != i / length) {
+             double from = largest(t, i / length);
+             cache = {i / length, from, 1 / total(t, i / length, from)};
+           }
+           double value = std::exp(t(x, i) - cache.mean) * cache.scale;
+           return Wanted{value, value * 0x1p-19};
+         });
+         b.expect(max, [=](const Tensors &t, size_t i) { return Wanted{largest(t, i), 0}; });
+         b.expect(sum, [=](const Tensors &t, size_t i) {
+           double value = total(t, i, largest(t, i));
+           return Wanted{value, value * 0x1p-19};
          });
        }},
   };

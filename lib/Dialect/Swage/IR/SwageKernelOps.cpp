@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "llvm/Support/MathExtras.h"
@@ -245,12 +246,21 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
       if (llvm::MulOverflow(row, *extent, row))
         row = INT64_MAX;
     }
-    int64_t covered =
-        schedule.getThreadsPerRow() * schedule.getVector() * schedule.getVectorsPerThread();
+    int64_t covered = schedule.getBlocksPerRow() * schedule.getThreadsPerRow() *
+                      schedule.getVector() * schedule.getVectorsPerThread();
     // A row is whole vectors, so a limit within one counts for the vectors before it.
     if (covered < row / schedule.getVector() * schedule.getVector())
       return kernel.emitOpError() << "schedule covers " << covered
                                   << " elements a row, but the row has " << row;
+  }
+  if (schedule.getStaged()) {
+    int64_t shared = stagedBytes(kernel, schedule);
+    if (shared == 0)
+      return kernel.emitOpError() << "has a staged schedule, but no operand that is contiguous "
+                                     "across the rows of a block";
+    if (shared > kSharedMemory)
+      return kernel.emitOpError() << "schedule needs " << shared
+                                  << " bytes of shared memory, but a block has " << kSharedMemory;
   }
   return verifyVector(kernel, schedule.getVector(), vectorDim);
 }

@@ -6,6 +6,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -76,6 +77,9 @@ int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, boo
       permute && permute.getKind() == PermuteClass::Tiles && !store &&
       constantSize(access.strides[permute.getTransposed()]) == 1 && !access.isBroadcast(*vectorDim))
     kind = Access::Transposed;
+  else if (auto row = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
+           row && vectorDim == kernel.getRank() - 1 && isStaged(kernel, row, view))
+    kind = Access::Staged;
   else if (vectorDim && constantSize(access.strides[*vectorDim]) == 1)
     kind = Access::Vector;
   else if (!store && (!vectorDim || access.isBroadcast(*vectorDim)))
@@ -198,7 +202,7 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   };
   SmallVector<SmallVector<AffineExpr>> spaces;
   AffineExpr blocks;
-  int64_t threads = 0;
+  int64_t threads = 0, cluster = 1;
   auto inVectors = [&](unsigned dim, int64_t vector) {
     AffineExpr quotient = divideSizes(extents[dim], getAffineConstantExpr(vector, context));
     return quotient ? quotient : extents[dim].floorDiv(vector);
@@ -236,7 +240,8 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     threads = row.getThreadsPerRow() * row.getRowsPerBlock();
     split(row.getKind() != RowClass::Column, row.getVector());
-    blocks = productOf(kept).ceilDiv(row.getRowsPerBlock());
+    cluster = row.getBlocksPerRow();
+    blocks = productOf(kept).ceilDiv(row.getRowsPerBlock()) * cluster;
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     threads = reduce.getLanes() * reduce.getRowGroups();
@@ -254,7 +259,7 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   }
   return LaunchAttr::get(context, AffineMap::get(0, symbols, blocks), threads,
                          ArrayAttr::get(context, maps),
-                         AffineMap::get(0, symbols, dividers.takeVector(), context), /*cluster=*/1,
+                         AffineMap::get(0, symbols, dividers.takeVector(), context), cluster,
                          /*overlap=*/false, /*sharedBytes=*/0);
 }
 

@@ -136,7 +136,7 @@ swage.kernel @collective_no_eps symbols 0 extents affine_map<() -> (8, 64)> redu
 
 // -----
 
-// expected-error @+1 {{view of tensor -1, which is negative}}
+// expected-error @+1 {{view of tensor -1, but must be 0 or more}}
 func.func private @view_tensor() attributes {view = #swage.view<tensor = -1, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>}
 
 // -----

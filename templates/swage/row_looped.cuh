@@ -1,0 +1,112 @@
+// Class Looped of row.cuh: kBlocksPerRow blocks walk a row of any length, once for each collective
+// and once more for the epilogue.
+#pragma once
+
+#include "swage/row_parts.cuh"
+
+namespace swage::detail {
+
+template <class Spec, class Pointers>
+__device__ __forceinline__ void rowLooped(const Pointers &pointers,
+                                          const typename Spec::Sizes &sizes) {
+  using Index = typename Spec::Index;
+  using Compute = typename Spec::Compute;
+  using First = FirstStats<Spec>;
+  using Second = SecondStats<Spec>;
+  using Team = RowTeam<Spec>;
+  constexpr int T = Spec::kThreads, U = Spec::kVectorsPerThread, V = Spec::kVector;
+  constexpr int kBlocks = blocksPerRow<Spec>(), kStep = kBlocks * T * U;
+  static_assert(Spec::kThreadsPerRow == T && T % kWarpSize == 0 && !kIsStaged<Spec>);
+
+  const auto kept = Spec::kept(sizes);
+  const auto reduced = Spec::reduced(sizes);
+  using Reduced = decltype(Spec::reduced(sizes));
+  constexpr bool kExact = Reduced::kFixed && Reduced::kCount % kStep == 0;
+  constexpr long long kFull = kExact ? T * U : 0;
+
+  const Index vectors = reduced.template count<Index>();
+  const Index steps = Reduced::kFixed ? static_cast<Index>((Reduced::kCount + kStep - 1) / kStep)
+                                      : ceilDiv<Index>(vectors, kStep);
+  const int rank = rankInCluster<kBlocks>(), thread = threadIndex();
+  if constexpr (kBlocks > 1)
+    clusterBarrierArrive();
+  typename Spec::Coord row{};
+  kept.split(static_cast<Index>(blockIndex()) / kBlocks, row);
+  auto place = [&](RowChunk<Spec> &chunk, Index step) {
+    chunk.template place<kFull>(row, reduced, step * kStep + rank * (T * U), thread);
+  };
+  const auto total = static_cast<Compute>(vectors) * Compute(V);
+  constexpr int kExchange = exchangeBytes<Spec>();
+  char *const exchange = arenaOf<kExchange>();
+
+  typename First::State state = First::identity();
+  Compute count = 0;
+  for (Index step = 0; step < steps; ++step) {
+    RowChunk<Spec> chunk;
+    place(chunk, step);
+    chunk.load(pointers, sizes, true);
+    state = First::merge(state, count, First::of(chunk.values, chunk.valid, chunk.count),
+                         chunk.count);
+    count += chunk.count;
+  }
+  state = mergeLanes<First, kWarpSize, kExact>(state, count);
+  state = mergeWarps<First, Team, kExact, true>(state, count, exchange);
+  const auto first = First::result(state, total, Compute(Spec::kEpsilon));
+  auto reload = [&](RowChunk<Spec> &chunk, Index step) {
+    place(chunk, step);
+    chunk.load(pointers, sizes, false);
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        chunk.values[u][i] = First::apply(first, chunk.values[u][i]);
+  };
+
+  // Each pass begins where the last one ended: that end of the row is still in cache.
+  [[maybe_unused]] typename Second::Result second{};
+  if constexpr (kHasSecond<Spec> && groupOf<Spec>() == 0) {
+    typename Second::State later = Second::identity();
+    Compute laterCount = 0;
+    for (Index step = steps - 1; step >= 0; --step) {
+      RowChunk<Spec> chunk;
+      reload(chunk, step);
+      chunk.between(first, pointers, sizes, true);
+      later = Second::merge(later, laterCount,
+                            Second::of(chunk.values, chunk.valid, chunk.count), chunk.count);
+      laterCount += chunk.count;
+    }
+    later = mergeLanes<Second, kWarpSize, kExact>(later, laterCount);
+    later = mergeWarps<Second, Team, kExact, false>(later, laterCount,
+                                                    exchange + firstExchangeBytes<Spec>());
+    second = Second::result(later, total, Compute(0));
+  }
+
+  if constexpr (!Spec::FinishStores::kEmpty)
+    if (thread == 0 && rank == 0)
+      finishRow<Spec>(first, second, pointers, row, sizes);
+
+  if constexpr (!Spec::EpilogueStores::kEmpty || groupOf<Spec>() != 0)
+    for (Index i = 0; i < steps; ++i) {
+      constexpr bool kForward = kHasSecond<Spec> && groupOf<Spec>() == 0;
+      RowChunk<Spec> chunk;
+      reload(chunk, kForward ? i : steps - 1 - i);
+      if constexpr (groupOf<Spec>() != 0) {
+        typename Second::Result groups[U];
+        chunk.between(first, pointers, sizes, true);
+        chunk.collectGroups(groups, pointers, sizes, true);
+        chunk.epilogue(first, [&](int u) { return groups[u]; }, pointers, sizes, true);
+      } else {
+        if constexpr (kHasSecond<Spec>) {
+          chunk.between(first, pointers, sizes, false);
+#pragma unroll
+          for (int u = 0; u < U; ++u)
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+              chunk.values[u][j] = Second::apply(second, chunk.values[u][j]);
+        }
+        chunk.epilogue(first, [&](int) { return second; }, pointers, sizes, true);
+      }
+    }
+}
+
+} // namespace swage::detail

@@ -1,0 +1,256 @@
+// What the classes of row.cuh share: who works on a row, which vectors of it a thread has, and what
+// comes after the collectives.
+#pragma once
+
+#include "swage/phases.cuh"
+#include "swage/team.cuh"
+
+namespace swage {
+
+enum class RowClass { Group, Block, Looped, Column };
+
+namespace detail {
+
+template <class Spec> __device__ constexpr int blocksPerRow() {
+  if constexpr (requires { Spec::kBlocksPerRow; })
+    return Spec::kBlocksPerRow;
+  else
+    return 1;
+}
+template <class Spec> constexpr bool kIsStaged = requires { Spec::kStaged; };
+
+/// Whether a second collective follows the first; which; and over how many elements (0: the row).
+template <class Spec> constexpr bool kHasSecond = requires { Spec::kSecond; };
+template <class Spec> __device__ constexpr Collective secondOf() {
+  if constexpr (kHasSecond<Spec>)
+    return Spec::kSecond;
+  else
+    return Collective::Sum;
+}
+template <class Spec> __device__ constexpr int groupOf() {
+  if constexpr (requires { Spec::kGroup; })
+    return Spec::kGroup;
+  else
+    return 0;
+}
+
+template <class Spec> using FirstStats = Stats<Spec::kCollective, typename Spec::Compute>;
+template <class Spec> using SecondStats = Stats<secondOf<Spec>(), typename Spec::Compute>;
+
+template <class Spec>
+using RowTeam = Team<Spec::kClass == RowClass::Group ? Spec::kThreadsPerRow : kWarpSize,
+                     Spec::kClass == RowClass::Group ? 1 : Spec::kThreadsPerRow / kWarpSize,
+                     blocksPerRow<Spec>()>;
+
+/// Shared memory of the exchanges: the first collective's, and behind it the second's.
+template <class Spec> __device__ constexpr int firstExchangeBytes() {
+  return (RowTeam<Spec>::template exchangeBytes<FirstStats<Spec>, typename Spec::Compute>() + 15) /
+         16 * 16;
+}
+template <class Spec> __device__ constexpr int exchangeBytes() {
+  if constexpr (!kHasSecond<Spec> || groupOf<Spec>() != 0)
+    return firstExchangeBytes<Spec>();
+  else
+    return firstExchangeBytes<Spec>() +
+           RowTeam<Spec>::template exchangeBytes<SecondStats<Spec>, typename Spec::Compute>();
+}
+
+/// The block's shared memory, if it needs any.
+template <int Bytes> __device__ __forceinline__ char *arenaOf() {
+  if constexpr (Bytes > 0)
+    return arena<Bytes>();
+  else
+    return nullptr;
+}
+
+/// How the vectors of a group of a second collective lie: kLanes neighbouring threads have kDepth
+/// vectors each.
+template <class Spec> struct Grouping {
+  static constexpr int kVectors = groupOf<Spec>() / Spec::kVector;
+  static constexpr int kLanes = kVectors < kWarpSize ? kVectors : kWarpSize;
+  static constexpr int kDepth = kVectors / kLanes;
+  static_assert(kVectors > 0 && powerOfTwoAbove(kVectors) == kVectors &&
+                    Spec::kThreadsPerRow % kLanes == 0 && Spec::kVectorsPerThread % kDepth == 0,
+                "a group belongs to lanes of one warp");
+};
+
+/// The place of a thread's vector `u` among those that the block takes at once: neighbouring
+/// threads have neighbouring vectors.
+template <class Spec> __device__ __forceinline__ int placeOf(int thread, int u) {
+  if constexpr (groupOf<Spec>() == 0) {
+    return u * Spec::kThreadsPerRow + thread;
+  } else {
+    constexpr int kLanes = Grouping<Spec>::kLanes, kDepth = Grouping<Spec>::kDepth;
+    const int group = thread / kLanes + Spec::kThreadsPerRow / kLanes * (u / kDepth);
+    return group * (kLanes * kDepth) + u % kDepth * kLanes + thread % kLanes;
+  }
+}
+
+/// The first coordinate of a vector of the current row.
+template <class Spec, class Reduced>
+__device__ __forceinline__ typename Spec::Coord
+vectorOfRow(typename Spec::Coord row, const Reduced &reduced, typename Spec::Index vector) {
+  constexpr int kKept = decltype(Spec::kept(typename Spec::Sizes{}))::kRank;
+  reduced.template split<kKept>(vector, row);
+  row[kKept + Reduced::kRank - 1] *= Spec::kVector;
+  return row;
+}
+
+/// A thread's vectors of those that its block takes at once.
+template <class Spec> struct RowChunk {
+  using Index = typename Spec::Index;
+  using Compute = typename Spec::Compute;
+  static constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
+  static constexpr int kLast =
+      decltype(Spec::kept(typename Spec::Sizes{}))::kRank +
+      decltype(Spec::reduced(typename Spec::Sizes{}))::kRank - 1;
+
+  typename Spec::Coord coord[U];
+  bool valid[U];
+  Compute values[U][V];
+  Compute count;
+
+  /// Those from vector `first` of the row on; `full`: how many of them there always are.  Vectors
+  /// behind the row's end are its last one, and not valid.
+  template <long long Full, class Reduced>
+  __device__ __forceinline__ void place(const typename Spec::Coord &row, const Reduced &reduced,
+                                        Index first, int thread) {
+    const Index vectors = reduced.template count<Index>();
+    count = 0;
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const Index vector = first + placeOf<Spec>(thread, u);
+      const bool always = groupOf<Spec>() == 0 ? Full >= T * (u + 1) : Full >= T * U;
+      valid[u] = always || vector < vectors;
+      coord[u] = vectorOfRow<Spec>(row, reduced, valid[u] ? vector : vectors - 1);
+      count += valid[u] ? Compute(V) : Compute(0);
+    }
+  }
+  /// Reads the inputs, all of them before the first is used, and makes the values.
+  template <class Pointers>
+  __device__ __forceinline__ void load(const Pointers &pointers, const typename Spec::Sizes &sizes,
+                                       bool store) {
+    Inputs<typename Spec::PrologueLoads, V, kLast> in[U];
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+      in[u].load(pointers, coord[u], sizes);
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+      runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
+                        pointers, coord[u], sizes);
+  }
+  /// Makes what the second collective works on of the first one's elements.
+  template <class Pointers>
+  __device__ __forceinline__ void between(const typename FirstStats<Spec>::Result &first,
+                                          const Pointers &pointers,
+                                          const typename Spec::Sizes &sizes, bool store) {
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      Inputs<typename Spec::BetweenLoads, V, kLast> in;
+      in.load(pointers, coord[u], sizes);
+      const bool stores = store && valid[u];
+      if constexpr (kBetweenTakesStatistics<Spec>)
+        runBetween<Spec>(typename Spec::BetweenStores{}, in, values[u],
+                         Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
+      else
+        runBetween<Spec>(typename Spec::BetweenStores{}, in, values[u], Statistics<>{}, stores,
+                         pointers, coord[u], sizes);
+    }
+  }
+  /// `second(u)`: the result of the second collective for vector u.
+  template <class Second, class Pointers>
+  __device__ __forceinline__ void epilogue(const typename FirstStats<Spec>::Result &first,
+                                           const Second &second, const Pointers &pointers,
+                                           const typename Spec::Sizes &sizes, bool exists) const {
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      Inputs<typename Spec::EpilogueLoads, V, kLast> in;
+      in.load(pointers, coord[u], sizes);
+      const bool stores = exists && valid[u];
+      if constexpr (!kEpilogueTakesStatistics<Spec>)
+        runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u], Statistics<>{}, stores,
+                          pointers, coord[u], sizes);
+      else if constexpr (!kHasSecond<Spec>)
+        runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u],
+                          Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
+      else
+        runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u],
+                          Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second(u)}, stores,
+                          pointers, coord[u], sizes);
+    }
+  }
+
+  /// The second collective over groups, which no other warp has a part in.  The first of a group's
+  /// lanes runs groupFinish.
+  template <class Pointers>
+  __device__ __forceinline__ void
+  collectGroups(typename SecondStats<Spec>::Result (&results)[U], const Pointers &pointers,
+                const typename Spec::Sizes &sizes, bool exists) {
+    using S = SecondStats<Spec>;
+    constexpr int kLanes = Grouping<Spec>::kLanes, kDepth = Grouping<Spec>::kDepth;
+#pragma unroll
+    for (int group = 0; group < U / kDepth; ++group) {
+      Compute part[kDepth][V];
+      bool all[kDepth];
+#pragma unroll
+      for (int k = 0; k < kDepth; ++k) {
+        all[k] = true;
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          part[k][i] = values[group * kDepth + k][i];
+      }
+      Compute origin = 0;
+      const auto result = collect<S, Team<kLanes>, true, false>(
+          part, all, Compute(kDepth * V), Compute(groupOf<Spec>()), Compute(0), origin, nullptr);
+      applyCollected<S>(part, result, origin);
+#pragma unroll
+      for (int k = 0; k < kDepth; ++k) {
+        results[group * kDepth + k] = result;
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          values[group * kDepth + k][i] = part[k][i];
+      }
+      if (threadIndex() % kLanes == 0 && exists && valid[group * kDepth])
+        runGroupFinish<Spec>(typename Spec::GroupFinishLoads{}, typename Spec::GroupFinishStores{},
+                             Statistics<S>{result}, pointers, coord[group * kDepth], sizes);
+    }
+  }
+};
+
+/// Once per row.
+template <class Spec, class Pointers>
+__device__ __forceinline__ void finishRow(const typename FirstStats<Spec>::Result &first,
+                                          const typename SecondStats<Spec>::Result &second,
+                                          const Pointers &pointers,
+                                          const typename Spec::Coord &row,
+                                          const typename Spec::Sizes &sizes) {
+  using Loads = typename Spec::FinishLoads;
+  using Stores = typename Spec::FinishStores;
+  if constexpr (kHasSecond<Spec> && groupOf<Spec>() == 0)
+    runFinish<Spec, 1, 0>(Loads{}, Stores{},
+                          Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second}, pointers,
+                          row, sizes);
+  else
+    runFinish<Spec, 1, 0>(Loads{}, Stores{}, Statistics<FirstStats<Spec>>{first}, pointers, row,
+                          sizes);
+}
+
+/// A row of no elements has nothing to load and no epilogue, only statistics.
+template <class Spec, class Kept, class Pointers>
+__device__ __forceinline__ void emptyRow(const Pointers &pointers, const Kept &kept,
+                                         typename Spec::Index row,
+                                         const typename Spec::Sizes &sizes) {
+  using Compute = typename Spec::Compute;
+  using First = FirstStats<Spec>;
+  using Second = SecondStats<Spec>;
+  if constexpr (!Spec::FinishStores::kEmpty) {
+    typename Spec::Coord coord{};
+    kept.split(row, coord);
+    finishRow<Spec>(First::result(First::identity(), Compute(0), Compute(Spec::kEpsilon)),
+                    Second::result(Second::identity(), Compute(0), Compute(0)), pointers, coord,
+                    sizes);
+  }
+}
+
+} // namespace detail
+} // namespace swage

@@ -1,0 +1,108 @@
+// Classes Group and Block of row.cuh: the row stays in registers.
+#pragma once
+
+#include "swage/row_parts.cuh"
+#include "swage/slab.cuh"
+
+namespace swage::detail {
+
+template <class Spec, class Pointers>
+__device__ __forceinline__ void rowInRegisters(const Pointers &given,
+                                               const typename Spec::Sizes &sizes) {
+  using Index = typename Spec::Index;
+  using Compute = typename Spec::Compute;
+  using First = FirstStats<Spec>;
+  using Second = SecondStats<Spec>;
+  using Team = RowTeam<Spec>;
+  constexpr bool kGroup = Spec::kClass == RowClass::Group, kStaged = kIsStaged<Spec>;
+  constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
+  constexpr int kRowsPerBlock = Spec::kThreads / T, kBlocks = blocksPerRow<Spec>();
+  static_assert(kGroup ? T <= kWarpSize && powerOfTwoAbove(T) == T && Spec::kThreads % T == 0 &&
+                             kBlocks == 1
+                       : T == Spec::kThreads && T % kWarpSize == 0);
+
+  const auto kept = Spec::kept(sizes);
+  const auto reduced = Spec::reduced(sizes);
+  using Kept = decltype(Spec::kept(sizes));
+  using Reduced = decltype(Spec::reduced(sizes));
+  constexpr bool kAllRows = !kGroup || (Kept::kFixed && Kept::kCount % kRowsPerBlock == 0);
+  constexpr bool kExact = Reduced::kFixed && Reduced::kCount == kBlocks * T * U;
+  constexpr long long kFull = kExact ? T * U : kBlocks == 1 && Reduced::kFixed ? Reduced::kCount : 0;
+  static_assert(!Reduced::kFixed || Reduced::kCount <= kBlocks * T * U, "the row does not fit");
+
+  const Index rows = kept.template count<Index>(), vectors = reduced.template count<Index>();
+  const Index firstRow = static_cast<Index>(blockIndex()) / kBlocks * kRowsPerBlock;
+  const Index wanted = firstRow + static_cast<Index>(threadIndex() / T);
+  const bool exists = kAllRows || wanted < rows;
+  const int thread = threadIndex() % T;
+  const Index firstVector = static_cast<Index>(rankInCluster<kBlocks>()) * (T * U);
+  if constexpr (!Reduced::kFixed)
+    if (vectors == 0) {
+      if (thread == 0 && exists && firstVector == 0)
+        emptyRow<Spec>(given, kept, wanted, sizes);
+      return;
+    }
+  if constexpr (kBlocks > 1)
+    clusterBarrierArrive();
+  typename Spec::Coord row{};
+  kept.split(exists ? wanted : rows - 1, row);
+
+  // The block's elements, if they pass through shared memory: whole rows, or a part of one.
+  constexpr int kPart = Reduced::kFixed && kBlocks == 1 ? int(Reduced::kCount) : T * U;
+  using Slabs = swage::Slabs<Spec::kThreads, kRowsPerBlock * kPart * V>;
+  constexpr int kExchange = exchangeBytes<Spec>();
+  constexpr int kBytes = (kStaged ? Slabs::template bytesOf<Pointers>() : 0) + kExchange;
+  char *const storage = arenaOf<kBytes>();
+  char *const exchange = storage + (kBytes - kExchange);
+  Pointers pointers = given;
+  [[maybe_unused]] typename Spec::Coord slab{};
+  [[maybe_unused]] int slabElements = 0;
+  if constexpr (kStaged) {
+    kept.split(firstRow, slab);
+    slab = vectorOfRow<Spec>(slab, reduced, firstVector < vectors ? firstVector : 0);
+    const Index rowsHere = rows - firstRow < kRowsPerBlock ? rows - firstRow : kRowsPerBlock;
+    const Index left = vectors - firstVector;
+    const Index vectorsHere = kBlocks == 1 ? vectors : left < 0 ? 0 : left < T * U ? left : T * U;
+    slabElements = static_cast<int>(rowsHere * vectorsHere) * V;
+    Slabs::load(pointers, given, storage, slab, slabElements, sizes);
+    copyAsyncWait<0>();
+    barrier();
+  }
+
+  RowChunk<Spec> chunk;
+  chunk.template place<kFull>(row, reduced, firstVector, thread);
+  chunk.load(pointers, sizes, exists);
+
+  const auto total = static_cast<Compute>(vectors) * Compute(V);
+  Compute origin = 0;
+  const auto first = collect<First, Team, kExact, true>(chunk.values, chunk.valid, chunk.count,
+                                                        total, Compute(Spec::kEpsilon), origin,
+                                                        exchange);
+  applyCollected<First>(chunk.values, first, origin);
+  [[maybe_unused]] typename Second::Result second[groupOf<Spec>() == 0 ? 1 : U] = {};
+  if constexpr (kHasSecond<Spec>) {
+    chunk.between(first, pointers, sizes, exists);
+    if constexpr (groupOf<Spec>() == 0) {
+      second[0] = collect<Second, Team, kExact, false>(chunk.values, chunk.valid, chunk.count,
+                                                       total, Compute(0), origin,
+                                                       exchange + firstExchangeBytes<Spec>());
+      applyCollected<Second>(chunk.values, second[0], origin);
+    } else {
+      chunk.collectGroups(second, pointers, sizes, exists);
+    }
+  }
+
+  if constexpr (!Spec::FinishStores::kEmpty)
+    if (thread == 0 && exists && firstVector == 0)
+      finishRow<Spec>(first, second[0], pointers, row, sizes);
+  if constexpr (!Spec::EpilogueStores::kEmpty)
+    chunk.epilogue(
+        first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, pointers, sizes,
+        exists);
+  if constexpr (kStaged) {
+    barrier();
+    Slabs::store(given, pointers, slab, slabElements, sizes);
+  }
+}
+
+} // namespace swage::detail

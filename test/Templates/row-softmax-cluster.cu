@@ -1,0 +1,60 @@
+// Hand-written Spec: softmax of 9999-column f32 rows with the statistics, a cluster of four blocks
+// per row, which passes through their shared memory.
+#include "swage/row.cuh"
+namespace {
+struct Spec {
+  using Index = int;
+  using Compute = float;
+  static constexpr auto kCollective = swage::Collective::Softmax;
+  static constexpr auto kClass = swage::RowClass::Block;
+  static constexpr double kEpsilon = 0.0;
+  static constexpr int kThreads = 224;
+  static constexpr int kThreadsPerRow = 224;
+  static constexpr int kVector = 1;
+  static constexpr int kVectorsPerThread = 12;
+  static constexpr int kBlocksPerRow = 4;
+  static constexpr bool kStaged = true;
+  struct Sizes {
+    Index s0;
+  };
+  static __device__ auto kept(const Sizes &sizes) { return swage::extents(sizes.s0); }
+  static __device__ auto reduced(const Sizes &sizes) {
+    return swage::extents(swage::Fixed<9999>{});
+  }
+  using Coord = swage::Coord<Index, 2>;
+
+  struct X : swage::Input<float, swage::Access::Staged> { // %x : tensor<?x9999xf32>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 9999 + d[1];
+    }
+  };
+  struct Y : swage::Output<float, swage::Access::Staged> { // tensor<?x9999xf32>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 9999 + d[1];
+    }
+  };
+  struct Max : swage::Output<float> { // tensor<?xf32>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0]; }
+  };
+  struct Sum : swage::Output<float> { // tensor<?xf32>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0]; }
+  };
+
+  using PrologueLoads = swage::List<X>;
+  using PrologueStores = swage::List<>;
+  static __device__ float prologue(float x) { return x; }
+  using EpilogueLoads = swage::List<>;
+  using EpilogueStores = swage::List<Y>;
+  static __device__ void epilogue(float element, float &y) { y = element; }
+  using FinishLoads = swage::List<>;
+  using FinishStores = swage::List<Max, Sum>;
+  static __device__ void finish(float maximum, float total, float &max, float &sum) {
+    max = maximum;
+    sum = total;
+  }
+};
+} // namespace
+extern "C" __global__ void __launch_bounds__(Spec::kThreads)
+    row_softmax_cluster(const float *x, float *y, float *max, float *sum, Spec::Sizes sizes) {
+  swage::row<Spec>(swage::Bind<Spec::X, Spec::Y, Spec::Max, Spec::Sum>{x, y, max, sum}, sizes);
+}
