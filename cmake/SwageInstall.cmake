@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS swage swage_runtime EXPORT SwageTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT libraries NAMELINK_COMPONENT development)
 if(SWAGE_BUILD_TOOLS)
-  install(TARGETS swage-cache swage-doctor swage-opt swage-run swage-sim swage-translate
+  install(TARGETS swage-bench swage-cache swage-doctor swage-opt swage-run swage-sim swage-translate
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endif()
 

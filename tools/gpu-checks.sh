@@ -30,7 +30,7 @@ recorded=$build/wrappers.rec
 check wrappers "$tests" wrappers --root="$root" $([ -e "$recorded" ] && echo "--recorded=$recorded --seeds=1")
 check random "$tests" random "$seeds"
 check latency "$tests" latency
-check bench "$tests" bench --json="$out/swage.json"
+check bench "$(find_tool swage-bench)" --json="$out/swage.json" --svg="$out/swage.svg"
 for model in gpt2_block llama_block; do
   check "$model" "$run" "$root/examples/$model.mlir" --check --benchmark --json "$out/$model.json"
 done

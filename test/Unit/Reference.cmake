@@ -12,6 +12,12 @@ add_executable(swage-reference-tests
 swage_target(swage-reference-tests)
 target_compile_definitions(swage-reference-tests PRIVATE
   SWAGE_OPS_TD="${PROJECT_SOURCE_DIR}/include/swage/Dialect/Swage/IR/SwageOps.td")
-target_include_directories(swage-reference-tests PRIVATE "${PROJECT_SOURCE_DIR}/tools/swage-run")
+target_include_directories(swage-reference-tests PRIVATE "${PROJECT_SOURCE_DIR}/tools/harness")
 target_link_libraries(swage-reference-tests PRIVATE SwageReference SwageSupport MLIRParser GTest::gtest_main)
 add_test(NAME swage-reference-tests COMMAND swage-reference-tests)
+
+# What swage-bench is made of, beside the GPU.
+add_executable(swage-bench-tests ${CMAKE_CURRENT_LIST_DIR}/BenchTest.cpp)
+swage_target(swage-bench-tests)
+target_link_libraries(swage-bench-tests PRIVATE SwageHarness GTest::gtest_main)
+add_test(NAME swage-bench-tests COMMAND swage-bench-tests)

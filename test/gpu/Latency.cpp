@@ -4,7 +4,7 @@
 // first compile; the disk cache in a second process; and one launch.
 //
 //===----------------------------------------------------------------------===//
-#include "BenchCases.h"
+#include "CaseGraphs.h"
 #include "Modes.h"
 
 #include "swage/Codegen/TemplateLibrary.h"

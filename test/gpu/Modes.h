@@ -16,10 +16,6 @@ struct WrapperOptions {
 /// The kernels of test/Wrappers and test/Simt/Kernels on the GPU.  Returns the number of failures.
 int runWrappers(const WrapperOptions &options);
 
-/// Times the families of bench/peers.py ("copy", "ln", ...; none: all) and writes records.
-Status runBench(const Device &device, const std::vector<std::string> &groups,
-                const std::string &json, bool check);
-
 /// Cold compile, disk cache and launch of the LayerNorm kernel. `self`: this executable.
 Status runLatency(const Device &device, const std::string &self);
 /// What the second process of runLatency does.

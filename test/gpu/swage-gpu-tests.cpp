@@ -2,7 +2,6 @@
 //
 //   swage-gpu-tests random [COUNT [FIRST]] [--threads=N]
 //   swage-gpu-tests compile [COUNT [FIRST]]: the same graphs, without a GPU
-//   swage-gpu-tests bench [copy pointwise reduce ln softmax permute] [--check] [--json=FILE]
 //   swage-gpu-tests latency
 //   swage-gpu-tests wrappers [--root=DIR] [--recorded=FILE] [--seeds=N] [--only=PART]
 //       the kernels of test/Wrappers against what `swage-simt-tests record` has kept, or the
@@ -27,7 +26,6 @@ using namespace swage;
 static int usage() {
   std::fputs(
       "usage: swage-gpu-tests random [COUNT [FIRST]] [--threads=N]\n"
-      "       swage-gpu-tests bench [FAMILY...] [--check] [--json=FILE]\n"
       "       swage-gpu-tests latency\n"
       "       swage-gpu-tests wrappers [--root=DIR] [--recorded=FILE] [--seeds=N] [--only=PART]\n"
       "       swage-gpu-tests compile [COUNT [FIRST]]\n",
@@ -44,16 +42,10 @@ static int report(const Status &status) {
 
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc), plain;
-  std::string json;
   test::WrapperOptions wrappers;
-  bool check = false;
   unsigned threads = 16;
   for (const std::string &word : words) {
-    if (word.compare(0, 7, "--json=") == 0)
-      json = word.substr(7);
-    else if (word == "--check")
-      check = true;
-    else if (word.compare(0, 10, "--threads=") == 0)
+    if (word.compare(0, 10, "--threads=") == 0)
       threads = unsigned(std::max(1, std::atoi(word.c_str() + 10)));
     else if (word.compare(0, 7, "--root=") == 0)
       wrappers.root = word.substr(7);
@@ -96,8 +88,6 @@ int main(int argc, char **argv) {
     wrappers.threads = threads;
     return test::runWrappers(wrappers) == 0 ? 0 : 1;
   }
-  if (mode == "bench")
-    return report(test::runBench(*device, plain, json, check));
   if (mode == "latency")
     return report(test::runLatency(*device, "/proc/self/exe"));
   if (mode == "latency-child" && plain.size() == 1)

@@ -338,6 +338,8 @@ Status Runner::timeKernels() {
   auto bench = Benchmark::create(*device);
   if (!bench)
     return bench.takeError();
+  Conditions conditions;
+  conditions.misalign = offset;
   for (size_t i = 0; i < layout->launches.size(); ++i) {
     const LaunchInfo &launch = layout->launches[i];
     seconds.push_back(0);
@@ -351,15 +353,17 @@ Status Runner::timeKernels() {
     std::vector<TensorType> types;
     for (const LaunchTensor &tensor : launch.inputs)
       types.push_back(tensor.type);
-    auto time = bench->seconds(*single, types);
-    if (!time)
-      return time.takeError();
-    auto copy = bench->copySeconds(launch.bytesMoved);
-    if (!copy)
-      return copy.takeError();
-    seconds[i] = *time;
-    shares[i] = *copy / *time;
-    wholeSeconds += *time;
+    uint64_t written = 0;
+    for (const LaunchTensor &tensor : launch.outputs)
+      written += tensor.type.bytes();
+    written = std::min(written, launch.bytesMoved);
+    auto measured =
+        bench->measure(*single, types, {{launch.bytesMoved - written, written}}, conditions);
+    if (!measured)
+      return measured.takeError();
+    seconds[i] = measured->seconds;
+    shares[i] = measured->share();
+    wholeSeconds += seconds[i];
   }
   return {};
 }

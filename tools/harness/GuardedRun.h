@@ -5,8 +5,8 @@
 // the access itself.
 //
 //===----------------------------------------------------------------------===//
-#ifndef SWAGE_TOOLS_SWAGE_RUN_GUARDEDRUN_H
-#define SWAGE_TOOLS_SWAGE_RUN_GUARDEDRUN_H
+#ifndef SWAGE_TOOLS_HARNESS_GUARDEDRUN_H
+#define SWAGE_TOOLS_HARNESS_GUARDEDRUN_H
 
 #include "swage/JIT/Program.h"
 #include "swage/Reference/GuardBands.h"
@@ -46,4 +46,4 @@ Expected<std::vector<reference::Tensor>> runTwice(const Device &device, const Pl
 
 } // namespace swage
 
-#endif // SWAGE_TOOLS_SWAGE_RUN_GUARDEDRUN_H
+#endif // SWAGE_TOOLS_HARNESS_GUARDEDRUN_H

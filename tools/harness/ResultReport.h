@@ -1,6 +1,6 @@
 //===- ResultReport.h - A result over all input families ------------------===//
-#ifndef SWAGE_TOOLS_SWAGE_RUN_RESULTREPORT_H
-#define SWAGE_TOOLS_SWAGE_RUN_RESULTREPORT_H
+#ifndef SWAGE_TOOLS_HARNESS_RESULTREPORT_H
+#define SWAGE_TOOLS_HARNESS_RESULTREPORT_H
 
 #include "swage/Reference/Acceptance.h"
 #include "swage/Support/Text.h"
@@ -47,4 +47,4 @@ struct ResultReport {
 
 } // namespace swage
 
-#endif // SWAGE_TOOLS_SWAGE_RUN_RESULTREPORT_H
+#endif // SWAGE_TOOLS_HARNESS_RESULTREPORT_H

@@ -1,6 +1,6 @@
 //===- Table.h - Aligned columns ------------------------------------------===//
-#ifndef SWAGE_TOOLS_SWAGE_RUN_TABLE_H
-#define SWAGE_TOOLS_SWAGE_RUN_TABLE_H
+#ifndef SWAGE_TOOLS_HARNESS_TABLE_H
+#define SWAGE_TOOLS_HARNESS_TABLE_H
 
 #include <cstdio>
 #include <string>
@@ -38,4 +38,4 @@ private:
 
 } // namespace swage
 
-#endif // SWAGE_TOOLS_SWAGE_RUN_TABLE_H
+#endif // SWAGE_TOOLS_HARNESS_TABLE_H

@@ -1,0 +1,263 @@
+//===- Benchmark.cpp - Times of plans -------------------------------------===//
+
+#include "Benchmark.h"
+#include "GuardedRun.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+using namespace swage;
+
+static constexpr uint64_t kPlace = 256; ///< that each tensor of a measurement is aligned to
+
+Expected<Benchmark> Benchmark::create(const Device &device) {
+  auto stream = device.createStream();
+  if (!stream)
+    return stream.takeError();
+  return Benchmark(device, std::move(*stream));
+}
+
+/// Memory for what is used of the arena, with random elements of `content`'s type.
+Status Benchmark::provide(Arena &arena, const TensorType *content) {
+  if (arena.buffer && arena.buffer->size() >= arena.used)
+    return {};
+  arena.buffer.reset();
+  auto available = device.freeMemory();
+  if (!available)
+    return available.takeError();
+  if (arena.used > *available)
+    return makeError(Stage::Run,
+                     fmt::format("the buffers need {} bytes; {} are free", arena.used, *available));
+  auto buffer = device.allocate(size_t(arena.used));
+  if (!buffer)
+    return buffer.takeError();
+  arena.buffer = std::move(*buffer);
+  if (!content)
+    return {};
+  TensorType chunk = *content;
+  chunk.shape = {1 << 22};
+  auto random = makeInput(chunk, reference::InputFamily::Dense, 1, 0);
+  if (!random)
+    return random.takeError();
+  uint64_t bytes = uint64_t(random->bytes());
+  for (uint64_t done = 0; done < arena.used; done += bytes)
+    if (Status copied = arena.buffer->copyFrom(
+            random->data(), size_t(std::min(bytes, arena.used - done)), size_t(done));
+        !copied)
+      return copied;
+  return {};
+}
+
+Expected<std::vector<Benchmark::Set>> Benchmark::makeSets(const Candidate &candidate,
+                                                          const Conditions &conditions) {
+  const Plan &plan = candidate.plan;
+  uint64_t inputBytes = 0;
+  for (const BufferSpec &buffer : plan.inputs())
+    inputBytes += buffer.bytes;
+  uint64_t cache = std::max<uint64_t>(60 << 20, uint64_t(device.properties().l2Bytes));
+  uint64_t wanted = (3 * cache + inputBytes) / std::max<uint64_t>(inputBytes, 1);
+  uint64_t count = std::max<uint64_t>(2, std::min<uint64_t>(64, wanted));
+
+  // Places first, then memory, then addresses: an arena moves when it grows.
+  for (auto &[element, arena] : arenas)
+    arena.used = 0;
+  auto place = [&](const std::string &element, uint64_t bytes) {
+    uint64_t &used = arenas[element].used;
+    uint64_t offset = used;
+    used += llvm::alignTo(bytes + uint64_t(candidate.misalign), kPlace) + kPlace;
+    return offset;
+  };
+  std::vector<uint64_t> inputPlaces, outputPlaces, workspaces;
+  for (uint64_t i = 0; i < count; ++i) {
+    for (size_t j = 0; j < plan.inputs().size(); ++j)
+      inputPlaces.push_back(place(candidate.inputs[j].element, plan.inputs()[j].bytes));
+    if (i != 0 && conditions.reuseOutputs)
+      continue;
+    for (const BufferSpec &output : plan.outputs())
+      outputPlaces.push_back(place("", output.bytes));
+    workspaces.push_back(place("", plan.workspaceBytes()));
+  }
+  for (const TensorType &input : candidate.inputs)
+    if (Status provided = provide(arenas[input.element], &input); !provided)
+      return provided.takeError();
+  if (Status provided = provide(arenas[""], nullptr); !provided)
+    return provided.takeError();
+
+  auto address = [&](const std::string &element, uint64_t offset) {
+    return static_cast<char *>(arenas[element].buffer->data()) + offset;
+  };
+  std::vector<Set> sets(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t written = conditions.reuseOutputs ? 0 : i;
+    for (size_t j = 0; j < plan.inputs().size(); ++j)
+      sets[i].inputs.push_back(
+          address(candidate.inputs[j].element, inputPlaces[i * plan.inputs().size() + j]) +
+          candidate.misalign);
+    for (size_t j = 0; j < plan.outputs().size(); ++j)
+      sets[i].outputs.push_back(address("", outputPlaces[written * plan.outputs().size() + j]) +
+                                candidate.misalign);
+    sets[i].workspace = address("", workspaces[written]);
+  }
+  return sets;
+}
+
+Expected<double> Benchmark::replay(const GraphExec &graph) {
+  auto start = device.createEvent(), stop = device.createEvent();
+  if (!start || !stop)
+    return (start ? stop : start).takeError();
+  if (Status recorded = start->record(stream.handle()); !recorded)
+    return recorded.takeError();
+  if (Status launched = graph.launch(stream.handle()); !launched)
+    return launched.takeError();
+  if (Status recorded = stop->record(stream.handle()); !recorded)
+    return recorded.takeError();
+  if (Status done = stream.synchronize(); !done)
+    return done.takeError();
+  auto elapsed = stop->elapsedSince(*start);
+  if (!elapsed)
+    return elapsed.takeError();
+  return double(*elapsed) * 1e-3;
+}
+
+Expected<Benchmark::Replay> Benchmark::capture(const Candidate &candidate,
+                                               const std::vector<Set> &sets,
+                                               const Conditions &conditions) {
+  constexpr double kTargetSeconds = 0.1; // of all rounds
+  auto launchAll = [&]() -> Status {
+    for (const Set &set : sets)
+      if (Status launched = candidate.plan.launch(stream.handle(), set.inputs.data(),
+                                                  set.outputs.data(), set.workspace);
+          !launched)
+        return launched;
+    return {};
+  };
+  if (Status launched = launchAll(); !launched)
+    return launched.takeError();
+  if (Status done = stream.synchronize(); !done)
+    return done.takeError();
+  if (Status begun = stream.beginCapture(); !begun)
+    return begun.takeError();
+  Status launched = launchAll();
+  auto graph = stream.endCapture();
+  if (!launched)
+    return launched.takeError();
+  if (!graph)
+    return graph.takeError();
+  auto exec = graph->instantiate();
+  if (!exec)
+    return exec.takeError();
+  Replay result{std::move(*exec), sets.size(), 0};
+  double last = 0;
+  for (int warm = 0; warm < 3; ++warm) {
+    auto time = replay(result.graph);
+    if (!time)
+      return time.takeError();
+    last = *time;
+  }
+  double wanted = kTargetSeconds / std::max(1, conditions.rounds) / std::max(last, 1e-6);
+  result.repetitions = int(std::clamp(wanted, 5.0, 200.0));
+  return result;
+}
+
+static double medianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+Expected<double> Benchmark::median(const Replay &measured) {
+  std::vector<double> times;
+  for (int i = 0; i < measured.repetitions; ++i) {
+    auto time = replay(measured.graph);
+    if (!time)
+      return time;
+    times.push_back(*time / double(measured.launches));
+  }
+  return medianOf(std::move(times));
+}
+
+/// Of each candidate, over rounds in which they take turns.
+Expected<std::vector<double>> Benchmark::medians(const std::vector<Candidate> &candidates,
+                                                 const Conditions &conditions) {
+  // An arena that grows for one of them moves the others': the first time makes room.
+  for (const Candidate &candidate : candidates)
+    if (auto sets = makeSets(candidate, conditions); !sets)
+      return sets.takeError();
+  std::vector<Replay> replays;
+  for (const Candidate &candidate : candidates) {
+    auto sets = makeSets(candidate, conditions);
+    if (!sets)
+      return sets.takeError();
+    auto captured = capture(candidate, *sets, conditions);
+    if (!captured)
+      return captured.takeError();
+    replays.push_back(std::move(*captured));
+  }
+  std::vector<std::vector<double>> times(candidates.size());
+  for (int round = 0; round < std::max(1, conditions.rounds); ++round)
+    for (size_t i = 0; i < replays.size(); ++i) {
+      auto time = median(replays[i]);
+      if (!time)
+        return time.takeError();
+      times[i].push_back(*time);
+    }
+  std::vector<double> results;
+  for (std::vector<double> &ofOne : times)
+    results.push_back(medianOf(std::move(ofOne)));
+  return results;
+}
+
+/// Which shape of stream is the fastest depends on the size: one measurement for each power of two.
+Expected<Benchmark::Candidate> Benchmark::fastestStream(const Traffic &traffic,
+                                                        const Conditions &conditions) {
+  auto make = [&](StreamShape shape) -> Expected<Candidate> {
+    auto plan = streams.plan(shape, traffic.bytes());
+    if (!plan)
+      return plan.takeError();
+    TensorType words{"f32", 4, {int64_t(plan->inputs()[0].bytes / 4)}};
+    return Candidate{*plan, {words}, 0};
+  };
+  std::vector<StreamShape> shapes = Streams::shapesFor(traffic);
+  std::tuple key(shapes.front(), llvm::Log2_64(std::max<uint64_t>(1, traffic.bytes())),
+                 conditions.reuseOutputs);
+  if (auto found = fastest.find(key); found != fastest.end())
+    return make(found->second);
+  std::vector<Candidate> candidates;
+  for (StreamShape shape : shapes) {
+    auto candidate = make(shape);
+    if (!candidate)
+      return candidate.takeError();
+    candidates.push_back(std::move(*candidate));
+  }
+  Conditions few = conditions;
+  few.rounds = 3;
+  auto times = medians(candidates, few);
+  if (!times)
+    return times.takeError();
+  size_t best = size_t(std::min_element(times->begin(), times->end()) - times->begin());
+  fastest[key] = shapes[best];
+  return std::move(candidates[best]);
+}
+
+Expected<Measurement> Benchmark::measure(const Plan &plan, const std::vector<TensorType> &inputs,
+                                         const std::vector<Traffic> &traffic,
+                                         const Conditions &conditions) {
+  std::vector<Candidate> candidates;
+  for (const Traffic &one : traffic) {
+    auto candidate = fastestStream(one, conditions);
+    if (!candidate)
+      return candidate.takeError();
+    candidates.push_back(std::move(*candidate));
+  }
+  candidates.push_back({plan, inputs, conditions.misalign});
+  auto times = medians(candidates, conditions);
+  if (!times)
+    return times.takeError();
+  Measurement measurement;
+  measurement.seconds = times->back();
+  times->pop_back();
+  for (double time : *times)
+    measurement.streamSeconds += time;
+  return measurement;
+}

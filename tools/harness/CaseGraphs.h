@@ -1,0 +1,52 @@
+//===- CaseGraphs.h - The graphs that are measured ------------------------===//
+//
+// Families of operations at given shapes, as modules.  Family and case names are those that records
+// are joined by: bench/peers.py and tools/swage-bench/torch_peers.py write the same.
+//
+//===----------------------------------------------------------------------===//
+#ifndef SWAGE_TOOLS_HARNESS_CASEGRAPHS_H
+#define SWAGE_TOOLS_HARNESS_CASEGRAPHS_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace swage {
+
+struct BenchCase {
+  std::string family, name;
+  std::string text; ///< a module with @main; empty: that of `file`
+  std::string file; ///< of a whole graph
+  /// That rates are given in: what every implementation moves.  0: all inputs and results.
+  uint64_t countedBytes = 0;
+  uint64_t needlessBytes = 0; ///< of the inputs: elements that no result depends on
+  std::vector<int64_t> shape; ///< of the first input
+  std::vector<int64_t> permutation;
+  std::string element;
+  int64_t offset = 0; ///< elements that every tensor starts after an aligned address
+  bool torch = false; ///< the sweep asks for torch.compile on this one
+};
+
+/// Families over rows x length: layernorm, rmsnorm, softmax, ...
+const std::vector<std::string_view> &rowFamilies();
+/// Bytes that a row of a family moves, for each byte of one row.
+int64_t streamsOf(std::string_view family);
+BenchCase rowCase(const std::string &family, int64_t rows, int64_t length,
+                  const std::string &element);
+/// "mask_softmax" or "causal_softmax" over scores of [batch, heads, length, length].
+BenchCase maskedSoftmaxCase(const std::string &family, int64_t batch, int64_t heads, int64_t length,
+                            const std::string &element);
+BenchCase permuteCase(const std::vector<int64_t> &shape, const std::vector<int64_t> &permutation,
+                      const std::string &element);
+BenchCase copyCase(int64_t megabytes);
+
+/// What peers.py measures, by its names of groups: copy, pointwise, reduce, ln, softmax, permute.
+const std::vector<std::string_view> &peerGroups();
+std::vector<BenchCase> peerCases(std::string_view group);
+
+/// A LayerNorm with gamma and beta.
+std::string layerNormText(int64_t rows, int64_t length, const std::string &element);
+
+} // namespace swage
+
+#endif // SWAGE_TOOLS_HARNESS_CASEGRAPHS_H

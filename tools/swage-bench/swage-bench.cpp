@@ -1,0 +1,347 @@
+//===- swage-bench.cpp - Families, sweeps and graphs beside a copy --------===//
+//
+//   swage-bench                                       what bench/peers.py measures
+//   swage-bench ln softmax --json=swage.json          two groups of it
+//   swage-bench --case='layernorm bytes=256M cols=1..300000/60 bf16' --svg=sweep.svg
+//   swage-bench --cases=FILE model.mlir               what a file says (CaseFile.h), and a graph
+//
+// Each case takes turns with a plain kernel that reads and writes the same bytes; the share is that
+// kernel's time over the case's.  Exit code 0: every case was measured, and right if it was
+// checked.
+//
+//===----------------------------------------------------------------------===//
+#include "CaseFile.h"
+#include "Judge.h"
+#include "Records.h"
+
+#include "swage/Simt/Simulator.h"
+#include "swage/Support/Text.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+using namespace swage;
+namespace cl = llvm::cl;
+
+//===----------------------------------------------------------------------===//
+// Command line
+//===----------------------------------------------------------------------===//
+
+static cl::OptionCategory category("swage-bench options");
+static cl::list<std::string>
+    what(cl::Positional, cl::desc("[copy|pointwise|reduce|ln|softmax|permute|FILE.mlir...]"),
+         cl::cat(category));
+static cl::list<std::string> caseLines("case", cl::desc("a line of a case file; repeat for more"),
+                                       cl::cat(category));
+static cl::list<std::string> caseFiles("cases", cl::desc("a file of cases; repeat for more"),
+                                       cl::cat(category));
+static cl::opt<std::string> filter("filter", cl::desc("only cases with this in family or name"),
+                                   cl::cat(category));
+static cl::opt<std::string> jsonFile("json", cl::desc("file for the records"), cl::cat(category));
+static cl::opt<std::string> svgFile("svg", cl::desc("file for a plot of the shares"),
+                                    cl::cat(category));
+static cl::opt<std::string> listFile("list",
+                                     cl::desc("file for the cases themselves, which "
+                                              "torch_peers.py reads; nothing is measured"),
+                                     cl::cat(category));
+static cl::opt<bool> check("check", cl::desc("judge the results against the f64 reference"),
+                           cl::cat(category));
+static cl::opt<uint64_t> checkLimit("check-limit",
+                                    cl::desc("elements beyond which a case is not judged (default "
+                                             "2^24): the reference is slow"),
+                                    cl::init(1 << 24), cl::cat(category));
+static cl::opt<int> rounds("rounds", cl::desc("in which the copy and the case take turns"),
+                           cl::init(5), cl::cat(category));
+static cl::opt<std::string>
+    outputs("outputs",
+            cl::desc("reuse (default): one set of outputs, as a framework's "
+                     "allocator gives; rotate: as many as of inputs"),
+            cl::init("reuse"), cl::cat(category));
+static cl::opt<std::string> deviceName("device",
+                                       cl::desc("gpu (default); sim: the simulator, which judges "
+                                                "and does not time"),
+                                       cl::init("gpu"), cl::cat(category));
+
+//===----------------------------------------------------------------------===//
+// One case
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Bench {
+public:
+  Status chooseDevice();
+  Status prepare();
+  /// Measures a case and prints its line.
+  Status run(const BenchCase &one);
+
+  std::vector<Record> records;
+  std::optional<Device> device;
+
+private:
+  Expected<Executable> compile(const BenchCase &one, std::optional<Program> &program) const;
+
+  std::shared_ptr<const KernelCompiler> compiler; ///< null: NVRTC
+  std::optional<Benchmark> benchmark;             ///< none: nothing is timed
+};
+} // namespace
+
+Status Bench::chooseDevice() {
+  if (deviceName == "gpu") {
+    auto opened = Device::open();
+    if (!opened)
+      return opened.takeError();
+    device = *opened;
+    return {};
+  }
+  if (deviceName != "sim")
+    return makeError(Stage::Input, fmt::format("--device is '{}'; needed: gpu or sim",
+                                               printable(deviceName.getValue())));
+  auto found = simt::simulatorCompiler({});
+  if (!found)
+    return found.takeError();
+  auto opened = simt::openSimulator({}, "sm_90a");
+  if (!opened)
+    return opened.takeError();
+  compiler = *found;
+  device = *opened;
+  return {};
+}
+
+Status Bench::prepare() {
+  if (Status chosen = chooseDevice(); !chosen)
+    return chosen;
+  if (device->driver().isSimulator()) {
+    std::printf("no times: those of the simulator would mean nothing\n");
+    return {};
+  }
+  auto created = Benchmark::create(*device);
+  if (!created)
+    return created.takeError();
+  benchmark.emplace(std::move(*created));
+  std::printf("%s, median of %d rounds, outputs %s\n%-16s %-44s %10s %8s %6s %10s %8s  %s\n",
+              device->properties().name.c_str(), int(rounds),
+              outputs == "reuse" ? "reused" : "rotating", "family", "case", "us", "GB/s", "share",
+              "copy us", "over us", "schedule");
+  return {};
+}
+
+Expected<Executable> Bench::compile(const BenchCase &one, std::optional<Program> &program) const {
+  std::string text = one.text;
+  if (text.empty()) {
+    auto read = readFile(one.file);
+    if (!read)
+      return read.takeError();
+    text = std::move(*read);
+  }
+  ParseOptions parsing;
+  parsing.filename = one.file.empty() ? one.family : one.file;
+  auto parsed = Program::parse(text, parsing);
+  if (!parsed)
+    return parsed.takeError();
+  program = *parsed;
+  for (const TensorType &type : program->inputs())
+    if (!type.isStatic())
+      return makeError(Stage::Input,
+                       fmt::format("an argument is {}; needed: static shapes", type.str()));
+  CompileOptions options;
+  options.arch = device->properties().arch;
+  options.compiler = compiler;
+  if (int64_t bytes =
+          one.offset * (program->inputs().empty() ? 0 : program->inputs()[0].elementBytes))
+    options.alignment = {std::min<int64_t>(16, bytes & -bytes)};
+  return program->compile(options);
+}
+
+/// The bytes that a case must move, one stream for each kernel of a whole graph.
+static std::vector<Traffic> trafficOf(const BenchCase &one, const Layout &layout) {
+  if (!one.file.empty()) {
+    std::vector<Traffic> all;
+    for (const LaunchInfo &launch : layout.launches) {
+      uint64_t written = 0;
+      for (const LaunchTensor &output : launch.outputs)
+        written += output.type.bytes();
+      written = std::min(written, launch.bytesMoved);
+      if (launch.blocks != 0)
+        all.push_back({launch.bytesMoved - written, written});
+    }
+    return all;
+  }
+  Traffic traffic;
+  for (const TensorType &input : layout.inputs)
+    traffic.read += input.bytes();
+  for (const TensorType &result : layout.results)
+    traffic.written += result.bytes();
+  traffic.read -= std::min(traffic.read, one.needlessBytes);
+  return {traffic};
+}
+
+/// "#swage.row_schedule<kind = group, index = 32>" as "kind=group index=32".
+static std::string compact(const std::string &schedule) {
+  size_t open = schedule.find('<'), close = schedule.rfind('>');
+  std::string result;
+  for (size_t i = open == std::string::npos ? 0 : open + 1; i < std::min(close, schedule.size());
+       ++i) {
+    char c = schedule[i];
+    bool besideEquals = c == ' ' && (schedule[i + 1] == '=' || schedule[i - 1] == '=');
+    if (c != ',' && !besideEquals)
+      result += c;
+  }
+  return result;
+}
+
+Status Bench::run(const BenchCase &one) {
+  std::optional<Program> program;
+  auto executable = compile(one, program);
+  if (!executable)
+    return executable.takeError();
+  std::vector<Dims> dims;
+  for (const TensorType &type : program->inputs())
+    dims.push_back(type.shape);
+  auto layout = executable->layout(dims);
+  if (!layout)
+    return layout.takeError();
+  auto plan = executable->plan(*device, dims);
+  if (!plan)
+    return plan.takeError();
+  Conditions conditions;
+  conditions.rounds = rounds;
+  conditions.reuseOutputs = outputs == "reuse";
+  conditions.misalign = layout->inputs.empty() ? 0 : one.offset * layout->inputs[0].elementBytes;
+
+  Record record;
+  record.family = one.family;
+  record.caseName = one.name;
+  record.element = one.element;
+  if (one.shape.size() == 2 && one.permutation.empty()) {
+    record.rows = one.shape[0];
+    record.length = one.shape[1];
+  }
+  std::vector<Traffic> traffic = trafficOf(one, *layout);
+  for (const Traffic &part : traffic)
+    record.neededBytes += part.bytes();
+  record.bytes = one.countedBytes ? one.countedBytes : record.neededBytes;
+  for (const KernelInfo &kernel : executable->kernels(layout->indexBits)) {
+    ++record.kernels;
+    record.schedule += (record.schedule.empty() ? "" : "; ") + compact(kernel.schedule);
+  }
+  uint64_t elements = 0;
+  for (const auto &types : {layout->inputs, layout->results})
+    for (const TensorType &type : types)
+      elements += type.bytes() / uint64_t(std::max<int64_t>(1, type.elementBytes));
+  if (check && elements <= checkLimit) {
+    auto judge = Judge::create(*program, *executable, *layout);
+    if (!judge)
+      return judge.takeError();
+    if (Status right = judge->check(*device, *plan, *layout, conditions.misalign); !right)
+      return right;
+    record.checked = true;
+  }
+  std::string checked = !check ? "" : record.checked ? "accepted  " : "not judged  ";
+  if (!benchmark) {
+    std::printf("%-16s %-44s %s%s\n", one.family.c_str(), one.name.c_str(), checked.c_str(),
+                record.schedule.c_str());
+    return {};
+  }
+  auto measured = benchmark->measure(*plan, program->inputs(), traffic, conditions);
+  if (!measured)
+    return measured.takeError();
+  record.time = *measured;
+  std::printf("%-16s %-44s %10.2f %8.0f %6.3f %10.2f %+8.2f  %s%s\n", one.family.c_str(),
+              one.name.c_str(), record.time.seconds * 1e6, record.bytesPerSecond() / 1e9,
+              record.time.share(), record.time.streamSeconds * 1e6,
+              (record.time.seconds - record.time.streamSeconds) * 1e6, checked.c_str(),
+              record.kernels > 1 ? fmt::format("{} kernels", record.kernels).c_str()
+                                 : record.schedule.c_str());
+  records.push_back(std::move(record));
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// All cases
+//===----------------------------------------------------------------------===//
+
+static Expected<std::vector<BenchCase>> chooseCases() {
+  std::vector<BenchCase> cases;
+  auto add = [&](Expected<std::vector<BenchCase>> more) -> Status {
+    if (!more)
+      return more.takeError();
+    cases.insert(cases.end(), more->begin(), more->end());
+    return {};
+  };
+  for (const std::string &file : caseFiles) {
+    auto text = readFile(file);
+    if (!text)
+      return text.takeError();
+    if (Status added = add(parseCases(*text, file)); !added)
+      return added.takeError();
+  }
+  for (const std::string &line : caseLines)
+    if (Status added = add(parseCases(line, "--case")); !added)
+      return added.takeError();
+  for (const std::string &word : what) {
+    bool isFile = llvm::StringRef(word).ends_with(".mlir");
+    if (Status added = add(parseCaseLine((isFile ? "graph " : "peers ") + word)); !added)
+      return added.takeError();
+  }
+  if (what.empty() && caseFiles.empty() && caseLines.empty())
+    if (Status added = add(parseCaseLine("peers")); !added)
+      return added.takeError();
+  cases.erase(std::remove_if(cases.begin(), cases.end(),
+                             [](const BenchCase &one) {
+                               return (one.family + " " + one.name).find(filter) ==
+                                      std::string::npos;
+                             }),
+              cases.end());
+  if (cases.empty())
+    return makeError(Stage::Input, "there is no such case");
+  return cases;
+}
+
+static Status runAll(bool &failed) {
+  if (outputs != "reuse" && outputs != "rotate")
+    return makeError(Stage::Input, fmt::format("--outputs is '{}'; needed: reuse or rotate",
+                                               printable(outputs.getValue())));
+  auto cases = chooseCases();
+  if (!cases)
+    return cases.takeError();
+  // What cannot be written is said before anything takes long.
+  for (const std::string &file : {jsonFile.getValue(), svgFile.getValue(), listFile.getValue()})
+    if (!file.empty())
+      if (Status writable = checkWritable(file); !writable)
+        return writable;
+  if (!listFile.empty())
+    return writeFile(listFile, formatCases(*cases));
+  Bench bench;
+  if (Status prepared = bench.prepare(); !prepared)
+    return prepared;
+  for (const BenchCase &one : *cases) {
+    if (Status measured = bench.run(one); !measured) {
+      failed = true;
+      std::printf("%-16s %-44s FAILED %s\n", one.family.c_str(), one.name.c_str(),
+                  measured.error().str().c_str());
+    }
+    std::fflush(stdout);
+  }
+  if (!jsonFile.empty())
+    if (Status written = writeFile(jsonFile, formatRecords(bench.records)); !written)
+      return written;
+  if (svgFile.empty())
+    return {};
+  std::string title =
+      fmt::format("Share of a copy of the same bytes, {}", bench.device->properties().name);
+  return writeFile(svgFile, plotShares(bench.records, title));
+}
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Times operations and graphs beside a copy\n");
+  for (const std::string &warning : Options::get().warnings)
+    std::fprintf(stderr, "swage-bench: warning: %s\n", warning.c_str());
+  bool failed = false;
+  if (Status ran = runAll(failed); !ran) {
+    std::fprintf(stderr, "swage-bench: %s\n", ran.error().str().c_str());
+    return 1;
+  }
+  return failed ? 1 : 0;
+}
