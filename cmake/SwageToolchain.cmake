@@ -9,6 +9,8 @@ if(SWAGE_LLD)
   get_filename_component(swage_lld_dir "${swage_lld_real}" DIRECTORY)
   add_link_options(-fuse-ld=lld -B${swage_lld_dir})
 endif()
+# By which the cache tells builds of the passes apart (lib/JIT/VariantCache.cpp); not every compiler asks for it.
+add_link_options(-Wl,--build-id=sha1)
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()

@@ -123,7 +123,8 @@ typedef enum SwageEventKind {
   SwageEventVariant,  /* a variant was made; `reason` says why no other served */
   SwageEventPlan,     /* a plan for shapes that had none */
   SwageEventEvict,    /* the plan that was unused for longest made room */
-  SwageEventProgress  /* a stage that takes long, or a step of a warm-up */
+  SwageEventProgress, /* a stage that takes long, or a step of a warm-up */
+  SwageEventVariantHit /* what passes would make was found on disk: instead of SwageEventLower */
 } SwageEventKind;
 
 /* Lives during the callback only.  Later versions append members. */
@@ -168,6 +169,7 @@ typedef struct SwageContextStats {
   uint64_t plans, plansEvicted;
   uint64_t launches; /* by swageProgramRun; swagePlanLaunch counts nothing */
   double lowerMilliseconds, compileMilliseconds, loadMilliseconds; /* sums over threads */
+  uint64_t variantHits; /* results of passes found on disk; the hits above are of kernels */
 } SwageContextStats;
 
 /* Null options ask for defaults. */

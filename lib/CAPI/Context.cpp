@@ -47,7 +47,7 @@ static Status applySettings(const char *const *settings, Options &options) {
 
 static EventSink makeSink(void (*onEvent)(const SwageEvent *, void *), void *userData) {
   static_assert(int(SwageEventParse) == int(TraceEvent::Kind::Parse) &&
-                    int(SwageEventProgress) == int(TraceEvent::Kind::Progress),
+                    int(SwageEventVariantHit) == int(TraceEvent::Kind::VariantHit),
                 "the events have the same values");
   auto nanoseconds = [](std::chrono::steady_clock::time_point time) {
     return int64_t(std::chrono::nanoseconds(time.time_since_epoch()).count());
@@ -134,6 +134,7 @@ SwageError swageContextGetStats(SwageContext context, SwageContextStats *stats) 
   to.lowerMilliseconds = from.lowerMilliseconds;
   to.compileMilliseconds = from.compileMilliseconds;
   to.loadMilliseconds = from.loadMilliseconds;
+  to.variantHits = from.cache.variantHits;
   return writeStruct(to, stats, "SwageContextStats");
 }
 

@@ -8,6 +8,7 @@
 #include "Dump.h"
 #include "ExecutableState.h"
 #include "Override.h"
+#include "VariantCache.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "swage/Codegen/EmitCuda.h"
@@ -33,7 +34,7 @@ using namespace swage;
 // Machine code
 //===----------------------------------------------------------------------===//
 
-static KernelCache &cacheOf(const CompileOptions &options, const Context &context) {
+KernelCache &swage::cacheOf(const CompileOptions &options, const Context &context) {
   return options.cache ? *options.cache : context.cache();
 }
 
@@ -68,7 +69,7 @@ public:
         headers(headersFor(compiler.target(), templates)), artifact(artifact) {}
 
   /// `failed`: the first kernel that the compiler refused, if that is the error.
-  Status run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip,
+  Status run(std::vector<KernelInfo> &kernels, const std::vector<uint8_t> &skip,
              std::optional<size_t> &failed);
 
 private:
@@ -131,7 +132,7 @@ void MachineCode::describe(const std::vector<KernelInfo> &kernels) const {
   }
 }
 
-Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<bool> &skip,
+Status MachineCode::run(std::vector<KernelInfo> &kernels, const std::vector<uint8_t> &skip,
                         std::optional<size_t> &failed) {
   std::vector<Status> outcomes(kernels.size());
   std::atomic<size_t> next{0}, finished{0};
@@ -203,6 +204,10 @@ static double millisecondsSince(std::chrono::steady_clock::time_point begin) {
 
 static bool isSimulated(const CompileOptions &options) {
   return options.compiler && options.compiler->target() == KernelTarget::Simulator;
+}
+
+std::string swage::archOf(const CompileOptions &options) {
+  return (isSimulated(options) ? std::string(kSimulatedArch) : "") + options.arch;
 }
 
 /// A word of a command line for a shell.
@@ -306,8 +311,7 @@ static Status lower(ProgramIR &program, const VariantRequest &request, bool want
       return diagnostics.take(Stage::Lower, program.filename + ": the passes failed");
     lowered.variant->remarks = std::move(diagnostics.remarks);
   }
-  std::string arch = (isSimulated(options) ? std::string(kSimulatedArch) : "") + options.arch;
-  return buildVariant(program, arch, request.indexBits, lowered);
+  return buildVariant(program, archOf(options), request.indexBits, lowered);
 }
 
 /// The kernels' texts.
@@ -333,14 +337,11 @@ static Expected<Compiler> compilerFor(const CompileOptions &options, const Conte
     return options.compiler;
   if (context.options().compiler)
     return context.options().compiler;
-  auto nvrtc = Nvrtc::get();
-  if (!nvrtc)
-    return nvrtc.takeError();
-  return Compiler(*nvrtc);
+  return Nvrtc::compiler();
 }
 
 static Status compileKernels(const Context &context, const VariantRequest &request,
-                             const KernelCompiler &compiler, const std::vector<bool> &skip,
+                             const KernelCompiler &compiler, const std::vector<uint8_t> &skip,
                              LoweredModule &lowered, Artifact *artifact) {
   const CompileOptions &options = request.options;
   std::vector<TemplateFile> fromDirectory;
@@ -355,6 +356,18 @@ static Status compileKernels(const Context &context, const VariantRequest &reque
   return code.run(lowered.variant->kernels, skip, lowered.failedKernel);
 }
 
+/// What the cache has instead of passes and emission.
+static std::optional<LoweredVariant> find(const ProgramIR &program, const Context &context,
+                                          const VariantRequest &request, KernelCache &cache,
+                                          const CacheKey &key) {
+  TraceSpan span(context, TraceEvent::Kind::VariantHit, program.entryName, request.options.arch,
+                 request.reason);
+  std::optional<LoweredVariant> found = findLowered(program, cache, key);
+  if (!found)
+    span.cancel();
+  return found;
+}
+
 Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &program,
                                                                const Context &context,
                                                                const VariantRequest &request,
@@ -366,13 +379,22 @@ Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &progra
   if (!dump.directory.empty())
     if (Status usable = checkDumpDir(dump.directory); !usable)
       return usable.takeError();
+  KernelCache &cache = cacheOf(options, context);
+  // Whoever wants to look at the passes, or changes what they made, has them run.
+  std::optional<CacheKey> key;
+  if (!artifact && dump.directory.empty() && options.environment.overrides.empty())
+    key = resultKey(program, request, "variant");
+  std::optional<LoweredVariant> known =
+      key ? find(program, context, request, cache, *key) : std::nullopt;
   // Held for all that touches the graph's context, the end of `lowered` too; not for the compiler.
   std::unique_lock<std::mutex> lock(program.mutex);
   LoweredModule lowered;
   IRSnapshots snapshots;
   Status filled;
+  std::vector<uint8_t> isEmpty; // of each kernel
+  std::string toKeep;
   Expected<Compiler> compiler = Compiler();
-  // To open NVRTC takes as long as the passes do.
+  // To open NVRTC, where that must be, takes as long as the passes do.
   auto open = [&] { compiler = compilerFor(options, context); };
   auto lowerAndEmit = [&] {
     TraceSpan span(context, TraceEvent::Kind::Lower, program.entryName, options.arch,
@@ -385,16 +407,30 @@ Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &progra
     if (artifact)
       artifact->lowerMilliseconds = millisecondsSince(span.event.begin);
   };
-  context.runAll({lowerAndEmit, open});
+  if (known) {
+    lowered.variant = std::move(known->variant);
+    isEmpty = std::move(known->isEmpty);
+    open();
+  } else {
+    context.runAll({lowerAndEmit, open});
+    for (KernelOp kernel : lowered.kernels)
+      isEmpty.push_back(isAlwaysEmpty(kernel));
+    if (filled && key)
+      toKeep = serializeLowered({lowered.variant, isEmpty});
+  }
   if (filled && !compiler)
     filled = compiler.takeError();
   if (filled) {
-    std::vector<bool> skip;
-    for (KernelOp kernel : lowered.kernels)
-      skip.push_back(isAlwaysEmpty(kernel));
     lock.unlock();
     auto begin = std::chrono::steady_clock::now();
-    filled = compileKernels(context, request, **compiler, skip, lowered, artifact);
+    filled = compileKernels(context, request, **compiler, isEmpty, lowered, artifact);
+    // The compiler may prove to be another than its file said when it is opened.
+    if (!filled)
+      if (auto opened = compilerFor(options, context);
+          opened && (*opened)->identity() != (*compiler)->identity())
+        filled = compileKernels(context, request, **opened, isEmpty, lowered, artifact);
+    if (filled && !toKeep.empty())
+      cache.keepVariant(*key, program.entryName, archOf(options), std::move(toKeep));
     if (artifact)
       artifact->compileMilliseconds = millisecondsSince(begin);
     lock.lock();
@@ -418,23 +454,27 @@ Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &progra
     else if (isDumped && dump.wants(DumpCuda))
       error.sourcePath = dumpedSource(dump.directory, kernel.name);
     else
-      error.sourcePath = cacheOf(options, context).keepFailedSource(kernel.source, error.log);
+      error.sourcePath = cache.keepFailedSource(kernel.source, error.log);
   }
   if (error.stage == Stage::Lower || error.stage == Stage::Compile)
     error.reproduce = reproduction(program, options, request.indexBits, error);
   return error;
 }
 
-Expected<std::vector<ExtentNeeds>> swage::findNeeds(ProgramIR &program) {
+Expected<std::vector<ExtentNeeds>> swage::analyzeNeeds(ProgramIR &program, KernelCache &cache) {
   std::vector<SymbolicLaunch::Size> places = dynamicExtents(program.inputs);
   std::vector<ExtentNeeds> needs(places.size());
   if (places.empty())
     return needs;
+  const VariantRequest any;
+  std::optional<CacheKey> key = resultKey(program, any, "needs");
+  if (auto known = key ? findNeeds(program, cache, *key) : std::nullopt)
+    return std::move(*known);
   std::lock_guard<std::mutex> lock(program.mutex);
   LoweredModule lowered;
   IRSnapshots none;
   // What fails here fails again where a variant is made, which tells it with all there is to say.
-  if (!lower(program, {}, /*wantsSnapshots=*/false, lowered, none))
+  if (!lower(program, any, /*wantsSnapshots=*/false, lowered, none))
     return needs;
   for (size_t extent = 0; extent < places.size(); ++extent)
     needs[extent].promised = lowered.variant->guards.extents[extent];
@@ -448,5 +488,7 @@ Expected<std::vector<ExtentNeeds>> swage::findNeeds(ProgramIR &program) {
           needs[extent].limit |= ofKernel[i].limit;
         }
   }
+  if (key)
+    cache.keepVariant(*key, program.entryName, any.options.arch, serializeNeeds(needs));
   return needs;
 }

@@ -57,7 +57,7 @@ Expected<Layout> Executable::layout(const std::vector<Dims> &inputs) const {
 }
 
 /// The guards on extents that a program makes for these shapes.
-static Expected<std::vector<Guards::Extent>> classesOf(ProgramIR &program,
+static Expected<std::vector<Guards::Extent>> classesOf(ProgramIR &program, KernelCache &cache,
                                                        const std::vector<Dims> &shapes) {
   Dims extents;
   for (SymbolicLaunch::Size place : dynamicExtents(program.inputs)) {
@@ -69,7 +69,7 @@ static Expected<std::vector<Guards::Extent>> classesOf(ProgramIR &program,
   }
   if (extents.empty())
     return std::vector<Guards::Extent>();
-  auto needs = findNeeds(program);
+  auto needs = analyzeNeeds(program, cache);
   if (!needs)
     return needs.takeError();
   return extentClasses(*needs, extents);
@@ -84,7 +84,7 @@ Expected<Executable> Program::compile(const CompileOptions &options) const {
     return makeError(Stage::Input, "a program from a bundle has no graph that could be compiled");
   VariantRequest request{options, options.indexBits, {}, {}};
   if (!options.shapes.empty()) {
-    auto extents = classesOf(*ir(), options.shapes);
+    auto extents = classesOf(*ir(), cacheOf(options, context()), options.shapes);
     if (!extents)
       return extents.takeError();
     request.extents = std::move(*extents);

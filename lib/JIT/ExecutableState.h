@@ -26,14 +26,21 @@ struct VariantRequest {
   std::string reason; ///< why it is needed, for events
 };
 
-/// Passes and emission, with the program's mutex held, then the compiler, without.  `artifact`, if
-/// given, receives the IR after each pass, keys and PTX.
+/// Passes and emission, with the program's mutex held, or what the cache has of them; then the
+/// compiler, without.  `artifact`, if given, receives the IR after each pass, keys and PTX.
 Expected<std::shared_ptr<const Variant>> compileVariant(ProgramIR &program, const Context &context,
                                                         const VariantRequest &request,
                                                         Artifact *artifact = nullptr);
 
-/// Which of the dynamic extents of the inputs schedules depend on.  Runs the passes.
-Expected<std::vector<ExtentNeeds>> findNeeds(ProgramIR &program);
+/// Which of the dynamic extents of the inputs schedules depend on.  Runs the passes, unless `cache`
+/// has what they said.
+Expected<std::vector<ExtentNeeds>> analyzeNeeds(ProgramIR &program, KernelCache &cache);
+
+/// The architecture as guards name it: with the prefix of a simulated one.
+std::string archOf(const CompileOptions &options);
+
+/// The one of the options, else that of the context.
+KernelCache &cacheOf(const CompileOptions &options, const Context &context);
 
 } // namespace swage
 

@@ -14,7 +14,9 @@ public:
   JitSource(std::shared_ptr<ProgramIR> program, const Context &context)
       : program(std::move(program)), context(context) {}
 
-  Expected<std::vector<ExtentNeeds>> needs() override { return findNeeds(*program); }
+  Expected<std::vector<ExtentNeeds>> needs() override {
+    return analyzeNeeds(*program, context.cache());
+  }
 
   Expected<std::shared_ptr<const Variant>> make(const Guards &guards,
                                                 const std::string &reason) override {

@@ -1,19 +1,24 @@
 //===- Nvrtc.cpp - CUDA source to machine code ----------------------------===//
 //
 // Finds NVRTC, asks it what it is and what it knows, and compiles with the one option list of this
-// file.
+// file.  To open it takes as long as to start from a warm cache, so it is found, and its build-id
+// read, without; whatever is opened afterwards is that file.
 //
 //===----------------------------------------------------------------------===//
 #include "swage/JIT/Nvrtc.h"
+#include "FindLibrary.h"
+#include "swage/Support/BuildId.h"
 #include "swage/Support/Options.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <cstring>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <glob.h>
+#include <mutex>
 #include <unistd.h>
 
 using namespace swage;
@@ -47,14 +52,16 @@ enum Result : int { kSuccess = 0, kBuiltinOperationFailure = 7 };
 
 struct Nvrtc::State {
   std::string path;
+  std::string buildId; ///< empty: it has none, and its version says which it is
   NvrtcVersion version;
+  mutable std::once_flag hasBuild; ///< of the version, which takes a compile
   std::vector<std::string> archs;
   const char *(*nvrtcGetErrorString)(Result) = nullptr;
 #define SWAGE_NVRTC_FUNCTION(NAME, PARAMETERS) Result(*NAME) PARAMETERS = nullptr;
   SWAGE_NVRTC_FUNCTIONS(SWAGE_NVRTC_FUNCTION)
 #undef SWAGE_NVRTC_FUNCTION
 
-  std::vector<std::string> baseOptions() const;
+  std::vector<std::string> flags(const std::string &arch) const;
   int queryBuild() const;
   /// Runs the compiler; the program is live while `use` runs, which sees the result and the log.
   template <class Use>
@@ -83,7 +90,11 @@ static std::vector<std::string> candidates(const std::string &path) {
   std::vector<std::string> directories;
   std::vector<std::string> files;
   if (path.empty()) {
-    files.assign(std::begin(kSonames), std::end(kSonames)); // as the loader finds them
+    for (const char *soname : kSonames)
+      if (isLoaded(soname))
+        files.push_back(soname);
+      else if (std::string file = findLibrary(soname); !file.empty())
+        files.push_back(file);
     for (const char *pattern :
          {"/usr/local/cuda/lib64", "/usr/local/cuda-*/lib64", "/opt/cuda/lib64",
           "/usr/local/lib/python3*/*-packages/nvidia/cu*/lib",
@@ -101,6 +112,9 @@ static std::vector<std::string> candidates(const std::string &path) {
     for (const char *soname : kSonames)
       if (std::string file = directory + "/" + soname; access(file.c_str(), R_OK) == 0)
         files.push_back(file);
+  // What the loader has ways to find that are not known here.
+  if (path.empty())
+    files.insert(files.end(), std::begin(kSonames), std::end(kSonames));
   return files;
 }
 
@@ -155,19 +169,34 @@ Expected<std::shared_ptr<const Nvrtc>> Nvrtc::load(const std::string &path) {
   if (state->nvrtcGetSupportedArchs(numbers.data()) == kSuccess)
     for (int number : numbers)
       state->archs.push_back(fmt::format("sm_{}", number));
-  state->version.build = state->queryBuild();
+  state->buildId = buildIdAt(reinterpret_cast<void *>(state->nvrtcVersion));
   return std::shared_ptr<const Nvrtc>(new Nvrtc(std::move(state)));
 }
+
+/// Whether Nvrtc::get has an outcome.
+static std::atomic<bool> isOpen{false};
 
 Expected<std::shared_ptr<const Nvrtc>> Nvrtc::get() {
   // Leaked on purpose: compiles may run in threads that outlive our statics.
   static const auto *outcome =
       new Expected<std::shared_ptr<const Nvrtc>>(load(Options::get().nvrtc));
+  isOpen = true;
   return *outcome;
 }
 
 std::string NvrtcVersion::str() const { return fmt::format("{}.{}.{}", major, minor, build); }
-const NvrtcVersion &Nvrtc::version() const { return state->version; }
+
+const NvrtcVersion &Nvrtc::version() const {
+  std::call_once(state->hasBuild, [&] { state->version.build = state->queryBuild(); });
+  return state->version;
+}
+
+static std::string identityOf(const std::string &build) { return "NVRTC " + build; }
+
+std::string Nvrtc::identity() const {
+  return identityOf(state->buildId.empty() ? version().str() : state->buildId);
+}
+
 const std::string &Nvrtc::path() const { return state->path; }
 const std::vector<std::string> &Nvrtc::supportedArchs() const { return state->archs; }
 
@@ -175,21 +204,55 @@ const std::vector<std::string> &Nvrtc::supportedArchs() const { return state->ar
 // Compiling
 //===----------------------------------------------------------------------===//
 
-/// The options of this version that do not depend on the request.
-std::vector<std::string> Nvrtc::State::baseOptions() const {
-  // There is no other side here; the templates' generic lambdas cannot say so themselves.
-  std::vector<std::string> options = {"-std=c++20", "--device-as-default-execution-space"};
-  // The standard headers built into NVRTC are not ours and cost more than most kernels.
-  if (version.major >= 13)
-    options.push_back("--minimal");
-  // NVRTC's own cache would lose the report of ptxas.
-  if (version.major > 12 || version.minor >= 9)
-    options.push_back("--no-cache");
+namespace {
+/// An option of every compile, from the version on that knows it.
+struct VersionedOption {
+  const char *text;
+  int major = 0, minor = 0;
+};
+} // namespace
+
+static constexpr VersionedOption kOptions[] = {
+    {"-std=c++20"},
+    // There is no other side here; the templates' generic lambdas cannot say so themselves.
+    {"--device-as-default-execution-space"},
+    // The standard headers built into NVRTC are not ours and cost more than most kernels.
+    {"--minimal", 13, 0},
+    // NVRTC's own cache would lose the report of ptxas.
+    {"--no-cache", 12, 9},
+    // Profilers and the sanitizer then point at source lines; the code is the same.
+    {"-lineinfo"},
+    {"--ptxas-options=-v"},
+};
+
+static std::string archOption(const std::string &arch) { return "--gpu-architecture=" + arch; }
+
+/// For every version: which one it is goes into a key as the identity.
+static std::vector<std::string> optionsForKey(const CompileRequest &request) {
+  std::vector<std::string> options = {archOption(request.arch)};
+  for (const VersionedOption &option : kOptions)
+    options.push_back(option.major == 0
+                          ? option.text
+                          : fmt::format("{} from {}.{}", option.text, option.major, option.minor));
   return options;
 }
 
 Expected<std::vector<std::string>> Nvrtc::options(const CompileRequest &request) const {
-  const std::string &arch = request.arch;
+  return optionsForKey(request);
+}
+
+/// `arch` is empty where nothing but the front end runs.
+std::vector<std::string> Nvrtc::State::flags(const std::string &arch) const {
+  std::vector<std::string> flags;
+  if (!arch.empty())
+    flags.push_back(archOption(arch));
+  for (const VersionedOption &option : kOptions)
+    if (std::pair(version.major, version.minor) >= std::pair(option.major, option.minor))
+      flags.push_back(option.text);
+  return flags;
+}
+
+Status Nvrtc::checkArch(const std::string &arch) const {
   size_t digits = std::min<size_t>(3, arch.size()); // past "sm_"
   while (digits < arch.size() && std::isdigit(static_cast<unsigned char>(arch[digits])))
     ++digits;
@@ -199,14 +262,8 @@ Expected<std::vector<std::string>> Nvrtc::options(const CompileRequest &request)
   if (!isKnown || (!suffix.empty() && suffix != "a" && suffix != "f"))
     return makeError(Stage::Compile,
                      fmt::format("NVRTC {} does not know architecture '{}'; it knows {}",
-                                 state->version.str(), printable(arch), join(state->archs, ", ")));
-  std::vector<std::string> options = {"--gpu-architecture=" + arch};
-  for (std::string &option : state->baseOptions())
-    options.push_back(std::move(option));
-  // Profilers and the sanitizer then point at source lines; the code is the same.
-  options.push_back("-lineinfo");
-  options.push_back("--ptxas-options=-v");
-  return options;
+                                 version().str(), printable(arch), join(state->archs, ", ")));
+  return {};
 }
 
 /// Text that NVRTC hands out in two calls, its size with the final zero first.
@@ -268,7 +325,7 @@ int Nvrtc::State::queryBuild() const {
                    "static_assert(false, \"build=\" SWAGE_TEXT(__CUDACC_VER_BUILD__));\n";
   int build = 0;
   Status status =
-      withProgram(request, baseOptions(), [&](ProgramHandle, Result, const std::string &log) {
+      withProgram(request, flags(/*arch=*/""), [&](ProgramHandle, Result, const std::string &log) {
         size_t place = log.find("build=");
         if (place != std::string::npos)
           build = std::atoi(log.c_str() + place + 6);
@@ -277,20 +334,20 @@ int Nvrtc::State::queryBuild() const {
 }
 
 Expected<KernelBinary> Nvrtc::compile(const CompileRequest &request) const {
-  Expected<std::vector<std::string>> options = this->options(request);
-  if (!options)
-    return options.takeError();
+  if (Status known = checkArch(request.arch); !known)
+    return known.takeError();
   KernelBinary binary;
   binary.name = request.entry;
   binary.arch = request.arch;
   Status compiled;
   Status ran = state->withProgram(
-      request, *options, [&](ProgramHandle program, Result result, const std::string &log) {
+      request, state->flags(request.arch),
+      [&](ProgramHandle program, Result result, const std::string &log) {
         binary.log = withoutTimes(log);
         if (result != kSuccess) {
           compiled = makeError(
               Stage::Compile,
-              fmt::format("NVRTC {} cannot compile '{}' for {}: {}{}", state->version.str(),
+              fmt::format("NVRTC {} cannot compile '{}' for {}: {}{}", version().str(),
                           printable(request.name), request.arch, state->nvrtcGetErrorString(result),
                           result == kBuiltinOperationFailure
                               ? "; is libnvrtc-builtins next to " + state->path + "?"
@@ -304,7 +361,7 @@ Expected<KernelBinary> Nvrtc::compile(const CompileRequest &request) const {
         if (binary.image.empty())
           compiled = makeError(Stage::Compile,
                                fmt::format("NVRTC {} gave no machine code for '{}'",
-                                           state->version.str(), printable(request.name)),
+                                           version().str(), printable(request.name)),
                                binary.log);
       });
   if (!ran)
@@ -313,6 +370,60 @@ Expected<KernelBinary> Nvrtc::compile(const CompileRequest &request) const {
     return compiled.takeError();
   binary.resources = parsePtxasReport(binary.log, request.entry);
   return binary;
+}
+
+//===----------------------------------------------------------------------===//
+// Before it is opened
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Knows which file would be opened, which is all that finding kernels takes.
+class UnopenedNvrtc : public KernelCompiler {
+public:
+  explicit UnopenedNvrtc(const std::string &buildId) : identityText(identityOf(buildId)) {}
+
+  KernelTarget target() const override { return KernelTarget::Gpu; }
+  std::string identity() const override { return identityText; }
+  Expected<std::vector<std::string>> options(const CompileRequest &request) const override {
+    return optionsForKey(request);
+  }
+  Expected<KernelBinary> compile(const CompileRequest &request) const override {
+    auto opened = Nvrtc::get();
+    if (!opened)
+      return opened.takeError();
+    if ((*opened)->identity() != identityText)
+      return makeError(Stage::Load, fmt::format("'{}' is {}; needed: {}, as the file was before",
+                                                printable((*opened)->path()), (*opened)->identity(),
+                                                identityText));
+    return (*opened)->compile(request);
+  }
+
+private:
+  const std::string identityText;
+};
+} // namespace
+
+/// The build-id of what `load` opens first; empty where only opening it tells.
+static std::string findBuild(const std::string &path) {
+  std::vector<std::string> files = candidates(path);
+  return files.empty() || files.front().find('/') == std::string::npos
+             ? std::string()
+             : buildIdOfFile(files.front());
+}
+
+Expected<std::shared_ptr<const KernelCompiler>> Nvrtc::compiler() {
+  // Once: the answer is part of the keys of a process.
+  static const auto *unopened = [] {
+    std::string build = isOpen ? std::string() : findBuild(Options::get().nvrtc);
+    return new std::shared_ptr<const KernelCompiler>(
+        build.empty() ? nullptr : std::make_shared<UnopenedNvrtc>(build));
+  }();
+  if (*unopened && !isOpen)
+    return *unopened;
+  auto opened = get();
+  if (!opened)
+    return opened.takeError();
+  return std::shared_ptr<const KernelCompiler>(*opened);
 }
 
 //===----------------------------------------------------------------------===//

@@ -131,11 +131,11 @@ static Expected<std::shared_ptr<ProgramIR>> parseIR(std::string_view text,
                              mlir::math::MathDialect, mlir::tensor::TensorDialect, SwageDialect>();
   state->entryName = options.entry;
   state->filename = options.filename;
+  state->text = text;
   DiagnosticCollector diagnostics(state->context);
   mlir::ParserConfig config(&state->context, /*verifyAfterParse=*/false);
   // MLIR's lexer looks for a NUL behind the text, which a view need not have.
-  state->module =
-      mlir::parseSourceString<mlir::ModuleOp>(std::string(text), config, options.filename);
+  state->module = mlir::parseSourceString<mlir::ModuleOp>(state->text, config, options.filename);
   if (!state->module)
     return diagnostics.take(Stage::Parse, options.filename + ": cannot be parsed");
   if (mlir::failed(mlir::verify(*state->module)))

@@ -35,7 +35,7 @@ static_assert(sizeof(EntryHeader) == 104, "the file format has no padding");
 // Key
 //===----------------------------------------------------------------------===//
 
-static void addField(std::string &text, std::string_view label, std::string_view value) {
+void swage::addKeyField(std::string &text, std::string_view label, std::string_view value) {
   fmt::format_to(std::back_inserter(text), "{} {}\n", label, value.size());
   text += value;
   text += '\n';
@@ -44,21 +44,21 @@ static void addField(std::string &text, std::string_view label, std::string_view
 CacheKey CacheKey::make(const CacheKeyFields &fields) {
   std::string headers;
   for (const auto &[name, text] : fields.headers) {
-    addField(headers, "name", name);
-    addField(headers, "text", text);
+    addKeyField(headers, "name", name);
+    addKeyField(headers, "text", text);
   }
 
   CacheKey key;
   key.text.reserve(fields.source.size() + 1024);
-  addField(key.text, "schema", fmt::format("{}", kSchema));
-  addField(key.text, "compiler", fields.compiler);
-  addField(key.text, "arch", fields.arch);
+  addKeyField(key.text, "schema", fmt::format("{}", kSchema));
+  addKeyField(key.text, "compiler", fields.compiler);
+  addKeyField(key.text, "arch", fields.arch);
   for (const std::string &option : fields.options)
-    addField(key.text, "option", option);
+    addKeyField(key.text, "option", option);
   for (const std::string &name : fields.entryNames)
-    addField(key.text, "entry", name);
-  addField(key.text, "headers", hashBytes(headers).hex());
-  addField(key.text, "source", fields.source);
+    addKeyField(key.text, "entry", name);
+  addKeyField(key.text, "headers", hashBytes(headers).hex());
+  addKeyField(key.text, "source", fields.source);
   key.hash = hashBytes(key.text);
   key.what =
       fmt::format("'{}' for {}", printable(join(fields.entryNames, ", ")), printable(fields.arch));

@@ -1,6 +1,7 @@
 //===- CacheEntry.h - What tells a file to be a cache entry ---------------===//
 //
-// Private to lib/Runtime and swage-cache; keys and entries themselves are in KernelCache.h.
+// Private to lib/Runtime and swage-cache; keys and entries themselves are in KernelCache.h and
+// VariantEntry.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_LIB_RUNTIME_CACHEENTRY_H
@@ -17,6 +18,9 @@ constexpr std::string_view kEntryMagic = "SWAGEKRN";
 
 /// Whether entryFileName could have made it.
 bool isEntryFileName(std::string_view name);
+
+/// Appends a field to a key's text; a label is one word.
+void addKeyField(std::string &text, std::string_view label, std::string_view value);
 
 /// The values of all fields with this label in a key's text, in order: "compiler", "arch",
 /// "option", "entry", "source".

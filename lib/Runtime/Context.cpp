@@ -95,6 +95,7 @@ void Context::report(const TraceEvent &event) const {
   case TraceEvent::Kind::CacheHit:
   case TraceEvent::Kind::Variant:
   case TraceEvent::Kind::Progress:
+  case TraceEvent::Kind::VariantHit:
     break;
   }
   if (state->options.events)

@@ -109,9 +109,10 @@ void KernelCache::State::writeEntry(const CacheKey &key, const KernelBinary &bin
     return;
   std::string file = entryFileName(key.hash), bytes = serializeEntry(key, binary);
   if (limit != 0 && bytes.size() > limit)
-    return warnOnce(fmt::format("kernel {} takes {} bytes, more than all of the kernel cache may "
-                                "(SWAGE_CACHE_LIMIT: {}); it is kept in memory only",
-                                key.what, bytes.size(), limit));
+    return warnOnce(
+        fmt::format("the entry of {} takes {} bytes, more than all of the kernel cache may "
+                    "(SWAGE_CACHE_LIMIT: {}); it is kept in memory only",
+                    key.what, bytes.size(), limit));
   if (Status status = directory.publish(file, bytes); !status)
     return warnOnce(status.error().message + kAdvice);
   {
@@ -206,6 +207,27 @@ Expected<KernelPointer> KernelCache::getOrCompile(const CacheKey &key, const Com
   flight->landed.notify_all();
   state->flights.erase(key.text);
   return outcome;
+}
+
+bool KernelCache::findVariant(const CacheKey &key,
+                              const std::function<Status(std::string_view)> &take) {
+  std::string reason;
+  KernelPointer entry = state->readEntry(key, reason);
+  if (!entry)
+    return false;
+  bool isTaken = bool(take(entry->image));
+  std::lock_guard<std::mutex> lock(state->mutex);
+  ++(isTaken ? state->stats.variantHits : state->stats.rejected);
+  return isTaken;
+}
+
+void KernelCache::keepVariant(const CacheKey &key, const std::string &name, const std::string &arch,
+                              std::string bytes) {
+  KernelBinary entry;
+  entry.name = name;
+  entry.arch = arch;
+  entry.image = std::move(bytes);
+  state->writeEntry(key, entry);
 }
 
 std::string KernelCache::keepFailedSource(std::string_view source, std::string_view log) const {

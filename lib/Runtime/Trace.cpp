@@ -40,6 +40,8 @@ const char *swage::eventName(TraceEvent::Kind kind) {
     return "evict";
   case TraceEvent::Kind::Progress:
     return "progress";
+  case TraceEvent::Kind::VariantHit:
+    return "variant hit";
   }
   return "unknown";
 }

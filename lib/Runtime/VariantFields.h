@@ -1,9 +1,10 @@
 //===- VariantFields.h - Variants as bytes --------------------------------===//
 //
-// What bundles keep of variants: a sequence of fields.  Numbers are little-endian as on every host
-// that Swage supports; texts and lists stand behind their length.  Texts that may be long and
-// binaries are in tables, each once, and are referred to by position.  One description of the
-// fields serves writing and reading.  Any change of the fields changes the version in Bundle.cpp.
+// What bundles and the cache keep of variants: a sequence of fields.  Numbers are little-endian as
+// on every host that Swage supports; texts and lists stand behind their length.  Texts that may be
+// long and binaries are in tables, each once, and are referred to by position.  One description of
+// the fields serves writing and reading.  Any change of the fields changes the version of bundles
+// (Bundle.cpp) and of variant entries (VariantEntry.cpp).
 //
 // What is read may be anything, so the reader takes no length for granted, and the checks look at
 // every position before the runtime relies on it.

@@ -172,6 +172,7 @@ PyObject *swage::python::stats(PyObject *, PyObject *) {
   static const Counter counters[] = {
       {"memory_hits", &SwageContextStats::memoryHits},
       {"disk_hits", &SwageContextStats::diskHits},
+      {"variant_hits", &SwageContextStats::variantHits},
       {"misses", &SwageContextStats::misses},
       {"rejected", &SwageContextStats::rejected},
       {"published", &SwageContextStats::published},

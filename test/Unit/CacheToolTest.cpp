@@ -4,6 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "CacheTestSupport.h"
+#include "FakeProgram.h"
+#include "swage/Runtime/VariantEntry.h"
 #include "swage/Support/Text.h"
 
 #include <cstdio>
@@ -115,27 +117,27 @@ TEST_F(CacheToolTest, Verify) {
 
 TEST_F(CacheToolTest, Prune) {
   add("a", 5000, 1), add("b", 5000, 30), add("c", 5000, 300);
-  expect("prune", 0, "removed 0 kernels (0B), 3 left (15.4K) in '%D'\n");
-  expect("prune --to=11K --dry-run", 0, "would remove 1 kernel (5.1K), 2 left (10.3K) in '%D'\n");
+  expect("prune", 0, "removed 0 entries (0B), 3 left (15.4K) in '%D'\n");
+  expect("prune --to=11K --dry-run", 0, "would remove 1 entry (5.1K), 2 left (10.3K) in '%D'\n");
   EXPECT_EQ(fileCount(), 3u);
-  expect("prune --older-than 8d", 0, "removed 1 kernel (5.1K), 2 left (10.3K) in '%D'\n");
-  expect("prune --older-than=31h", 0, "removed 0 kernels (0B), 2 left (10.3K) in '%D'\n");
+  expect("prune --older-than 8d", 0, "removed 1 entry (5.1K), 2 left (10.3K) in '%D'\n");
+  expect("prune --older-than=31h", 0, "removed 0 entries (0B), 2 left (10.3K) in '%D'\n");
   setAge(options.cacheDir + "/.1-2-3.tmp", 25 * kHour);
   setAge(options.cacheDir + "/notes.txt", 25 * kHour);
-  expect("prune --to=6000", 0, "removed 1 kernel (5.1K), 1 left (5.1K) in '%D'\n");
+  expect("prune --to=6000", 0, "removed 1 entry (5.1K), 1 left (5.1K) in '%D'\n");
   EXPECT_EQ(fileCount(), 2u);
   environment = "SWAGE_CACHE_LIMIT=1K";
-  expect("prune", 0, "removed 1 kernel (5.1K), 0 left (0B) in '%D'\n");
+  expect("prune", 0, "removed 1 entry (5.1K), 0 left (0B) in '%D'\n");
   EXPECT_TRUE(std::filesystem::exists(options.cacheDir + "/notes.txt"));
 }
 
 TEST_F(CacheToolTest, Clear) {
-  expect("clear", 0, "removed 0 kernels (0B), 0 left (0B) in '%D'\n");
+  expect("clear", 0, "removed 0 entries (0B), 0 left (0B) in '%D'\n");
   add("a", 5000, 1), add("b", 5000, 30);
   setAge(options.cacheDir + "/notes.txt", 0);
-  expect("clear --dry-run", 0, "would remove 2 kernels (10.3K), 0 left (0B) in '%D'\n");
+  expect("clear --dry-run", 0, "would remove 2 entries (10.3K), 0 left (0B) in '%D'\n");
   EXPECT_EQ(fileCount(), 3u);
-  expect("clear", 0, "removed 2 kernels (10.3K), 0 left (0B) in '%D'\n");
+  expect("clear", 0, "removed 2 entries (10.3K), 0 left (0B) in '%D'\n");
   EXPECT_EQ(fileCount(), 1u);
 }
 
@@ -144,11 +146,11 @@ TEST_F(CacheToolTest, SourcesThatDidNotCompile) {
   std::string path = open()->keepFailedSource("no C++", "an error");
   ASSERT_FALSE(path.empty());
   expect("verify", 0, "1 whole (5.1K), 0 damaged in '%D'\n");
-  expect("prune --to=0", 0, "removed 1 kernel (5.1K), 0 left (0B) in '%D'\n");
-  expect("clear --dry-run", 0, "would remove 0 kernels (0B), 0 left (0B) in '%D'\n");
+  expect("prune --to=0", 0, "removed 1 entry (5.1K), 0 left (0B) in '%D'\n");
+  expect("clear --dry-run", 0, "would remove 0 entries (0B), 0 left (0B) in '%D'\n");
   EXPECT_TRUE(std::filesystem::exists(path));
   expect("clear", 0,
-         "removed 1 source that did not compile\nremoved 0 kernels (0B), 0 left (0B) in '%D'\n");
+         "removed 1 source that did not compile\nremoved 0 entries (0B), 0 left (0B) in '%D'\n");
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
@@ -169,19 +171,63 @@ TEST_F(CacheToolTest, Extract) {
   EXPECT_TRUE(std::filesystem::exists(out + "/______b-" + b.substr(0, 8) + ".cubin"));
 
   expect("extract xyz", 1,
-         "swage-cache: no kernel has the hash 'xyz' in '%D'; swage-cache list shows what is "
+         "swage-cache: no entry has the hash 'xyz' in '%D'; swage-cache list shows what is "
          "there\n");
   std::string twin = options.cacheDir + "/" + a.substr(0, 8) + std::string(24, '0') + ".kernel";
   std::filesystem::copy_file(options.cacheDir + "/" + a + ".kernel", twin);
   auto [ambiguous, ambiguousCode] = tool("extract " + a.substr(0, 8));
   EXPECT_EQ(ambiguousCode, 1);
-  EXPECT_NE(ambiguous.find("begins the hashes of 2 kernels"), ambiguous.npos) << ambiguous;
+  EXPECT_NE(ambiguous.find("begins the hashes of 2 entries"), ambiguous.npos) << ambiguous;
   auto [wrong, wrongCode] = tool("extract " + a.substr(0, 8) + "0000");
   EXPECT_EQ(wrongCode, 1);
   EXPECT_NE(wrong.find("belongs to another key"), wrong.npos) << wrong;
   auto [nowhere, nowhereCode] = tool("extract " + a + " --out=" + root + "/none");
   EXPECT_EQ(nowhereCode, 2);
   EXPECT_NE(nowhere.find("No such file or directory"), nowhere.npos) << nowhere;
+}
+
+TEST_F(CacheToolTest, ResultsOfPasses) {
+  VariantKeyFields fields;
+  fields.passes = "0123abcd";
+  fields.kind = "variant";
+  fields.graph = "func.func @main() { return }\n";
+  fields.arch = "sm_90a";
+  Guards guards;
+  guards.alignment = {16, 16, 16};
+  guards.extents.resize(3);
+  LoweredVariant lowered{test::FakeSource::variant(guards), {0}};
+  lowered.variant->kernels[0].binary = nullptr;
+  lowered.variant->kernels[0].source = "// the source\n";
+  CacheKey variant = variantKey(fields);
+  open()->keepVariant(variant, "main", "sm_90a", serializeLowered(lowered));
+  setAge(entryPath(variant), kHour + 60);
+  fields.kind = "needs";
+  CacheKey needs = variantKey(fields);
+  open()->keepVariant(needs, "main", "sm_90a", serializeNeeds({ExtentNeeds()}));
+  setAge(entryPath(needs), 2 * kHour + 60);
+  add("row_a", 5000, 3);
+
+  auto [text, code] = tool("list");
+  EXPECT_EQ(code, 0);
+  for (std::string line : {"  main (variant)  sm_90a  Swage 0123abcd", "  main (needs)    sm_90a  ",
+                           "\n1 kernel, 2 results of passes, "})
+    EXPECT_NE(text.find(line), text.npos) << line << text;
+  std::string out = root + "/out";
+  ASSERT_EQ(mkdir(out.c_str(), 0755), 0);
+  std::string stem = out + "/main-" + variant.hash.hex().substr(0, 8);
+  expect("extract " + variant.hash.hex() + " --out=" + out, 0,
+         stem + ".mlir (29B)\n" + stem + "-add.cu (14B)\n");
+  EXPECT_EQ(*readFile(stem + "-add.cu"), "// the source\n");
+  EXPECT_EQ(tool("verify").second, 0);
+
+  // Whole as an entry, and still nothing that passes made.
+  open()->keepVariant(variant, "main", "sm_90a", "no variant");
+  open()->keepVariant(needs, "main", "sm_90a", "");
+  auto [damage, found] = tool("verify");
+  EXPECT_EQ(found, 1);
+  EXPECT_NE(damage.find("the cache entry is damaged: its fields do not end"), damage.npos)
+      << damage;
+  EXPECT_NE(damage.find("2 damaged"), damage.npos) << damage;
 }
 
 TEST_F(CacheToolTest, Usage) {
@@ -202,7 +248,7 @@ TEST_F(CacheToolTest, Usage) {
            {"prune --older-than=999999999999d",
             "--older-than='999999999999d'; needed: an age such as 30m, 12h, 7d or 2w"},
            {"prune --dry-run=yes", "--dry-run takes no value"},
-           {"extract", "extract needs the hash of a kernel, as list shows it"}})
+           {"extract", "extract needs the hash of an entry, as list shows it"}})
     expect(arguments, 2, std::string("swage-cache: ") + message + see);
 }
 

@@ -9,7 +9,7 @@
 #include "CacheDirectory.h"
 #include "CacheEntry.h"
 #include "FailedSources.h"
-#include "swage/Runtime/KernelCache.h"
+#include "swage/Runtime/VariantEntry.h"
 #include "swage/Support/ByteSize.h"
 #include "swage/Support/Options.h"
 #include "swage/Support/Text.h"
@@ -25,13 +25,15 @@ using namespace swage;
 static constexpr const char *kHelp =
     R"(usage: swage-cache [--dir=DIRECTORY] COMMAND
 
-  list [--sort=used|size|name]   every kernel: hash, name, architecture, compiler, size, last use
+  list [--sort=used|size|name]   every kernel, and every result of passes ("variant", "needs"):
+                                 hash, name, architecture, compiler, size, last use
   verify [--remove]              reads and checks every entry; --remove: removes damaged ones
   prune [--to=SIZE] [--older-than=AGE] [--dry-run]
                                  removes the least recently used until SIZE is left (default: the
                                  limit), and what was not used for AGE (30m, 12h, 7d, 2w)
-  extract HASH [--out=DIRECTORY] machine code, source, PTX and compiler log of one kernel as files;
-                                 a hash's first digits suffice
+  extract HASH [--out=DIRECTORY] machine code, source, PTX and compiler log of one kernel as files,
+                                 or the graph and the sources of a variant; a hash's first digits
+                                 suffice
   clear [--dry-run]              removes every entry, and the sources that did not compile
 
 The directory is SWAGE_CACHE_DIR, else $XDG_CACHE_HOME/swage, else ~/.cache/swage; the limit is
@@ -191,7 +193,7 @@ static Expected<Arguments> parseArguments(int argc, char **argv) {
     if (!flag->command.empty() && flag->command.find(arguments.command) == flag->command.npos)
       return badUsage(fmt::format("{} is no option of {}", flag->name, arguments.command));
   if (arguments.command == "extract" && arguments.hash.empty())
-    return badUsage("extract needs the hash of a kernel, as list shows it");
+    return badUsage("extract needs the hash of an entry, as list shows it");
   return arguments;
 }
 
@@ -205,7 +207,13 @@ struct Entry {
   KernelBinary binary;
   std::string keyText;
   std::string damage; ///< empty: it is whole
+  std::string kind;   ///< empty: a kernel
+  LoweredVariant lowered;
 
+  /// As list shows it.
+  std::string title() const {
+    return kind.empty() ? binary.name : fmt::format("{} ({})", binary.name, kind);
+  }
   std::string hash() const { return file.name.substr(0, file.name.find('.')); }
   std::string compiler() const {
     std::vector<std::string> values = keyField(keyText, "compiler");
@@ -231,6 +239,18 @@ static std::optional<Entry> readEntry(const CacheDirectory &directory, const Cac
     entry.damage = "the cache entry belongs to another key";
   else
     entry.binary = std::move(*binary);
+  entry.kind = resultKind(entry.keyText);
+  if (!entry.damage.empty())
+    return entry;
+  if (entry.kind == "variant") {
+    if (auto lowered = parseLowered(entry.binary.image))
+      entry.lowered = std::move(*lowered);
+    else
+      entry.damage = lowered.error().message;
+  } else if (!entry.kind.empty()) {
+    if (auto needs = parseNeeds(entry.binary.image); !needs)
+      entry.damage = needs.error().message;
+  }
   return entry;
 }
 
@@ -250,6 +270,7 @@ static int list(const CacheDirectory &directory, const std::vector<CacheFile> &f
       // What is shown of tens of thousands of them need not be kept whole.
       entry->binary.image.clear();
       entry->binary.image.shrink_to_fit();
+      entry->lowered = {};
       entries.push_back(std::move(*entry));
     }
   if (arguments.sort == "size")
@@ -257,15 +278,16 @@ static int list(const CacheDirectory &directory, const std::vector<CacheFile> &f
                      [](const Entry &a, const Entry &b) { return a.file.bytes > b.file.bytes; });
   else if (arguments.sort == "name")
     std::stable_sort(entries.begin(), entries.end(),
-                     [](const Entry &a, const Entry &b) { return a.binary.name < b.binary.name; });
+                     [](const Entry &a, const Entry &b) { return a.title() < b.title(); });
 
   std::vector<std::vector<std::string>> rows = {
       {"hash", "kernel", "arch", "compiler", "size", "used"}};
-  size_t damaged = 0;
+  size_t damaged = 0, ofPasses = 0;
   for (const Entry &entry : entries) {
     damaged += !entry.damage.empty();
+    ofPasses += !entry.kind.empty();
     rows.push_back({entry.hash().substr(0, 16),
-                    entry.damage.empty() ? fitting(entry.binary.name, 48) : "(damaged)",
+                    entry.damage.empty() ? fitting(entry.title(), 48) : "(damaged)",
                     fitting(entry.binary.arch, 16), fitting(entry.compiler(), 32),
                     formatSize(entry.file.bytes), formatAge(entry.file.used)});
   }
@@ -277,8 +299,9 @@ static int list(const CacheDirectory &directory, const std::vector<CacheFile> &f
     fmt::print("{:<{}}  {:<{}}  {:<{}}  {:<{}}  {:>{}}  {:>{}}\n", row[0], widths[0], row[1],
                widths[1], row[2], widths[2], row[3], widths[3], row[4], widths[4], row[5],
                widths[5]);
-  fmt::print("{}, {}{} in '{}'{}\n", plural(entries.size(), "kernel"), formatSize(total),
-             limit == 0 ? "" : fmt::format(" of {}", formatSize(limit)),
+  fmt::print("{}{}, {}{} in '{}'{}\n", plural(entries.size() - ofPasses, "kernel"),
+             ofPasses == 0 ? "" : ", " + plural(ofPasses, "result") + " of passes",
+             formatSize(total), limit == 0 ? "" : fmt::format(" of {}", formatSize(limit)),
              printable(directory.name()),
              damaged == 0 ? "" : fmt::format("; {} damaged, see swage-cache verify", damaged));
   return 0;
@@ -348,8 +371,8 @@ static int removeWhile(const CacheDirectory &directory, const std::vector<CacheF
   if (!dryRun)
     (void)directory.tidy(/*limit=*/0);
   fmt::print("{} {} ({}), {} left ({}) in '{}'\n", dryRun ? "would remove" : "removed",
-             plural(removed, "kernel"), formatSize(freed), files.size() - removed, formatSize(left),
-             printable(directory.name()));
+             removed == 1 ? "1 entry" : fmt::format("{} entries", removed), formatSize(freed),
+             files.size() - removed, formatSize(left), printable(directory.name()));
   return kept == 0 ? 0 : 1;
 }
 
@@ -380,13 +403,12 @@ static int extract(const CacheDirectory &directory, const std::vector<CacheFile>
       found.push_back(file);
   std::string asked = printable(arguments.hash);
   if (found.empty())
-    return fail(1,
-                fmt::format("no kernel has the hash '{}' in '{}'; swage-cache list shows what is "
-                            "there",
-                            asked, printable(directory.name())));
+    return fail(1, fmt::format("no entry has the hash '{}' in '{}'; swage-cache list shows what is "
+                               "there",
+                               asked, printable(directory.name())));
   if (found.size() > 1)
     return fail(1,
-                fmt::format("'{}' begins the hashes of {} kernels ({}, {}{}); needed: more digits",
+                fmt::format("'{}' begins the hashes of {} entries ({}, {}{}); needed: more digits",
                             asked, found.size(), found[0].name.substr(0, 16),
                             found[1].name.substr(0, 16), found.size() > 2 ? ", ..." : ""));
   std::optional<Entry> entry = readEntry(directory, found.front());
@@ -396,17 +418,29 @@ static int extract(const CacheDirectory &directory, const std::vector<CacheFile>
     return fail(1, fmt::format("'{}': {}", found.front().name, entry->damage));
 
   // A name from a file is no path.
-  std::string stem = entry->binary.name.substr(0, 100);
-  for (char &c : stem)
-    if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
-      c = '_';
-  stem = fmt::format("{}/{}-{}", arguments.out, stem, entry->hash().substr(0, 8));
+  auto fileName = [](std::string name) {
+    name.resize(std::min<size_t>(name.size(), 100));
+    for (char &c : name)
+      if (!(c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
+        c = '_';
+    return name;
+  };
+  std::string stem = fmt::format("{}/{}-{}", arguments.out, fileName(entry->binary.name),
+                                 entry->hash().substr(0, 8));
   std::vector<std::string> sources = keyField(entry->keyText, "source");
-  const std::pair<const char *, std::string> parts[] = {
-      {entry->binary.target() == KernelTarget::Simulator ? ".so" : ".cubin", entry->binary.image},
-      {".cu", sources.empty() ? std::string() : sources.front()},
-      {".ptx", entry->binary.ptx},
-      {".log", entry->binary.log}};
+  std::string source = sources.empty() ? std::string() : sources.front();
+  std::vector<std::pair<std::string, std::string>> parts;
+  if (entry->kind.empty())
+    parts = {
+        {entry->binary.target() == KernelTarget::Simulator ? ".so" : ".cubin", entry->binary.image},
+        {".cu", source},
+        {".ptx", entry->binary.ptx},
+        {".log", entry->binary.log}};
+  else
+    parts = {{".mlir", source}};
+  if (entry->lowered.variant)
+    for (const KernelInfo &kernel : entry->lowered.variant->kernels)
+      parts.push_back({"-" + fileName(kernel.name) + ".cu", kernel.source});
   for (const auto &[extension, bytes] : parts) {
     if (bytes.empty())
       continue;

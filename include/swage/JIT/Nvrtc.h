@@ -29,24 +29,30 @@ public:
   /// The library named by SWAGE_NVRTC, or the first of the usual places; opened on the first call.
   /// The outcome is kept for the life of the process.
   static Expected<std::shared_ptr<const Nvrtc>> get();
+  /// The same for who may not need to compile: opened by the first compile, where its file tells
+  /// which build it is.  An error is that of `get`, then or now.
+  static Expected<std::shared_ptr<const KernelCompiler>> compiler();
   /// `path`: a file; a directory that holds it, directly or as a toolkit or Python's site-packages
   /// lay it out; or empty for the usual places.
   static Expected<std::shared_ptr<const Nvrtc>> load(const std::string &path);
   ~Nvrtc() override;
 
+  /// The first call takes a short compile.
   const NvrtcVersion &version() const;
   const std::string &path() const;
   /// "sm_75", ...: without suffixes.
   const std::vector<std::string> &supportedArchs() const;
 
   KernelTarget target() const override { return KernelTarget::Gpu; }
-  std::string identity() const override { return "NVRTC " + version().str(); }
+  /// By the build-id of the library or, where it has none, its version.
+  std::string identity() const override;
   Expected<std::vector<std::string>> options(const CompileRequest &request) const override;
   Expected<KernelBinary> compile(const CompileRequest &request) const override;
 
 private:
   struct State;
   explicit Nvrtc(std::unique_ptr<State> state);
+  Status checkArch(const std::string &arch) const;
   std::unique_ptr<State> state;
 };
 

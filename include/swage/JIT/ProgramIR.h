@@ -29,6 +29,7 @@ struct ProgramIR {
   mlir::func::FuncOp entry;
   std::string entryName;
   std::string filename;
+  std::string text; ///< that the module was parsed from
   std::vector<TensorType> inputs, results;
 };
 

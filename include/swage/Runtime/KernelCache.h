@@ -1,9 +1,10 @@
 //===- KernelCache.h - Compiled kernels, kept in memory and on disk -------===//
 //
-// One file per kernel, published by rename and checked on every read; whatever cannot be read is a
-// miss and is replaced.  No lock is needed for correctness: two processes that compile the same
-// kernel publish the same bytes.  A cache that cannot be used costs one warning and time, never a
-// failure, unless the program asked for one: with SWAGE_CACHE=require a miss is an error.
+// One file per kernel, and one for what passes made of a graph (VariantEntry.h), published by
+// rename and checked on every read; whatever cannot be read is a miss and is replaced.  No lock is
+// needed for correctness: two processes that compile the same kernel publish the same bytes.  A
+// cache that cannot be used costs one warning and time, never a failure, unless the program asked
+// for one: with SWAGE_CACHE=require a miss is an error.
 //
 // Entries that have not been used for longest go when a new one makes all of them more than
 // SWAGE_CACHE_LIMIT.  The time of an entry's last use is its modification time, set when it is read
@@ -62,9 +63,10 @@ struct CacheStats {
   uint64_t memoryHits = 0;
   uint64_t diskHits = 0;
   uint64_t misses = 0;
-  uint64_t rejected = 0;  ///< entries found that were damaged, foreign or of another schema
-  uint64_t published = 0; ///< entries written
-  uint64_t evicted = 0;   ///< entries removed to stay within the limit
+  uint64_t rejected = 0;    ///< entries found that were damaged, foreign or of another schema
+  uint64_t published = 0;   ///< entries written
+  uint64_t evicted = 0;     ///< entries removed to stay within the limit
+  uint64_t variantHits = 0; ///< results of passes found on disk; the counts above are of kernels
 };
 
 class SWAGE_API KernelCache {
@@ -86,6 +88,15 @@ public:
   /// CacheMode::Require `compile` is never called.
   Expected<std::shared_ptr<const KernelBinary>> getOrCompile(const CacheKey &key,
                                                              const Compile &compile);
+
+  /// Hands `take` what passes made of a graph, from disk, and returns whether it took it.  What is
+  /// not there, not readable or not taken is a miss in every mode: passes can always run.  Programs
+  /// keep what they have found, so that memory does not.
+  bool findVariant(const CacheKey &key, const std::function<Status(std::string_view)> &take);
+  /// Keeps it on disk, where the mode allows; what fails is warned about.  `name` and `arch` are
+  /// for swage-cache.
+  void keepVariant(const CacheKey &key, const std::string &name, const std::string &arch,
+                   std::string bytes);
 
   /// Keeps the source and the log of a kernel that did not compile, with those of the last 32, in
   /// the directory's folder "failed".  Returns the path of the source; empty where the cache writes

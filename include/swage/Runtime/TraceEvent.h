@@ -15,15 +15,16 @@ namespace swage {
 /// must not call back into the program.
 struct TraceEvent {
   enum class Kind {
-    Parse,    ///< text to a verified graph
-    Lower,    ///< passes and emission of a variant
-    Compile,  ///< one kernel, source to machine code
-    CacheHit, ///< one kernel that was found; `detail` says in memory or on disk
-    Load,     ///< machine code of one kernel onto a device
-    Variant,  ///< a variant was made; `reason` says why none of the others served
-    Plan,     ///< a plan for shapes that had none
-    Evict,    ///< a plan that was not used for longest made room
-    Progress, ///< a stage that takes long, or a step of a warm-up
+    Parse,      ///< text to a verified graph
+    Lower,      ///< passes and emission of a variant
+    Compile,    ///< one kernel, source to machine code
+    CacheHit,   ///< one kernel that was found; `detail` says in memory or on disk
+    Load,       ///< machine code of one kernel onto a device
+    Variant,    ///< a variant was made; `reason` says why none of the others served
+    Plan,       ///< a plan for shapes that had none
+    Evict,      ///< a plan that was not used for longest made room
+    Progress,   ///< a stage that takes long, or a step of a warm-up
+    VariantHit, ///< what passes would make of a graph was found on disk: instead of Lower
   };
   Kind kind = Kind::Compile;
   std::string name;   ///< of the kernel, else of the program

@@ -31,9 +31,10 @@ public:
   virtual ~KernelCompiler() = default;
 
   virtual KernelTarget target() const = 0;
-  /// Name and exact version, "NVRTC 13.0.88": part of the cache key.
+  /// Name and exact build, "NVRTC 65be0db3...": part of the cache key.
   virtual std::string identity() const = 0;
-  /// The complete option list that compile will use; part of the cache key.
+  /// What decides, beside the request and the identity, how compile goes about it: the complete
+  /// list of options.  Part of the cache key.
   virtual Expected<std::vector<std::string>> options(const CompileRequest &request) const = 0;
   virtual Expected<KernelBinary> compile(const CompileRequest &request) const = 0;
 };
