@@ -571,7 +571,7 @@ const std::vector<HostileText> &hostileTexts() {
        },
        "invalid properties"},
       {"NoOperands", [] { return graph("  %y = \"swage.softmax\"() : () -> tensor<4x8xf32>"); },
-       "requires a single operand"},
+       "expected 1 or more operands"},
       {"NoBody", [] { return argument("tensor<4xf32>").insert(10, "private "); },
        "function @main has no body"},
   };

@@ -42,13 +42,7 @@ void *process(void *argument) {
   auto program = Program::parse(std::string_view(text).substr(0, size), {"hostile.mlir", "main"});
   if (!program)
     return failed(program.error());
-  CompileOptions options;
-  options.compiler = std::make_shared<const AnySource>();
-  options.threads = 1;
-  Options memoryOnly;
-  memoryOnly.cacheMode = CacheMode::Off;
-  options.cache = std::make_shared<KernelCache>(memoryOnly);
-  auto executable = program->compile(options);
+  auto executable = program->compile(withoutMachineCode());
   if (!executable)
     return failed(executable.error());
   work.outcome = "accepted";

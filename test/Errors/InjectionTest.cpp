@@ -129,13 +129,7 @@ Expected<std::vector<std::string>> sourcesOf(const std::string &text, const std:
   auto program = Program::parse(text, {file, "main"});
   if (!program)
     return program.takeError();
-  CompileOptions options;
-  options.compiler = std::make_shared<const AnySource>();
-  options.threads = 1;
-  Options memoryOnly;
-  memoryOnly.cacheMode = CacheMode::Off;
-  options.cache = std::make_shared<KernelCache>(memoryOnly);
-  auto executable = program->compile(options);
+  auto executable = program->compile(withoutMachineCode());
   if (!executable)
     return executable.takeError();
   std::vector<std::string> sources;

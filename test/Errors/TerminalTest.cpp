@@ -34,11 +34,7 @@ std::string compile(const std::string &text, const std::function<void(CompileOpt
   auto program = Program::parse(text, {kEscape + ".mlir", "main"});
   if (!program)
     return program.error().str();
-  CompileOptions options;
-  options.compiler = std::make_shared<const AnySource>();
-  Options memoryOnly;
-  memoryOnly.cacheMode = CacheMode::Off;
-  options.cache = std::make_shared<KernelCache>(memoryOnly);
+  CompileOptions options = withoutMachineCode();
   change(options);
   auto executable = program->compile(options);
   return executable ? std::string() : executable.error().str();

@@ -1,5 +1,6 @@
 //===- DiagnosisTest.cpp - Dumps, overrides and sources that fail ---------===//
 
+#include "RecordingCompiler.h"
 #include "swage/JIT/Disassembler.h"
 #include "swage/JIT/Program.h"
 #include "swage/Support/Text.h"
@@ -21,30 +22,6 @@ func.func @main(%x: tensor<64x256xf32>) -> tensor<64xf32> {
   %b = swage.reduce sum %a dims [1] : tensor<64x256xf32> -> tensor<64xf32>
   return %b : tensor<64xf32>
 })";
-
-/// Takes what it is given, but for texts with "#error".
-class Compiler : public KernelCompiler {
-public:
-  KernelTarget target() const override { return KernelTarget::Simulator; }
-  std::string identity() const override { return "recorder 1"; }
-  Expected<std::vector<std::string>> options(const CompileRequest &) const override {
-    return std::vector<std::string>{"-O1"};
-  }
-  Expected<KernelBinary> compile(const CompileRequest &request) const override {
-    std::lock_guard<std::mutex> lock(mutex);
-    requests.push_back(request);
-    if (failsAlways || request.source.find("#error") != std::string::npos)
-      return makeError(Stage::Compile, "as the test asked", "a log");
-    KernelBinary binary;
-    binary.name = request.entry;
-    binary.arch = std::string(kSimulatedArch) + request.arch;
-    binary.image = request.source;
-    return binary;
-  }
-  bool failsAlways = false;
-  mutable std::mutex mutex;
-  mutable std::vector<CompileRequest> requests;
-};
 
 class DiagnosisTest : public testing::Test {
 protected:
@@ -85,7 +62,7 @@ protected:
   fs::path folder;
   Options environment; ///< of the cache
   CompileOptions options;
-  std::shared_ptr<Compiler> compiler = std::make_shared<Compiler>();
+  std::shared_ptr<RecordingCompiler> compiler = std::make_shared<RecordingCompiler>();
   std::mutex mutex;
   std::vector<TraceEvent> compiles;
   Context context = [this] {
@@ -110,7 +87,7 @@ static void expectPart(const std::string &text, const std::string &part) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(DiagnosisTest, AFailedCompileKeepsItsSource) {
-  compiler->failsAlways = true;
+  compiler->fails = true;
   auto executable = compile();
   ASSERT_FALSE(executable);
   const Error &error = executable.error();
@@ -124,7 +101,7 @@ TEST_F(DiagnosisTest, AFailedCompileKeepsItsSource) {
 }
 
 TEST_F(DiagnosisTest, WithoutACacheTheGraphReproduces) {
-  compiler->failsAlways = true;
+  compiler->fails = true;
   environment.cacheMode = CacheMode::Off;
   auto executable = compile();
   ASSERT_FALSE(executable);
@@ -133,7 +110,7 @@ TEST_F(DiagnosisTest, WithoutACacheTheGraphReproduces) {
 }
 
 TEST_F(DiagnosisTest, ADumpOfOtherPartsLeavesTheSourceToTheCache) {
-  compiler->failsAlways = true;
+  compiler->fails = true;
   options.environment.dump = {folder / "dump", DumpLog};
   auto executable = compile();
   ASSERT_FALSE(executable);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "FakeCudaTest.h"
+#include "RecordingCompiler.h"
 #include "swage/JIT/CompileKernel.h"
 #include "swage/JIT/Nvrtc.h"
 #include "swage/JIT/Program.h"
@@ -12,7 +13,6 @@
 
 #include <cstring>
 #include <filesystem>
-#include <mutex>
 #include <thread>
 
 using namespace swage;
@@ -409,32 +409,6 @@ TEST_F(JitTest, PtxIsCachedOnceItWasWanted) {
   request.wantPtx = false;
   EXPECT_EQ(misses(), 2u);
 }
-
-namespace {
-/// Keeps what it is asked, and makes nothing of it.
-class RecordingCompiler : public KernelCompiler {
-public:
-  KernelTarget target() const override { return KernelTarget::Simulator; }
-  std::string identity() const override { return "recorder 1"; }
-  Expected<std::vector<std::string>> options(const CompileRequest &) const override {
-    return std::vector<std::string>{"-O1"};
-  }
-  Expected<KernelBinary> compile(const CompileRequest &request) const override {
-    std::lock_guard<std::mutex> lock(mutex);
-    requests.push_back(request);
-    if (fails)
-      return makeError(Stage::Compile, "as the test asked", "a log");
-    KernelBinary binary;
-    binary.name = request.entry;
-    binary.arch = std::string(kSimulatedArch) + request.arch;
-    binary.image = "image";
-    return binary;
-  }
-  bool fails = false;
-  mutable std::mutex mutex;
-  mutable std::vector<CompileRequest> requests;
-};
-} // namespace
 
 TEST_F(JitTest, ACompilerForTheSimulatorGetsItsTwinOfTheDeviceLayer) {
   auto compiler = std::make_shared<RecordingCompiler>();

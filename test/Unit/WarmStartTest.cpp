@@ -3,8 +3,8 @@
 // Each context here has a kernel cache of its own on one directory, as a process of its own has.
 //
 //===----------------------------------------------------------------------===//
+#include "AnySource.h"
 #include "FakeCudaTest.h"
-#include "swage/JIT/Program.h"
 #include "swage/Support/Text.h"
 
 #include <filesystem>
@@ -24,23 +24,6 @@ const char *const kDynamic = "func.func @main(%x: tensor<?x?xf16>) -> tensor<?x?
                              "  %y = swage.softmax %x axis 1 : tensor<?x?xf16> -> "
                              "tensor<?x?xf16>\n"
                              "  return %y : tensor<?x?xf16>\n}";
-
-class TextCompiler : public KernelCompiler {
-public:
-  KernelTarget target() const override { return KernelTarget::Gpu; }
-  std::string identity() const override { return "text 1"; }
-  Expected<std::vector<std::string>> options(const CompileRequest &) const override {
-    return std::vector<std::string>();
-  }
-  Expected<KernelBinary> compile(const CompileRequest &request) const override {
-    KernelBinary binary;
-    binary.name = request.entry;
-    binary.arch = request.arch;
-    binary.image = "kernels: " + request.entry;
-    binary.ptx = request.wantPtx ? "// PTX" : "";
-    return binary;
-  }
-};
 
 class WarmStartTest : public FakeCudaTest {
 protected:
@@ -68,7 +51,7 @@ protected:
     Start result;
     ContextOptions options;
     options.environment = environment;
-    options.compiler = std::make_shared<TextCompiler>();
+    options.compiler = std::make_shared<AnySource>();
     std::mutex mutex;
     options.events = [&](const TraceEvent &event) {
       std::lock_guard<std::mutex> lock(mutex);

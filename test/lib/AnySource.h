@@ -6,11 +6,12 @@
 #ifndef SWAGE_TEST_LIB_ANYSOURCE_H
 #define SWAGE_TEST_LIB_ANYSOURCE_H
 
-#include "swage/Support/KernelCompiler.h"
+#include "swage/JIT/Program.h"
 
 namespace swage {
 
-class AnySource final : public KernelCompiler {
+/// What it makes is a text that the stand-in driver takes.
+class AnySource : public KernelCompiler {
 public:
   KernelTarget target() const override { return KernelTarget::Gpu; }
   std::string identity() const override { return "none"; }
@@ -21,9 +22,22 @@ public:
     KernelBinary binary;
     binary.name = request.entry;
     binary.arch = request.arch;
+    binary.image = "kernels: " + request.entry;
+    binary.ptx = request.wantPtx ? "// PTX" : "";
     return binary;
   }
 };
+
+/// Passes and emission, nothing else; what is compiled is kept nowhere.
+inline CompileOptions withoutMachineCode() {
+  CompileOptions options;
+  options.compiler = std::make_shared<const AnySource>();
+  options.threads = 1;
+  Options memoryOnly;
+  memoryOnly.cacheMode = CacheMode::Off;
+  options.cache = std::make_shared<KernelCache>(memoryOnly);
+  return options;
+}
 
 } // namespace swage
 
