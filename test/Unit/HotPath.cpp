@@ -3,6 +3,7 @@
 #include "HotPath.h"
 
 #include <cstdlib>
+#include <ctime>
 #include <dlfcn.h>
 #include <new>
 #include <pthread.h>
@@ -19,6 +20,12 @@ static thread_local HotPathCounts counts;
 
 HotPathCounts swage::test::hotPathCounts() { return counts; }
 bool swage::test::countsAll() { return !SANITIZED; }
+
+std::chrono::duration<double, std::nano> swage::test::threadTime() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
 
 #if SANITIZED
 

@@ -7,6 +7,7 @@
 #ifndef SWAGE_TEST_UNIT_HOTPATH_H
 #define SWAGE_TEST_UNIT_HOTPATH_H
 
+#include <chrono>
 #include <cstddef>
 
 namespace swage::test {
@@ -20,6 +21,8 @@ struct HotPathCounts {
 HotPathCounts hotPathCounts();
 /// Whether locks are counted, and allocations of malloc.
 bool countsAll();
+/// What this thread has computed for, so that what else the machine does does not count.
+std::chrono::duration<double, std::nano> threadTime();
 
 } // namespace swage::test
 
