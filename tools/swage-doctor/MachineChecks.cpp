@@ -229,8 +229,8 @@ void doctor::checkCache(Report &report) {
     uint64_t bytes = 0;
     for (const CacheFile &file : *files)
       bytes += file.bytes;
-    finding.facts += fmt::format("; {} kernel{}, {}", files->size(), files->size() == 1 ? "" : "s",
-                                 formatSize(bytes));
+    finding.facts += fmt::format("; {} {}, {}", files->size(),
+                                 files->size() == 1 ? "entry" : "entries", formatSize(bytes));
     finding.with("entries", std::to_string(files->size())).with("bytes", std::to_string(bytes));
   } else {
     finding.level = trouble;
