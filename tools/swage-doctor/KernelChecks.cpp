@@ -290,6 +290,7 @@ void doctor::checkNvrtc(Report &report, const std::vector<std::string> &archs) {
                                  (*nvrtc)->version().str(), formatTime(milliseconds), known))
                  .with("path", (*nvrtc)->path())
                  .with("version", (*nvrtc)->version().str())
+                 .with("identity", (*nvrtc)->identity()) // as swage-cache list shows it
                  .with("architectures", known)
                  .with("open_ms", fmt::format("{:.3f}", milliseconds)));
   for (const std::string &arch : archs.empty() ? std::vector<std::string>{"sm_90a"} : archs) {
