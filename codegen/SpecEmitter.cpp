@@ -124,10 +124,16 @@ static ArrayRef<StringRef> givenNames(PhaseOp phase, Collective collective) {
   return phase.getKind() == Phase::Finish ? statisticNames(collective) : ArrayRef<StringRef>();
 }
 
+/// What the scalar function of a bounds phase sets.
+static constexpr StringRef boundNames[] = {"first", "last"};
+
 void SpecEmitter::nameOperands() {
   NameTable values, structs;
   for (StringRef given : {"element", "mean", "rstd", "maximum", "sum", "result"})
     values.reserve(given);
+  if (kernel.getPhase(Phase::Bounds))
+    for (StringRef name : boundNames)
+      values.reserve(name);
   auto name = [&](unsigned count, StringRef fallback, bool isOutput) {
     std::vector<std::string> names;
     for (unsigned i = 0; i < count; ++i) {
@@ -170,6 +176,10 @@ bool SpecEmitter::isReused(ViewAttr view) const {
 static std::string describe(const Operand &operand) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  if (operand.view.getSource() == Source::Coordinate)
+    return "a coordinate";
+  if (operand.view.getSource() == Source::Random)
+    return "random bits of the stream of operand " + std::to_string(operand.view.getTensor());
   stream << (operand.isOutput ? "result " : "operand ") << operand.view.getTensor() << ": tensor<";
   for (AffineExpr extent : operand.view.getShape().getResults()) {
     if (std::optional<int64_t> constant = constantSize(extent))
@@ -182,10 +192,16 @@ static std::string describe(const Operand &operand) {
 }
 
 void SpecEmitter::emitOperand(const Operand &operand) {
-  std::string base =
-      fmt::format("swage::{}<{}, {}{}>", operand.isOutput ? "Output" : "Input",
-                  elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
-                  !operand.isOutput && isReused(operand.view) ? ", swage::Traffic::Reused" : "");
+  std::string base;
+  if (operand.view.getSource() == Source::Memory)
+    base =
+        fmt::format("swage::{}<{}, {}{}>", operand.isOutput ? "Output" : "Input",
+                    elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
+                    !operand.isOutput && isReused(operand.view) ? ", swage::Traffic::Reused" : "");
+  else
+    base = fmt::format("swage::{}<{}>",
+                       operand.view.getSource() == Source::Random ? "Random" : "Coordinate",
+                       qualifiedName(operand.access));
   out.line(fmt::format("struct {} : {} {{", operand.structName, base), describe(operand));
   out.indent();
   out.function("static __device__ Index offset(const Coord &d, const Sizes &sizes)",
@@ -341,6 +357,8 @@ void SpecEmitter::emitConstants() {
       constant("kBlocksPerRow", row.getBlocksPerRow());
     if (row.getStaged())
       out.line("static constexpr bool kStaged = true;");
+    if (kernel.getPhase(Phase::Prologue).getZeroRows())
+      out.line("static constexpr bool kZeroRows = true;");
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     constant("kRowGroups", reduce.getRowGroups());
@@ -383,7 +401,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   PhaseOp phase = kernel.getPhase(kind);
   Block &body = phase.getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());
-  bool isBody = kind == Phase::Body, isPrologue = kind == Phase::Prologue;
+  bool isBody = kind == Phase::Body, isPrologue = kind == Phase::Prologue,
+       isBounds = kind == Phase::Bounds;
+  size_t taken = isBounds ? 2 : isPrologue ? 1 : 0;
   PhaseOp prologue = kernel.getPhase(Phase::Prologue);
   ArrayRef<StringRef> given =
       isBody ? ArrayRef<StringRef>() : givenNames(phase, *prologue.getCollective());
@@ -391,12 +411,12 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (body.getNumArguments() != given.size() + loads)
     return phase.emitOpError() << "has " << body.getNumArguments() << " arguments, but takes "
                                << given.size() + loads;
-  if (!yield || yield.getValues().size() != stores + isPrologue)
+  if (!yield || yield.getValues().size() != stores + taken)
     return phase.emitOpError() << "yields " << (yield ? yield.getValues().size() : 0)
-                               << " values, but gives " << stores + isPrologue;
+                               << " values, but gives " << stores + taken;
 
   static constexpr const char *prefixes[] = {"",       "Prologue", "Epilogue",
-                                             "Finish", "Between",  "GroupFinish"};
+                                             "Finish", "Between",  "GroupFinish", "Bounds"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters;
   NameTable names;
@@ -404,6 +424,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     names.reserve(name);
   for (const std::string &name : outputNames)
     names.reserve(name);
+  if (isBounds)
+    for (StringRef name : boundNames)
+      names.reserve(name);
   ExpressionEmitter scalar(names);
   for (auto [name, argument] : llvm::zip_first(given, body.getArguments())) {
     names.reserve(name);
@@ -424,7 +447,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   }
   for (auto [i, position] : llvm::enumerate(phase.getStores())) {
     Operand &operand = *find(true, position, static_cast<Access>(accesses[loads + i]));
-    Type given = yield.getValues()[isPrologue + i].getType();
+    Type given = yield.getValues()[taken + i].getType();
     StringRef type = valueName(operand.view.getElement());
     if (type != valueName(given))
       return phase.emitOpError() << "gives " << given << " to output " << position
@@ -433,9 +456,12 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     parameters.push_back(fmt::format("{} &{}", type.str(), valueOf(operand)));
   }
   out.list("using " + prefix.str() + "Loads = swage::List<", loadNames, ">;");
-  out.list("using " + prefix.str() + "Stores = swage::List<", storeNames, ">;");
-  if (storeNames.empty() && !isPrologue)
+  if (!isBounds)
+    out.list("using " + prefix.str() + "Stores = swage::List<", storeNames, ">;");
+  if (storeNames.empty() && taken == 0)
     return success();
+  for (StringRef name : isBounds ? ArrayRef<StringRef>(boundNames) : ArrayRef<StringRef>())
+    parameters.push_back(("long long &" + name).str());
 
   if (failed(scalar.emit(body)))
     return failure();
@@ -454,13 +480,16 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     return op ? fileAndLine(op->getLoc()) : std::string();
   };
   for (auto [i, position] : llvm::enumerate(phase.getStores())) {
-    Value value = yield.getValues()[isPrologue + i];
+    Value value = yield.getValues()[taken + i];
     out.line(outputNames[position] + " = " + scalar.textOf(value) + ";", place(value));
   }
   if (isPrologue) {
     Value value = yield.getValues()[0];
     out.line("return " + scalar.textOf(value) + ";", place(value));
   }
+  if (isBounds)
+    for (auto [name, value] : llvm::zip_equal(boundNames, yield.getValues()))
+      out.line(name + " = " + scalar.textOf(value) + ";", place(value));
   out.dedent();
   out.line("}");
   return success();
@@ -509,7 +538,11 @@ void SpecEmitter::emitHeader() {
 void SpecEmitter::emitEntry() {
   std::vector<std::string> parameters, structs, pointers;
   auto parameter = [&](ViewAttr view, StringRef name, StringRef qualifier) {
-    parameters.push_back((qualifier + elementName(view.getElement()) + " *" + name).str());
+    if (view.getSource() == Source::Coordinate)
+      return;
+    StringRef element =
+        view.getSource() == Source::Random ? "long long" : elementName(view.getElement());
+    parameters.push_back((qualifier + element + " *" + name).str());
   };
   for (auto [view, name] : llvm::zip_equal(kernel.getInputs().getAsRange<ViewAttr>(), inputNames))
     parameter(view, name, "const ");
@@ -519,7 +552,8 @@ void SpecEmitter::emitEntry() {
     parameters.push_back("Spec::Sizes sizes");
   for (const Operand &operand : operands) {
     structs.push_back("Spec::" + operand.structName);
-    pointers.push_back(valueOf(operand));
+    bool hasPointer = operand.view.getSource() != Source::Coordinate;
+    pointers.push_back(hasPointer ? valueOf(operand) : "{}");
   }
   out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads)");
   out.list(fmt::format("    {}(", kernel.getSymName().str()), parameters, ") {");
@@ -567,5 +601,11 @@ LogicalResult SpecEmitter::emit() {
   emitEntry();
   if (needsMath)
     out.insertLine(includes, "#include \"swage/math.cuh\"");
+  if (PhaseOp prologue = kernel.getPhase(Phase::Prologue);
+      prologue && *prologue.getCollective() == Collective::LogSoftmax)
+    out.insertLine(includes, "#include \"swage/log_softmax.cuh\"");
+  if (llvm::any_of(kernel.getInputs().getAsRange<ViewAttr>(),
+                   [](ViewAttr view) { return view.getSource() != Source::Memory; }))
+    out.insertLine(includes, "#include \"swage/computed.cuh\"");
   return success();
 }

@@ -240,14 +240,25 @@ template <class Range> static std::vector<SizeExpression> sizeExpressions(Range 
   return result;
 }
 
+/// What has a pointer: coordinates have none, and of a random stream the whole state is read,
+/// whatever the position in the stream.
 static std::vector<SymbolicView> symbolicViews(mlir::ArrayAttr views) {
   std::vector<SymbolicView> result;
   for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+    if (view.getSource() == Source::Coordinate)
+      continue;
     LinearAccess access = *LinearAccess::of(view.getAccess());
+    mlir::Type element = view.getElement();
+    if (view.getSource() == Source::Random) {
+      element = mlir::IntegerType::get(element.getContext(), 64);
+      for (mlir::AffineExpr &stride : access.strides)
+        stride = mlir::getAffineConstantExpr(0, element.getContext());
+      access.offset = mlir::getAffineConstantExpr(1, element.getContext());
+    }
     SymbolicView symbolic;
     symbolic.tensor = unsigned(view.getTensor());
-    llvm::raw_string_ostream(symbolic.element) << view.getElement();
-    symbolic.elementBytes = elementBytes(view.getElement());
+    llvm::raw_string_ostream(symbolic.element) << element;
+    symbolic.elementBytes = elementBytes(element);
     symbolic.alignment = uint64_t(view.getAlign());
     symbolic.shape = sizeExpressions(view.getShape().getResults());
     symbolic.strides = sizeExpressions(access.strides);

@@ -102,6 +102,7 @@ static std::string launchDescription(const LoweredModule &lowered, unsigned inde
                                         {"element", element},
                                         {"shape", text(view.getShape())},
                                         {"access", text(view.getAccess())},
+                                        {"source", stringifySource(view.getSource()).str()},
                                         {"alignment", view.getAlign()}});
     }
     return list;

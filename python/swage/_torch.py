@@ -12,8 +12,9 @@ from ._errors import Error
 _SCHEMAS = {
     "layer_norm": "(Tensor x, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
     "rms_norm": "(Tensor x, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-    "softmax": "(Tensor x, int dim) -> Tensor",
-    "log_softmax": "(Tensor x, int dim) -> Tensor",
+    "softmax": "(Tensor x, int dim, Tensor? mask=None, bool is_causal=False) -> Tensor",
+    "log_softmax": "(Tensor x, int dim, Tensor? mask=None, bool is_causal=False) -> Tensor",
+    "dropout": "(Tensor x, float p, Tensor state) -> Tensor",
     "permute": "(Tensor x, int[] dims) -> Tensor",
     "sum": "(Tensor x, int[] dim, bool keepdim=False) -> Tensor",
     "mean": "(Tensor x, int[] dim, bool keepdim=False) -> Tensor",

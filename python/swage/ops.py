@@ -18,7 +18,7 @@ from . import _function
 from ._errors import Error
 from ._swage import Operation
 
-__all__ = ["amax", "amin", "gelu", "layer_norm", "log_softmax", "mean", "permute", "rms_norm", "silu", "softmax", "sum"]
+__all__ = ["amax", "amin", "dropout", "gelu", "layer_norm", "log_softmax", "mean", "permute", "rms_norm", "silu", "softmax", "sum"]
 
 _EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 
@@ -109,11 +109,11 @@ class _Graph:
         sizes = f" sizes({', '.join(f'%size{dim}' for dim in self.sizes)})" if self.sizes else ""
         return self.line(name, f"swage.broadcast %{name}0 dims []{sizes} : tensor<{self.element}> -> {self.type}")
 
-    def main(self, value):
-        """The module that returns `value` in the type of %x."""
+    def main(self, value, others=()):
+        """The module that returns `value` in the type of %x, its first argument."""
         if self.type != self.stored:
             value = self.line("y", f"arith.truncf %{value} : {self.type} to {self.stored}")
-        return _main([("x", self.stored)], self.stored, self.lines, value)
+        return _main([("x", self.stored), *others], self.stored, self.lines, value)
 
 
 def _norm(element, extents, op, axis, epsilon, has_weight, has_bias):
@@ -128,30 +128,52 @@ def _norm(element, extents, op, axis, epsilon, has_weight, has_bias):
     return _main(arguments, result, [f"%y = {' '.join(words)} axis {axis} eps {_number(epsilon)} : ({types}) -> {result}"])
 
 
-def _softmax(element, extents, axis):
-    type = _tensor(element, extents)
-    return _main([("x", type)], type, [f"%y = swage.softmax %x axis {axis} : {type} -> {type}"])
+def _softmax(element, extents, axis, mask_ones, is_causal, log=False):
+    type, keep, rank = _tensor(element, extents), _tensor("i1", extents), len(extents)
+    arguments, lines, masks = [("x", type)], [], []
+    dynamic = [dim for dim, extent in enumerate(extents) if extent is None]
+    if mask_ones is not None or is_causal:
+        for dim in dynamic:
+            lines.append(f"%dim{dim} = arith.constant {dim} : index")
+            lines.append(f"%size{dim} = tensor.dim %x, %dim{dim} : {type}")
+    sizes = f" sizes({', '.join(f'%size{dim}' for dim in dynamic)})" if dynamic else ""
+    if mask_ones is not None:
+        first = rank - len(mask_ones)
+        given = _tensor("i1", [1 if one else extents[first + k] for k, one in enumerate(mask_ones)])
+        arguments.append(("mask", given))
+        masks.append("given")
+        lines.append(f"%given = swage.broadcast %mask dims {list(range(first, rank))}{sizes} : {given} -> {keep}")
+    if is_causal:
+        positions = _tensor("i32", extents)
+        lines.append(f"%row = swage.iota dim {rank - 2}{sizes} : {positions}")
+        lines.append(f"%column = swage.iota dim {rank - 1}{sizes} : {positions}")
+        lines.append(f"%causal = arith.cmpi sle, %column, %row : {positions}")
+        masks.append("causal")
+    if len(masks) == 2:
+        lines.append(f"%both = arith.andi %given, %causal : {keep}")
+        masks = ["both"]
+    mask, types = (f" mask %{masks[0]}", f"{type}, {keep}") if masks else ("", type)
+    lines.append(f"%y = swage.softmax %x{mask} axis {axis}{' log' if log else ''} : {types} -> {type}")
+    return _main(arguments, type, lines)
 
 
-def _log_softmax(element, extents, axis):
+def _log_softmax(*details):
+    return _softmax(*details, log=True)
+
+
+def _dropout(element, extents, p):
     graph = _Graph(element, extents)
-    others = [dim for dim in range(len(extents)) if dim != axis]
-    row = _tensor(graph.element, [extents[dim] for dim in others])
-    size = f" sizes(%size{axis})" if extents[axis] is None else ""
-    # With `sizes` for one dynamic extent, all of them are given.
-    if size:
-        size = f" sizes({', '.join(f'%size{dim}' for dim in graph.sizes)})"
-
-    def reduce(name, kind, value):
-        return graph.line(name, f"swage.reduce {kind} %{value} dims [{axis}] : {graph.type} -> {row}")
-
-    def spread(name, value):
-        return graph.line(name, f"swage.broadcast %{value} dims {others}{size} : {row} -> {graph.type}")
-
-    shifted = graph.op("shifted", "arith.subf", graph.x, spread("peaks", reduce("peak", "max", graph.x)))
-    total = reduce("total", "sum", graph.op("powers", "math.exp", shifted))
-    graph.line("log", f"math.log %{total} : {row}")
-    return graph.main(graph.op("result", "arith.subf", shifted, spread("logs", "log")))
+    positions = _tensor("i32", extents)
+    sizes = f" sizes({', '.join(f'%size{dim}' for dim in graph.sizes)})" if graph.sizes else ""
+    threshold = min(round(p * 2.0**32), 2**32 - 1)
+    graph.line("bits", f"swage.random %state{sizes} : tensor<2xi64> -> {positions}")
+    graph.line("least0", f"arith.constant dense<{threshold - 2**32 if threshold >= 2**31 else threshold}> : tensor<i32>")
+    graph.line("least", f"swage.broadcast %least0 dims []{sizes} : tensor<i32> -> {positions}")
+    graph.line("keep", f"arith.cmpi uge, %bits, %least : {positions}")
+    raised = graph.op("raised", "arith.mulf", graph.x, graph.constant("factor", 1 / (1 - p)))
+    zero = graph.constant("zero", 0.0)
+    kept = graph.line("kept", f"arith.select %keep, %{raised}, %{zero} : {_tensor('i1', extents)}, {graph.type}")
+    return graph.main(kept, [("state", "tensor<2xi64>")])
 
 
 def _reduce(element, extents, kind, dims, keepdim):
@@ -279,29 +301,69 @@ def rms_norm(x, normalized_shape, weight=None, eps=None, *, out=None, device=Non
     return _run_rms_norm(x, weight, None, normalized_shape, eps, device, out, stream)
 
 
-def _find_softmax(build, element, shape, dim, device):
-    axis = _axis(dim, len(shape))
-    return _function_for(build, element, len(shape), shape[axis:], device, axis)
+def _find_softmax(build, element, shape, mask, dim, is_causal, mask_ones, device):
+    rank = len(shape)
+    axis = _axis(dim, rank)
+    if is_causal and (rank < 2 or axis != rank - 1):
+        raise Error(f"is_causal was given with dim {dim} of {rank}; needed: the last of at least two dimensions")
+    if mask is not None and len(mask_ones) > rank:
+        raise Error(f"mask has {len(mask_ones)} dimensions and x {rank}; needed: a mask that broadcasts to x")
+    names = ("x",) if mask is None else ("x", "mask")
+    return _function_for(build, element, rank, shape[axis:], device, axis, mask_ones, bool(is_causal), names=names)
 
 
-_run_softmax = Operation(functools.partial(_find_softmax, _softmax))
+def _ones(mask):
+    """The dimensions that a mask repeats, which its graph depends on."""
+    return None if mask is None else tuple(extent == 1 for extent in mask.shape)
 
 
-def softmax(x, dim, *, out=None, device=None, stream=None):
-    """torch.softmax: exponentials along `dim`, divided by their sum. Returns the shape of x."""
+_run_softmax = Operation(functools.partial(_find_softmax, _softmax), inputs=2)
+
+
+def softmax(x, dim, mask=None, is_causal=False, *, out=None, device=None, stream=None):
+    """torch.softmax: exponentials along `dim`, divided by their sum. Returns the shape of x.
+
+    `mask`, of bool, broadcasts to x: where it is False the element is left out. `is_causal` leaves out what comes behind
+    the diagonal of the last two dimensions, and does not read it. Both may be given. What is left out gives 0, and so
+    does a row of which nothing is left.
+    """
     if _is_traced(x):
-        return _operators(out).softmax(x, dim)
-    return _run_softmax(x, dim, device, out, stream)
+        return _operators(out).softmax(x, dim, mask, is_causal)
+    return _run_softmax(x, mask, dim, is_causal, _ones(mask), device, out, stream)
 
 
-_run_log_softmax = Operation(functools.partial(_find_softmax, _log_softmax))
+_run_log_softmax = Operation(functools.partial(_find_softmax, _log_softmax), inputs=2)
 
 
-def log_softmax(x, dim, *, out=None, device=None, stream=None):
-    """torch.log_softmax: the logarithm of softmax, without its underflow. Returns the shape of x."""
+def log_softmax(x, dim, mask=None, is_causal=False, *, out=None, device=None, stream=None):
+    """torch.log_softmax: the logarithm of softmax, without its underflow. Returns the shape of x.
+
+    `mask` and `is_causal` as in softmax; what is left out gives -inf.
+    """
     if _is_traced(x):
-        return _operators(out).log_softmax(x, dim)
-    return _run_log_softmax(x, dim, device, out, stream)
+        return _operators(out).log_softmax(x, dim, mask, is_causal)
+    return _run_log_softmax(x, mask, dim, is_causal, _ones(mask), device, out, stream)
+
+
+def _find_dropout(element, shape, state, p, device):
+    if not 0 <= p < 1:
+        raise Error(f"p is {p}; needed: at least 0 and less than 1")
+    return _function_for(_dropout, element, len(shape), shape[-1:], device, float(p), names=("x", "state"))
+
+
+_run_dropout = Operation(_find_dropout, inputs=2)
+
+
+def dropout(x, p, state, *, out=None, device=None, stream=None):
+    """torch.nn.functional.dropout: zeros with probability `p`, what is kept times 1 / (1 - p). Returns the shape of x.
+
+    `state`: two int64, the seed and the offset of a Philox stream. Element n, row-major, is kept where word n of the
+    stream, as an unsigned number, is at least p * 2^32; word n is number n % 4 of philox4x32-10 of the counter
+    offset + n // 4 under the key seed. The next call must begin (x.size + 3) // 4 counters later.
+    """
+    if _is_traced(x):
+        return _operators(out).dropout(x, p, state)
+    return _run_dropout(x, state, p, device, out, stream)
 
 
 @Operation

@@ -1,6 +1,6 @@
 // What a row or column is reduced to, and how two partial results become one.
 //
-// Stats<C, T> describes collective C: State is a partial result over some elements; `of` computes
+// Stats<C, T> (Softmax: and whether empty rows give zeros) describes collective C: State is a partial result over some elements; `of` computes
 // it from values in registers, `merge` joins two of them, `result` finishes, `apply` maps an
 // element, `with` hands the row results to a function.  Where the number of elements behind a State
 // matters (LayerNorm) it travels beside it.
@@ -8,19 +8,17 @@
 // LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two
 // passes over registers and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of
 // 1e4 costs no digits.  With equal counts known at compile time the merge has no reciprocal.
-// Softmax carries (max, sum of exp(x - max)); a partial result that has only seen -inf keeps sum 0,
-// so that it vanishes beside others, and a row that is -inf throughout, or holds +inf or NaN,
-// becomes NaN as in PyTorch.  Max and Min propagate NaN.
+// Max and Min propagate NaN.  Softmax: softmax.cuh, log_softmax.cuh.
 #pragma once
 
 #include "swage/numeric.cuh"
 
 namespace swage {
 
-enum class Collective { LayerNorm, RmsNorm, Softmax, Sum, Mean, Max, Min };
+enum class Collective { LayerNorm, RmsNorm, Softmax, LogSoftmax, Sum, Mean, Max, Min };
 
 /// The plain reductions: one number, an associative operation.
-template <Collective C, class T> struct Stats {
+template <Collective C, class T, bool ZeroRows = false> struct Stats {
   static constexpr bool kCounted = false;
   struct State {
     T value;
@@ -77,7 +75,7 @@ template <Collective C, class T> struct Stats {
   }
 };
 
-template <class T> struct Stats<Collective::LayerNorm, T> {
+template <class T> struct Stats<Collective::LayerNorm, T, false> {
   static constexpr bool kCounted = true;
   struct State {
     T mean, m2;
@@ -126,72 +124,6 @@ template <class T> struct Stats<Collective::LayerNorm, T> {
   static __device__ __forceinline__ T apply(Result r, T x) { return (x - r.mean) * r.rstd; }
   template <class F> static __device__ __forceinline__ auto with(Result r, F f) {
     return f(r.mean, r.rstd);
-  }
-};
-
-template <class T> struct Stats<Collective::Softmax, T> {
-  static constexpr bool kCounted = false;
-  struct State {
-    T max, sum;
-  };
-  struct Result {
-    T max, sum, inverse;
-  };
-
-  static __device__ __forceinline__ State identity() { return {lowest<T>(), T(0)}; }
-  /// What exponents are taken relative to: the maximum, or 0 where only -inf has been seen.
-  static __device__ __forceinline__ T origin(T max) { return max == lowest<T>() ? T(0) : max; }
-  static __device__ __forceinline__ State merge(State a, T, State b, T) {
-    const T max = maximumNumber(a.max, b.max), from = origin(max);
-    return {max, a.sum * exp(a.max - from) + b.sum * exp(b.max - from)};
-  }
-  static __device__ __forceinline__ State shuffle(State s, int mask) {
-    return {shuffleXor(s.max, mask), shuffleXor(s.sum, mask)};
-  }
-
-  template <int U, int V>
-  static __device__ __forceinline__ T maxOf(const T (&values)[U][V], const bool (&valid)[U]) {
-    T max = lowest<T>();
-#pragma unroll
-    for (int u = 0; u < U; ++u) {
-      T partial = values[u][0];
-#pragma unroll
-      for (int i = 1; i < V; ++i)
-        partial = maximumNumber(partial, values[u][i]);
-      max = valid[u] ? maximumNumber(max, partial) : max;
-    }
-    return max;
-  }
-  /// Replaces values by exp(value - from), invalid ones by 0, and returns their sum.
-  template <int U, int V>
-  static __device__ __forceinline__ T exponentiate(T (&values)[U][V], const bool (&valid)[U],
-                                                   T from) {
-    T sum = T(0);
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-#pragma unroll
-      for (int i = 0; i < V; ++i) {
-        values[u][i] = valid[u] ? exp(values[u][i] - from) : T(0);
-        sum += values[u][i];
-      }
-    return sum;
-  }
-  template <int U, int V>
-  static __device__ __forceinline__ State of(T (&values)[U][V], const bool (&valid)[U], T) {
-    const T max = maxOf(values, valid);
-    return {max, exponentiate(values, valid, origin(max))};
-  }
-
-  static __device__ __forceinline__ Result result(State s, T, T) {
-    return {s.max, s.sum, T(1) / s.sum};
-  }
-  static __device__ __forceinline__ T apply(Result r, T x) { return exp(x - r.max) * r.inverse; }
-  /// What makes an element of its exponential relative to `from`.
-  static __device__ __forceinline__ T factor(Result r, T from) {
-    return exp(from - r.max) * r.inverse;
-  }
-  template <class F> static __device__ __forceinline__ auto with(Result r, F f) {
-    return f(r.max, r.sum);
   }
 };
 

@@ -23,7 +23,7 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
   using Coord = typename Spec::Coord;
-  using S = Stats<Spec::kCollective, Compute>;
+  using S = FirstStats<Spec>;
   using State = typename S::State;
   constexpr int V = Spec::kVector, kLanes = Spec::kThreads / Groups;
   static_assert(Spec::kThreads % Groups == 0);

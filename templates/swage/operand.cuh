@@ -20,11 +20,15 @@ namespace swage {
 
 enum class Access { Vector, Splat, Gather, Transposed, Staged };
 
+/// Where an input's elements come from; all but memory is in computed.cuh.
+enum class Source { Memory, Coordinate, Random };
+
 template <class T, Access Kind, Traffic Use = Traffic::Stream> struct Input {
   using Element = T;
   using Value = typename Widened<T>::Type;
   using Pointer = const T *;
   static constexpr Access kAccess = Kind;
+  static constexpr Source kSource = Source::Memory;
   static constexpr Traffic kTraffic = Use;
 };
 template <class T, Access Kind = Access::Vector> struct Output {
@@ -45,7 +49,7 @@ template <class Operand> struct Slot { typename Operand::Pointer pointer; };
 template <class... Operands> struct Bind : Slot<Operands>... {};
 
 /// What V neighbouring coordinates read from one input, as it came from memory.
-template <class Operand, int V, Access Kind = Operand::kAccess>
+template <class Operand, int V, Access Kind = Operand::kAccess, Source From = Operand::kSource>
 struct Fragment : Vector<typename Operand::Element, V> {
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
@@ -56,7 +60,7 @@ struct Fragment : Vector<typename Operand::Element, V> {
       this->fetchShared(from + Operand::offset(coord, sizes));
   }
 };
-template <class Operand, int V> struct Fragment<Operand, V, Access::Splat> {
+template <class Operand, int V> struct Fragment<Operand, V, Access::Splat, Source::Memory> {
   Vector<typename Operand::Element, 1> scalar;
 
   __device__ __forceinline__ typename Operand::Value value(int) const { return scalar.value(0); }
@@ -66,7 +70,7 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Splat> {
     scalar.template fetch<Operand::kTraffic>(from + Operand::offset(coord, sizes));
   }
 };
-template <class Operand, int V> struct Fragment<Operand, V, Access::Gather> {
+template <class Operand, int V> struct Fragment<Operand, V, Access::Gather, Source::Memory> {
   Vector<typename Operand::Element, 1> scalars[V];
 
   __device__ __forceinline__ typename Operand::Value value(int i) const {

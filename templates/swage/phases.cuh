@@ -10,8 +10,8 @@
 // function's element.
 #pragma once
 
-#include "swage/collective.cuh"
 #include "swage/operand.cuh"
+#include "swage/softmax.cuh"
 
 namespace swage {
 
@@ -34,6 +34,11 @@ concept CollectiveSpec = requires(const typename Spec::Sizes &sizes) {
   Spec::kept(sizes);
   Spec::reduced(sizes);
 };
+
+/// The collective of a Spec; with kZeroRows a row that is -inf throughout gives 0, not NaN.
+template <class Spec> constexpr bool kHasZeroRows = requires { Spec::kZeroRows; };
+template <class Spec>
+using FirstStats = Stats<Spec::kCollective, typename Spec::Compute, kHasZeroRows<Spec>>;
 
 /// One vector through the prologue: fills `values`, and stores the prologue's outputs where `store`
 /// says so.

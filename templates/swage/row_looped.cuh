@@ -32,8 +32,11 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     clusterBarrierArrive();
   typename Spec::Coord row{};
   kept.split(static_cast<Index>(blockIndex()) / kBlocks, row);
+  const RowRange<Index> range = rangeOf<Spec>(pointers, row, vectors, sizes);
+  const Index begin = kIsBounded<Spec> ? range.first / kStep : 0;
+  const Index end = kIsBounded<Spec> ? ceilDiv<Index>(range.last, kStep) : steps;
   auto place = [&](RowChunk<Spec> &chunk, Index step) {
-    chunk.template place<kFull>(row, reduced, step * kStep + rank * (T * U), thread);
+    chunk.template place<kFull>(row, reduced, range, step * kStep + rank * (T * U), thread);
   };
   const auto total = static_cast<Compute>(vectors) * Compute(V);
   constexpr int kExchange = exchangeBytes<Spec>();
@@ -41,7 +44,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
 
   typename First::State state = First::identity();
   Compute count = 0;
-  for (Index step = 0; step < steps; ++step) {
+  for (Index step = begin; step < end; ++step) {
     RowChunk<Spec> chunk;
     place(chunk, step);
     chunk.load(pointers, sizes, true);

@@ -2,7 +2,7 @@
 // comes after the collectives.
 #pragma once
 
-#include "swage/phases.cuh"
+#include "swage/row_bounds.cuh"
 #include "swage/team.cuh"
 
 namespace swage {
@@ -34,7 +34,6 @@ template <class Spec> __device__ constexpr int groupOf() {
     return 0;
 }
 
-template <class Spec> using FirstStats = Stats<Spec::kCollective, typename Spec::Compute>;
 template <class Spec> using SecondStats = Stats<secondOf<Spec>(), typename Spec::Compute>;
 
 template <class Spec>
@@ -106,15 +105,15 @@ template <class Spec> struct RowChunk {
       decltype(Spec::reduced(typename Spec::Sizes{}))::kRank - 1;
 
   typename Spec::Coord coord[U];
-  bool valid[U];
+  bool valid[U], isRead[U];
   Compute values[U][V];
   Compute count;
 
   /// Those from vector `first` of the row on; `full`: how many of them there always are.  Vectors
-  /// behind the row's end are its last one, and not valid.
+  /// behind the row's end are its last one, and not valid; what is outside of `range` is not read.
   template <long long Full, class Reduced>
   __device__ __forceinline__ void place(const typename Spec::Coord &row, const Reduced &reduced,
-                                        Index first, int thread) {
+                                        const RowRange<Index> &range, Index first, int thread) {
     const Index vectors = reduced.template count<Index>();
     count = 0;
 #pragma unroll
@@ -122,22 +121,31 @@ template <class Spec> struct RowChunk {
       const Index vector = first + placeOf<Spec>(thread, u);
       const bool always = groupOf<Spec>() == 0 ? Full >= T * (u + 1) : Full >= T * U;
       valid[u] = always || vector < vectors;
+      isRead[u] = !kIsBounded<Spec> || (vector >= range.first && vector < range.last);
       coord[u] = vectorOfRow<Spec>(row, reduced, valid[u] ? vector : vectors - 1);
       count += valid[u] ? Compute(V) : Compute(0);
     }
   }
-  /// Reads the inputs, all of them before the first is used, and makes the values.
+  /// Reads the inputs, all of them before the first is used, and makes the values.  What is not
+  /// read is -inf.
   template <class Pointers>
   __device__ __forceinline__ void load(const Pointers &pointers, const typename Spec::Sizes &sizes,
                                        bool store) {
     Inputs<typename Spec::PrologueLoads, V, kLast> in[U];
 #pragma unroll
     for (int u = 0; u < U; ++u)
-      in[u].load(pointers, coord[u], sizes);
+      if (isRead[u])
+        in[u].load(pointers, coord[u], sizes);
 #pragma unroll
     for (int u = 0; u < U; ++u)
-      runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
-                        pointers, coord[u], sizes);
+      if (isRead[u]) {
+        runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
+                          pointers, coord[u], sizes);
+      } else {
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          values[u][i] = lowest<Compute>();
+      }
   }
   /// Makes what the second collective works on of the first one's elements.
   template <class Pointers>

@@ -70,7 +70,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   }
 
   RowChunk<Spec> chunk;
-  chunk.template place<kFull>(row, reduced, firstVector, thread);
+  chunk.template place<kFull>(row, reduced, rangeOf<Spec>(given, row, vectors, sizes), firstVector,
+                              thread);
   chunk.load(pointers, sizes, exists);
 
   const auto total = static_cast<Compute>(vectors) * Compute(V);

@@ -36,6 +36,18 @@ def random(*shape, dtype=numpy.float32, seed=0):
     return numpy.random.default_rng([seed, *shape]).standard_normal(shape).astype(dtype)
 
 
+def philox(state, count):
+    """The first words of the stream (seed, offset): philox4x32-10, four words a counter."""
+    seed, offset = (int(number) & 2**64 - 1 for number in state)
+    counters = (numpy.arange((count + 3) // 4, dtype=numpy.uint64) + numpy.uint64(offset)).astype(object)
+    a, b, c, d = counters & 0xFFFFFFFF, counters >> 32, counters * 0, counters * 0
+    for round in range(10):
+        keys = (seed + round * 0x9E3779B9) & 0xFFFFFFFF, ((seed >> 32) + round * 0xBB67AE85) & 0xFFFFFFFF
+        p, q = 0xD2511F53 * a, 0xCD9E8D57 * c
+        a, b, c, d = (q >> 32) ^ b ^ keys[0], q & 0xFFFFFFFF, (p >> 32) ^ d ^ keys[1], p & 0xFFFFFFFF
+    return numpy.stack([a, b, c, d], 1).ravel()[:count].astype(numpy.uint32)
+
+
 class TestCase(unittest.TestCase):
     def assertClose(self, found, expected):
         """Within one unit in the last place of the type, and what float32 arithmetic (float64's for float64) leaves."""

@@ -5,7 +5,7 @@ import math
 import numpy
 
 import swage
-from support import RMS_NORM, TestCase, random, rms_norm
+from support import RMS_NORM, TestCase, philox, random, rms_norm
 
 erf = numpy.vectorize(math.erf, otypes=[numpy.float64])
 
@@ -66,6 +66,36 @@ class Ops(TestCase):
         self.assertClose(swage.ops.log_softmax(far, 1), [[-80, -1080, 0], [0, -200, -300]])
         with self.assertRefused("input", "dim is 3; needed: -3 to 2 for a tensor of rank 3"):
             swage.ops.softmax(x, 3)
+
+    def test_masked_softmax(self):
+        def masked(x, dim, keep):
+            e = numpy.where(keep, numpy.exp(x.astype(numpy.float64)), 0)
+            total = e.sum(dim, keepdims=True)
+            return e / numpy.where(total == 0, 1, total)
+
+        x = random(2, 3, 5, 19)
+        mask = random(2, 1, 1, 19) > 0
+        mask[1] = False  # rows of which nothing is left
+        below = numpy.arange(19) <= numpy.arange(5)[:, None]
+        self.assertClose(swage.ops.softmax(x, -1, mask), masked(x, -1, mask))
+        self.assertClose(swage.ops.softmax(x, 1, mask[0, 0]), masked(x, 1, mask[0, 0]))
+        self.assertClose(swage.ops.softmax(x, 3, is_causal=True), masked(x, -1, below))
+        self.assertClose(swage.ops.softmax(x, 3, mask, True), masked(x, -1, below & mask))
+        logarithm = swage.ops.log_softmax(x, -1, is_causal=True)
+        self.assertTrue((numpy.isneginf(logarithm) == ~numpy.broadcast_to(below, x.shape)).all())
+        self.assertClose(numpy.exp(logarithm), masked(x, -1, below))
+        with self.assertRefused("input", "is_causal was given with dim 1 of 4"):
+            swage.ops.softmax(x, 1, is_causal=True)
+        with self.assertRefused("input", "mask has 5 dimensions and x 4"):
+            swage.ops.softmax(x, 1, mask[None])
+
+    def test_dropout(self):
+        x, state = random(7, 13), numpy.array([123456789012, 77], numpy.int64)
+        for p in (0, 0.25, 0.9):
+            keep = philox(state, x.size).reshape(x.shape) >= p * 2.0**32
+            self.assertClose(swage.ops.dropout(x, p, state), numpy.where(keep, x / (1 - p), 0))
+        with self.assertRefused("input", "p is 1; needed: at least 0 and less than 1"):
+            swage.ops.dropout(x, 1, state)
 
     def test_permute(self):
         x = random(4, 6, 10, dtype=numpy.float16)

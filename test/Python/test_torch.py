@@ -10,7 +10,7 @@ except ImportError:
     raise unittest.SkipTest("torch is missing") from None
 
 import swage
-from support import RMS_NORM, STATISTICS, TestCase
+from support import RMS_NORM, STATISTICS, TestCase, philox
 
 
 class Torch(TestCase):
@@ -73,12 +73,16 @@ class Torch(TestCase):
     def test_operators(self):
         x = torch.randn(3, 4, 24)
         w, b = torch.randn(24), torch.randn(24)
+        keep, state = torch.arange(24) < 7, torch.tensor([5, 6])
+        bits = torch.from_numpy(philox(state.numpy(), x.numel()).astype("int64")).view(x.shape)
         cases = [
             ("layer_norm", (x, [24], w, b, 1e-5), torch.nn.functional.layer_norm),
             ("layer_norm", (x, [4, 24]), torch.nn.functional.layer_norm),
             ("rms_norm", (x, [24], w), torch.nn.functional.rms_norm),
             ("softmax", (x, 1), torch.softmax),
+            ("softmax", (x, 2, keep), lambda x, dim, keep: x.masked_fill(~keep, -torch.inf).softmax(dim)),
             ("log_softmax", (x, -1), torch.log_softmax),
+            ("dropout", (x, 0.5, state), lambda x, p, state: torch.where(bits >= 2**31, 2 * x, 0.0)),
             ("permute", (x, [2, 0, -2]), torch.permute),
             ("sum", (x, [0, 2], True), torch.sum),
             ("sum", (x, []), lambda x, dim: torch.sum(x)),

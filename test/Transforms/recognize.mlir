@@ -302,3 +302,91 @@ func.func @several(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = arith.divf %s, %rmss : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// where(mask, scale * x, -inf): a row that is masked throughout gives NaN, as it does when it is written out.
+// CHECK-LABEL: func @masked_softmax
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf16>, %[[M:.*]]: tensor<4x8xi1>)
+// CHECK-NEXT: %[[Y:.*]] = swage.softmax %[[X]] mask %[[M]] axis 1 scale 1.250000e-01 nan_rows : tensor<4x8xf16>, tensor<4x8xi1> -> tensor<4x8xf16>
+// CHECK-NEXT: return %[[Y]]
+func.func @masked_softmax(%x16: tensor<4x8xf16>, %m: tensor<4x8xi1>) -> tensor<4x8xf16> {
+  %eighth = arith.constant dense<0.125> : tensor<4x8xf32>
+  %none = arith.constant dense<0xFF800000> : tensor<4x8xf32>
+  %x = arith.extf %x16 : tensor<4x8xf16> to tensor<4x8xf32>
+  %s = arith.mulf %x, %eighth : tensor<4x8xf32>
+  %w = arith.select %m, %s, %none : tensor<4x8xi1>, tensor<4x8xf32>
+  %max = swage.reduce max %w dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %maxs = swage.broadcast %max dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  %d = arith.subf %w, %maxs : tensor<4x8xf32>
+  %e = math.exp %d : tensor<4x8xf32>
+  %sum = swage.reduce sum %e dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %sums = swage.broadcast %sum dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{recognised softmax}}
+  %y = arith.divf %e, %sums : tensor<4x8xf32>
+  %y16 = arith.truncf %y : tensor<4x8xf32> to tensor<4x8xf16>
+  return %y16 : tensor<4x8xf16>
+}
+
+// -----
+
+// masked_fill says what to leave out.
+// CHECK-LABEL: func @masked_fill_softmax
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>, %[[M:.*]]: tensor<4x8xi1>)
+// CHECK-NEXT: %[[TRUE:.*]] = arith.constant dense<true>
+// CHECK-NEXT: %[[KEEP:.*]] = arith.xori %[[M]], %[[TRUE]]
+// CHECK-NEXT: %[[Y:.*]] = swage.softmax %[[X]] mask %[[KEEP]] axis 1 nan_rows :
+// CHECK-NEXT: return %[[Y]]
+func.func @masked_fill_softmax(%x: tensor<4x8xf32>, %m: tensor<4x8xi1>) -> tensor<4x8xf32> {
+  %none = arith.constant dense<0xFF800000> : tensor<4x8xf32>
+  %w = arith.select %m, %none, %x : tensor<4x8xi1>, tensor<4x8xf32>
+  %max = swage.reduce max %w dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %maxs = swage.broadcast %max dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  %d = arith.subf %w, %maxs : tensor<4x8xf32>
+  %e = math.exp %d : tensor<4x8xf32>
+  %sum = swage.reduce sum %e dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %sums = swage.broadcast %sum dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{recognised softmax}}
+  %y = arith.divf %e, %sums : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// -1e4 is a number like any other: a row of it is a row of equal numbers.
+// CHECK-LABEL: func @finite_fill_is_no_mask
+// CHECK:      %[[W:.*]] = arith.select
+// CHECK-NEXT: %[[Y:.*]] = swage.softmax %[[W]] axis 1 :
+// CHECK-NEXT: return %[[Y]]
+func.func @finite_fill_is_no_mask(%x: tensor<4x8xf32>, %m: tensor<4x8xi1>) -> tensor<4x8xf32> {
+  %low = arith.constant dense<-1.0e4> : tensor<4x8xf32>
+  %w = arith.select %m, %low, %x : tensor<4x8xi1>, tensor<4x8xf32>
+  %max = swage.reduce max %w dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %maxs = swage.broadcast %max dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  %d = arith.subf %w, %maxs : tensor<4x8xf32>
+  %e = math.exp %d : tensor<4x8xf32>
+  %sum = swage.reduce sum %e dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %sums = swage.broadcast %sum dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{recognised softmax}}
+  %y = arith.divf %e, %sums : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @log_softmax
+// CHECK-SAME: (%[[X:.*]]: tensor<4x8xf32>)
+// CHECK-NEXT: %[[Y:.*]] = swage.softmax %[[X]] axis 1 log : tensor<4x8xf32> -> tensor<4x8xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @log_softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %max = swage.reduce max %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %maxs = swage.broadcast %max dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  %d = arith.subf %x, %maxs : tensor<4x8xf32>
+  %e = math.exp %d : tensor<4x8xf32>
+  %sum = swage.reduce sum %e dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %log = math.log %sum : tensor<4xf32>
+  %logs = swage.broadcast %log dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{recognised log_softmax}}
+  %y = arith.subf %d, %logs : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}

@@ -685,6 +685,16 @@ private:
     return elementwise("arith.subf", {x, repeated}, value.bound + values[repeated].bound);
   }
 
+  /// The coordinates along `dim`.
+  int iota(const Shape &shape, int64_t dim) {
+    int v = emit(shape, Type::I32, static_cast<double>(shape[dim]),
+                 "swage.iota dim " + std::to_string(dim) + " : " + typeText(shape, Type::I32));
+    values[v].varies.assign(shape.size(), false);
+    values[v].varies[dim] = true;
+    values[v].raw = true;
+    return v;
+  }
+
   int rowStep(int x) {
     const Value value = values[x];
     if (value.shape.empty())
@@ -696,9 +706,28 @@ private:
       // A large spread makes the softmax a step function of rounding errors.
       if (value.bound > 60)
         return -1;
-      return emit(value.shape, value.type, 1,
-                  "swage.softmax " + use(x) + " axis " + std::to_string(axis) + scale + " : " +
-                      typeText(x) + " -> " + typeText(x));
+      std::string operand = use(x), types = typeText(x), log = chance(20) ? " log" : "";
+      bool isMasked = rank > 1 && chance(30);
+      if (isMasked) {
+        // Row by row another part of the row; sometimes nothing.
+        int64_t other = below(rank - 1);
+        int row = iota(value.shape, other < axis ? other : other + 1),
+            column = iota(value.shape, axis);
+        std::string predicate = pick({"sle", "slt", "sge", "sgt", "uge", "eq", "ne"});
+        int mask = emit(value.shape, Type::I1, 1,
+                        "arith.cmpi " + predicate + ", " + use(column) + ", " + use(row) + " : " +
+                            typeText(row));
+        operand += " mask " + use(mask);
+        types += ", " + typeText(mask);
+        // What is left out would be -inf.
+        log.clear();
+      }
+      int v = emit(value.shape, value.type, log.empty() ? 1 : 4 * value.bound + 20,
+                   "swage.softmax " + operand + " axis " + std::to_string(axis) + scale + log +
+                       " : " + types + " -> " + typeText(x));
+      if (isMasked)
+        values[v].varies.assign(values[v].varies.size(), true);
+      return v;
     }
     int64_t axis = chance(65) ? rank - 1 : below(rank);
     Shape row(value.shape.begin() + axis, value.shape.end());

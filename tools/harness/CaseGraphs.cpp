@@ -46,14 +46,6 @@ static std::string function(const std::string &arguments, const std::string &res
          returned + " : " + result + "\n}\n";
 }
 
-/// The element type's own bits.
-static const char *negativeInfinity(const std::string &element) {
-  return element == "f16"    ? "0xFC00"
-         : element == "bf16" ? "0xFF80"
-         : element == "f32"  ? "0xFF800000"
-                             : "0xFFF0000000000000";
-}
-
 static BenchCase makeCase(std::string family, std::string name, std::string text,
                           uint64_t countedBytes) {
   BenchCase made;
@@ -136,29 +128,51 @@ std::string swage::layerNormText(int64_t rows, int64_t length, const std::string
   return rowCase("layernorm", rows, length, element).text;
 }
 
+/// Scaled scores of which each row keeps what is not behind the diagonal; the rest is not read.
+static BenchCase causalSoftmaxCase(const Shape &shape, const std::string &element) {
+  int64_t length = shape.back();
+  BenchCase made =
+      makeCase("causal_softmax",
+               fmt::format("b{} h{} s{} {} scale+causal", shape[0], shape[1], length, element),
+               function(fmt::format("%x: {}", tensor(shape, element)), tensor(shape, element),
+                        fmt::format("  %i = swage.iota dim 2 : {1}\n"
+                                    "  %j = swage.iota dim 3 : {1}\n"
+                                    "  %m = arith.cmpi sle, %j, %i : {1}\n"
+                                    "  %y = swage.softmax %x mask %m axis 3 scale 0.125 : {0}, {2} "
+                                    "-> {0}",
+                                    tensor(shape, element), tensor(shape, "i32"),
+                                    tensor(shape, "i1")),
+                        "%y"),
+               2 * elements(shape) * width(element));
+  made.needlessBytes =
+      elements(shape) / uint64_t(length) * uint64_t(length - 1) / 2 * width(element);
+  return made;
+}
+
+/// Scaled scores with -1e4 in place of what a mask for all heads leaves out.
+static BenchCase boolMaskSoftmaxCase(const Shape &shape, const std::string &element) {
+  std::string x = tensor(shape, element), m = tensor(shape, "i1"),
+              mask = tensor({shape[0], shape[2], shape[3]}, "i1");
+  return makeCase(
+      "mask_softmax",
+      fmt::format("b{} h{} s{} {} scale+bool mask", shape[0], shape[1], shape[3], element),
+      function(fmt::format("%x: {}, %m: {}", x, mask), x,
+               fmt::format("  %scale = arith.constant dense<0.125> : {0}\n"
+                           "  %low = arith.constant dense<-1.0e4> : {0}\n"
+                           "  %s = arith.mulf %x, %scale : {0}\n"
+                           "  %all = swage.broadcast %m dims [0, 2, 3] : {2} -> {1}\n"
+                           "  %f = arith.select %all, %low, %s : {1}, {0}\n"
+                           "  %y = swage.softmax %f axis 3 : {0} -> {0}",
+                           x, m, mask),
+               "%y"),
+      2 * elements(shape) * width(element) + elements(shape) / uint64_t(shape[1]));
+}
+
 BenchCase swage::maskedSoftmaxCase(const std::string &family, int64_t batch, int64_t heads,
                                    int64_t length, const std::string &element) {
-  bool causal = family == "causal_softmax";
   Shape shape{batch, heads, length, length};
-  std::string x = tensor(shape, element), m = tensor(shape, "i1");
-  std::string mask =
-      causal ? tensor({length, length}, "i1") : tensor({batch, length, length}, "i1");
-  uint64_t scores = elements(shape), bytes = 2 * scores * width(element);
-  BenchCase made =
-      makeCase(family,
-               fmt::format("b{} h{} s{} {} scale+{}", batch, heads, length, element,
-                           causal ? "causal" : "bool mask"),
-               function(fmt::format("%x: {}, %m: {}", x, mask), x,
-                        fmt::format("  %scale = arith.constant dense<0.125> : {0}\n"
-                                    "  %low = arith.constant dense<{4}> : {0}\n"
-                                    "  %s = arith.mulf %x, %scale : {0}\n"
-                                    "  %all = swage.broadcast %m dims {3} : {2} -> {1}\n"
-                                    "  %f = arith.select %all, %low, %s : {1}, {0}\n"
-                                    "  %y = swage.softmax %f axis 3 : {0} -> {0}",
-                                    x, m, mask, causal ? "[2, 3]" : "[0, 2, 3]",
-                                    causal ? negativeInfinity(element) : "-1.0e4"),
-                        "%y"),
-               causal ? bytes : bytes + uint64_t(batch * length * length));
+  BenchCase made = family == "causal_softmax" ? causalSoftmaxCase(shape, element)
+                                              : boolMaskSoftmaxCase(shape, element);
   made.shape = shape;
   made.element = element;
   return made;

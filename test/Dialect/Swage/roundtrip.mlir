@@ -27,6 +27,15 @@ func.func @softmax_and_reduce(%x: tensor<4x8xbf16>, %d: tensor<?x?xf32>, %i: ten
   %0 = swage.softmax %x axis 0 : tensor<4x8xbf16> -> tensor<4x8xf32>
   // CHECK: swage.softmax %{{.*}} axis 1 scale 1.250000e-01 : tensor<?x?xf32> -> tensor<?x?xf32>
   %1 = swage.softmax %d axis 1 scale 0.125 : tensor<?x?xf32> -> tensor<?x?xf32>
+  // CHECK: swage.softmax %{{.*}} mask %{{.*}} axis 1 scale 2.500000e-01 log nan_rows : tensor<4x8xbf16>, tensor<4x8xi1> -> tensor<4x8xbf16>, tensor<4xf32>
+  %m = arith.constant dense<true> : tensor<4x8xi1>
+  %s, %lse = swage.softmax %x mask %m axis 1 scale 0.25 log nan_rows : tensor<4x8xbf16>, tensor<4x8xi1> -> tensor<4x8xbf16>, tensor<4xf32>
+  %n = arith.constant 4 : index
+  // CHECK: swage.iota dim 1 sizes(%{{.*}}) : tensor<?x8xi32>
+  %j = swage.iota dim 1 sizes(%n) : tensor<?x8xi32>
+  %state = arith.constant dense<7> : tensor<2xi64>
+  // CHECK: swage.random %{{.*}} sizes(%{{.*}}) : tensor<2xi64> -> tensor<?x8xi32>
+  %r = swage.random %state sizes(%n) : tensor<2xi64> -> tensor<?x8xi32>
   // CHECK: swage.reduce sum %{{.*}} dims [0, 1] : tensor<4x8xbf16> -> tensor<f32>
   %2 = swage.reduce sum %x dims [0, 1] : tensor<4x8xbf16> -> tensor<f32>
   // CHECK: swage.reduce mean %{{.*}} dims [0] : tensor<?x?xf32> -> tensor<?xf32>

@@ -34,8 +34,8 @@ SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) 
     if (!isDense(kernel, output) || !isAlone(kernel.getOutputs(), output))
       continue;
     for (ViewAttr input : kernel.getInputs().getAsRange<ViewAttr>())
-      if (isAlone(kernel.getInputs(), input) && input.getAccess() == output.getAccess() &&
-          input.getShape() == output.getShape() &&
+      if (input.getSource() == Source::Memory && isAlone(kernel.getInputs(), input) &&
+          input.getAccess() == output.getAccess() && input.getShape() == output.getShape() &&
           elementBytes(input.getElement()) == elementBytes(output.getElement()))
         pairs.push_back({unsigned(output.getTensor()), unsigned(input.getTensor())});
   }

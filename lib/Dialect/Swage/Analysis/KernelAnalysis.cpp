@@ -13,6 +13,9 @@ static AffineExpr extentOf(KernelOp kernel, unsigned dim) {
 }
 
 std::optional<unsigned> swage::contiguousDim(KernelOp kernel, ViewAttr view) {
+  // What is computed has no place in memory.
+  if (view.getSource() != Source::Memory)
+    return std::nullopt;
   LinearAccess access = *LinearAccess::of(view.getAccess());
   // The innermost of several, so that a stride that is 1 by chance does not win.
   for (unsigned dim = kernel.getRank(); dim-- > 0;)
@@ -53,8 +56,10 @@ static AffineExpr touchedElements(KernelOp kernel, ViewAttr view) {
   return count;
 }
 
-/// Whether a view moves along every dimension that has more than one element.
+/// Whether a view moves in memory along every dimension that has more than one element.
 static bool isFull(KernelOp kernel, ViewAttr view) {
+  if (view.getSource() != Source::Memory)
+    return false;
   LinearAccess access = *LinearAccess::of(view.getAccess());
   for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
     if (access.isBroadcast(dim) && constantSize(extentOf(kernel, dim)) != 1)
@@ -157,6 +162,8 @@ AffineExpr swage::bytesMoved(KernelOp kernel) {
   auto addAll = [&](ArrayAttr views) {
     std::map<int64_t, AffineExpr> perTensor;
     for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+      if (view.getSource() != Source::Memory)
+        continue;
       AffineExpr touched = touchedElements(kernel, view),
                  whole = getAffineConstantExpr(1, kernel.getContext());
       for (AffineExpr extent : view.getShape().getResults())
@@ -174,7 +181,7 @@ AffineExpr swage::bytesMoved(KernelOp kernel) {
     }
     for (auto &[tensor, count] : perTensor)
       for (ViewAttr view : views.getAsRange<ViewAttr>())
-        if (view.getTensor() == tensor) {
+        if (view.getTensor() == tensor && view.getSource() == Source::Memory) {
           AffineExpr bytes = multiplySizes(
               count, getAffineConstantExpr(elementBytes(view.getElement()), kernel.getContext()));
           if (bytes)

@@ -9,9 +9,13 @@ using namespace swage;
 /// Elements of all operands' vectors together that a thread holds at once without spilling.
 static constexpr int64_t kVectorElements = 128;
 
+/// What is read and written; what is computed puts no bounds on vectors.
 static SmallVector<ViewAttr> viewsOf(KernelOp kernel) {
-  SmallVector<ViewAttr> views(kernel.getInputs().getAsRange<ViewAttr>());
-  llvm::append_range(views, kernel.getOutputs().getAsRange<ViewAttr>());
+  SmallVector<ViewAttr> views;
+  for (ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})
+    for (ViewAttr view : array.getAsRange<ViewAttr>())
+      if (view.getSource() == Source::Memory)
+        views.push_back(view);
   return views;
 }
 

@@ -152,6 +152,29 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
       if (!llvm::is_contained(reduce.getDims(), static_cast<int64_t>(i)))
         exprs.push_back(expr);
     like(reduce.getResult(), exprs);
+  } else if (isa<IotaOp, RandomOp>(op)) {
+    auto iota = dyn_cast<IotaOp>(op);
+    ValueRange given = iota ? iota.getSizes() : cast<RandomOp>(op).getSizes();
+    SmallVector<AffineExpr> exprs = exprsOf(cast<ShapedType>(op->getResult(0).getType()));
+    size_t next = 0;
+    for (AffineExpr &expr : exprs)
+      if (!expr && !(expr = sizeOf(given[next++])))
+        return op->emitOpError()
+               << "size " << next - 1
+               << " is no sum or product of constants and extents of the function's arguments";
+    if (!iota)
+      equal &= succeeded(
+          equate(op, shapes[op->getOperand(0)].front(), getAffineConstantExpr(2, context)));
+    shapes[op->getResult(0)] = exprs;
+  } else if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
+    SmallVector<AffineExpr> exprs = shapes[softmax.getX()];
+    if (softmax.getMask())
+      for (auto [a, b] : llvm::zip_equal(exprs, shapes[softmax.getMask()]))
+        equal &= succeeded(equate(op, a, b));
+    like(softmax.getResult(), exprs);
+    exprs.erase(exprs.begin() + softmax.getAxis());
+    for (Value stat : softmax.getStats())
+      like(stat, exprs);
   } else if (isa<LayerNormOp, RmsNormOp>(op)) {
     SmallVector<AffineExpr> exprs = shapes[op->getOperand(0)];
     for (Value result : op->getResults())
@@ -212,7 +235,7 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
           equal &= succeeded(equate(op, from, exprs[dim]));
     shapes[op->getResult(0)] = exprs;
   } else if (!tensors.empty()) {
-    // Elementwise ops, softmax, copy, tensor.cast: every tensor has one shape.
+    // Elementwise ops, copy, tensor.cast: every tensor has one shape.
     SmallVector<AffineExpr> exprs = shapes[*tensors.begin()];
     for (Value operand : tensors)
       for (auto [a, b] : llvm::zip_equal(exprs, shapes[operand]))

@@ -83,7 +83,7 @@ void RmsNormOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 }
 
 void SoftmaxOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropUnitScale>(context);
+  patterns.add<DropUnitScale, DropUnusedStats<SoftmaxOp>>(context);
 }
 
 //===----------------------------------------------------------------------===//

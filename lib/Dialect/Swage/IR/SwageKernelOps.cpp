@@ -66,6 +66,8 @@ std::string KernelOp::findOutOfBounds(ArrayRef<int64_t> sizes) {
   if (llvm::is_contained(*extents, 0))
     return {};
   auto check = [&](ViewAttr view, Twine what) -> std::string {
+    if (view.getSource() != Source::Memory)
+      return {};
     std::optional<SmallVector<int64_t>> shape = evaluateSizes(view.getShape(), sizes);
     LinearAccess access = *LinearAccess::of(view.getAccess());
     std::optional<int64_t> first = evaluateSize(access.offset, sizes);
@@ -141,7 +143,7 @@ static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim)
   SizeFacts facts = factsOf(kernel);
   auto check = [&](ViewAttr view, Twine what) -> LogicalResult {
     LinearAccess access = *LinearAccess::of(view.getAccess());
-    if (vector == 1 || constantSize(access.strides[dim]) != 1)
+    if (vector == 1 || constantSize(access.strides[dim]) != 1 || view.getSource() != Source::Memory)
       return success();
     int64_t bytes = vector * elementBytes(view.getElement());
     if (std::min<int64_t>(bytes, 16) > view.getAlign())
@@ -297,7 +299,9 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
         return phase.emitOpError()
                << "has " << what << " " << position << ", but the kernel has " << count;
   size_t given = phase.getKind() == Phase::Epilogue ? 1 : 0,
-         taken = phase.getKind() == Phase::Prologue ? 1 : 0;
+         taken = phase.getKind() == Phase::Prologue ? 1
+                 : phase.getKind() == Phase::Bounds ? 2
+                                                    : 0;
   if (phase.getKind() == Phase::Finish)
     given = statisticsOf(*prologue.getCollective());
   Block &body = phase.getBody().front();
@@ -346,6 +350,10 @@ LogicalResult KernelOp::verify() {
   for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
     if (failed(verifyView(*this, view, ("output " + Twine(i)).str())))
       return failure();
+  for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
+    if (view.getSource() != Source::Memory)
+      return emitOpError() << "output " << i << " is of source "
+                           << stringifySource(view.getSource()) << ", but must be in memory";
   if (getSymbols() == 0) // K6
     if (std::string problem = findOutOfBounds({}); !problem.empty())
       return emitOpError() << problem;
@@ -412,6 +420,8 @@ LogicalResult CollectiveOp::verify() {
   bool norm = getKind() == Collective::LayerNorm || getKind() == Collective::RmsNorm;
   if (norm != getEpsilon().has_value())
     return emitOpError() << stringifyCollective(getKind()) << (norm ? " needs eps" : " has no eps");
+  if (getZeroRows() && getKind() != Collective::Softmax && getKind() != Collective::LogSoftmax)
+    return emitOpError() << stringifyCollective(getKind()) << " has no zero_rows";
   return success();
 }
 
@@ -428,6 +438,8 @@ LogicalResult PhaseOp::verify() {
 
 static LogicalResult verifyTensor(LaunchOp launch, KernelOp kernel, ViewAttr view, TypeRange types,
                                   StringRef what) {
+  if (view.getSource() == Source::Coordinate)
+    return success();
   if (view.getTensor() >= static_cast<int64_t>(types.size()))
     return launch.emitOpError() << "has " << types.size() << " " << what << "s, but a view of @"
                                 << kernel.getSymName() << " needs number " << view.getTensor();
@@ -435,7 +447,11 @@ static LogicalResult verifyTensor(LaunchOp launch, KernelOp kernel, ViewAttr vie
   // 16-bit floats that are only moved are moved as bits.
   bool bits =
       view.getElement().isInteger(16) && type.getElementType().getIntOrFloatBitWidth() == 16;
-  if (type.getElementType() != view.getElement() && !bits)
+  if (view.getSource() == Source::Random) {
+    if (!type.getElementType().isInteger(64))
+      return launch.emitOpError() << what << " " << view.getTensor() << " has element type "
+                                  << type.getElementType() << ", but a random state has i64";
+  } else if (type.getElementType() != view.getElement() && !bits)
     return launch.emitOpError() << what << " " << view.getTensor() << " has element type "
                                 << type.getElementType() << ", but the kernel has "
                                 << view.getElement();

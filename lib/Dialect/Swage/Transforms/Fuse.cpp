@@ -268,7 +268,7 @@ bool Fuser::reaches(unsigned from, unsigned to, bool skipDirect) const {
 void Fuser::chooseInlined() {
   auto isSmall = [&](Value operand, Value result) {
     if (Operation *op = operand.getDefiningOp();
-        op && (isa<BroadcastOp>(op) || op->hasTrait<OpTrait::ConstantLike>()))
+        op && (isa<BroadcastOp>(op) || isSourceOp(op) || op->hasTrait<OpTrait::ConstantLike>()))
       return true;
     return false;
   };
@@ -416,10 +416,13 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
   Block &body = merged->getBody().front();
   IRMapping mapping;
   for (auto [i, view] : llvm::enumerate(y.getInputs().getAsRange<ViewAttr>())) {
-    Value tensor = second.tensors[view.getTensor()];
-    int64_t position = llvm::find(tensors, tensor) - tensors.begin();
-    if (position == static_cast<int64_t>(tensors.size()))
-      tensors.push_back(tensor);
+    int64_t position = view.getTensor();
+    if (view.getSource() != Source::Coordinate) {
+      Value tensor = second.tensors[position];
+      position = llvm::find(tensors, tensor) - tensors.begin();
+      if (position == static_cast<int64_t>(tensors.size()))
+        tensors.push_back(tensor);
+    }
     auto moved = ViewAttr::get(view.getContext(), position, view.getElement(), view.getShape(),
                                view.getAccess(), view.getAlign(), view.getSource());
     int64_t at = llvm::find(inputs, moved) - inputs.begin();

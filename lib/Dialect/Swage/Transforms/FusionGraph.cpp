@@ -64,7 +64,8 @@ LogicalResult swage::checkKernelOps(func::FuncOp function) {
             element.isF16() || element.isBF16())
           return op.emitOpError() << "has no kernel for " << element
                                   << ", which a kernel holds as f32";
-    if (isKernelNode(&op) || isIndexOp(&op) || isa<func::ReturnOp, tensor::DimOp>(op))
+    if (isKernelNode(&op) || isIndexOp(&op) || isSourceOp(&op) ||
+        isa<func::ReturnOp, tensor::DimOp>(op))
       continue;
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       if (!isa<RankedTensorType>(constant.getType()) || isa<SplatElementsAttr>(constant.getValue()))

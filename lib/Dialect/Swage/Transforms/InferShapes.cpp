@@ -90,7 +90,8 @@ public:
   LogicalResult visit(Operation *op) {
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<LayerNormOp, RmsNormOp>([&](auto norm) { return visitNorm(norm); })
-        .Case([&](SoftmaxOp softmax) { return set(softmax.getResult(), shapeOf(softmax.getX())); })
+        .Case([&](SoftmaxOp softmax) { return visitSoftmax(softmax); })
+        .Case<IotaOp, RandomOp>([&](auto source) { return visitSource(source); })
         .Case([&](ReduceOp reduce) { return visitReduce(reduce); })
         .Case([&](PermuteOp permute) { return visitPermute(permute); })
         .Case([&](ReshapeOp reshape) { return visitReshape(reshape); })
@@ -178,6 +179,29 @@ private:
       if (failed(set(stat, ArrayRef<int64_t>(shape).take_front(op.getAxis()))))
         return failure();
     return success();
+  }
+
+  LogicalResult visitSoftmax(SoftmaxOp op) {
+    Shape shape = shapeOf(op.getX());
+    if (op.getMask() && failed(refine(op, shape, shapeOf(op.getMask()))))
+      return failure();
+    if (failed(set(op.getResult(), shape)))
+      return failure();
+    shape.erase(shape.begin() + op.getAxis());
+    for (Value stat : op.getStats())
+      if (failed(set(stat, shape)))
+        return failure();
+    return success();
+  }
+
+  /// What is made of nothing but its sizes.
+  template <class Source> LogicalResult visitSource(Source op) {
+    auto type = cast<RankedTensorType>(op.getType());
+    Shape shape(type.getShape());
+    if (failed(refineFromSizes(op, shape, op.getSizes())))
+      return failure();
+    op.getSizesMutable().assign(remainingSizes(type, shape, op.getSizes()));
+    return set(op.getResult(), shape);
   }
 
   LogicalResult visitReduce(ReduceOp op) {

@@ -24,6 +24,8 @@ bool swage::isIndexOp(Operation *op) {
   return isa<PermuteOp, ReshapeOp, BroadcastOp, SliceOp, tensor::CastOp>(op);
 }
 
+bool swage::isSourceOp(Operation *op) { return isa<IotaOp, RandomOp>(op); }
+
 bool swage::isCollectiveOp(Operation *op) {
   return isa<LayerNormOp, RmsNormOp, SoftmaxOp, ReduceOp>(op);
 }
@@ -105,20 +107,46 @@ static int64_t alignmentOf(Value tensor) {
 }
 
 Value KernelBuilder::load(Value tensor, const Relation &relation) {
-  LinearAccess access = flatten(relation, tensor);
-  auto it = llvm::find(tensors, tensor);
-  int64_t position = it - tensors.begin();
-  if (it == tensors.end())
-    tensors.push_back(tensor);
   unsigned symbols = shapes.getSymbols().size();
-  auto view = ViewAttr::get(context(), position, elementType(tensor),
+  auto view = ViewAttr::get(context(), positionOf(tensor), elementType(tensor),
                             AffineMap::get(0, symbols, shapes.shapeOf(tensor), context()),
-                            access.map(symbols), alignmentOf(tensor));
+                            flatten(relation, tensor).map(symbols), alignmentOf(tensor));
+  return addInput(view, scalarType(elementType(tensor)), tensor.getLoc());
+}
+
+/// An input that is made from its coordinates: the position along one dimension, or in the whole.
+Value KernelBuilder::loadComputed(Value value, const Relation &relation) {
+  unsigned symbols = shapes.getSymbols().size();
+  locations.push_back(value.getLoc());
+  if (auto iota = value.getDefiningOp<IotaOp>()) {
+    auto view = ViewAttr::get(
+        context(), /*tensor=*/-1, elementType(value), AffineMap::get(0, symbols, {}, context()),
+        relation[iota.getDim()].map(symbols), /*align=*/1, Source::Coordinate);
+    return addInput(view, elementType(value), value.getLoc());
+  }
+  Value state = value.getDefiningOp<RandomOp>().getState();
+  auto view =
+      ViewAttr::get(context(), positionOf(state), elementType(value),
+                    AffineMap::get(0, symbols, shapes.shapeOf(state), context()),
+                    flatten(relation, value).map(symbols), alignmentOf(state), Source::Random);
+  return addInput(view, elementType(value), value.getLoc());
+}
+
+/// The body's argument for a view, which is a new one unless there is one like it.
+Value KernelBuilder::addInput(ViewAttr view, Type type, Location loc) {
   for (auto [i, known] : llvm::enumerate(inputViews))
     if (known == view)
       return body->getArgument(i);
   inputViews.push_back(view);
-  return body->addArgument(scalarType(elementType(tensor)), tensor.getLoc());
+  return body->addArgument(type, loc);
+}
+
+int64_t KernelBuilder::positionOf(Value tensor) {
+  auto it = llvm::find(tensors, tensor);
+  int64_t position = it - tensors.begin();
+  if (it == tensors.end())
+    tensors.push_back(tensor);
+  return position;
 }
 
 Value KernelBuilder::evaluate(Value value, const Relation &relation) {
@@ -142,6 +170,8 @@ Value KernelBuilder::evaluate(Value value, const Relation &relation) {
     if (!operand)
       return {};
     scalar = evaluate(op->getOperand(0), *operand);
+  } else if (op && isSourceOp(op)) {
+    scalar = loadComputed(value, relation);
   } else if (isComputed(value)) {
     scalar = compute(cast<OpResult>(value), relation);
     // A value that is also an output is used as rounded, so that every user of it sees what was
@@ -195,6 +225,21 @@ Value KernelBuilder::computeElementwise(Operation *op, ArrayRef<Value> operands)
   return isa<arith::SIToFPOp, arith::UIToFPOp>(op) ? roundTo(scalar, to, op->getLoc()) : scalar;
 }
 
+/// What softmax works on: what is masked is -inf, which its sum and its results do not notice.
+Value KernelBuilder::softmaxOperand(SoftmaxOp op, Value x) {
+  Location loc = op.getLoc();
+  auto constant = [&](double number) -> Value {
+    return arith::ConstantOp::create(*builder, loc, FloatAttr::get(x.getType(), number));
+  };
+  if (op.getScale())
+    x = arith::MulFOp::create(*builder, loc, x, constant(op.getScale()->convertToDouble()));
+  if (!op.getMask())
+    return x;
+  Value keep = evaluate(op.getMask(), relations[op.getX()]);
+  return keep ? arith::SelectOp::create(*builder, loc, keep, x, constant(-INFINITY)).getResult()
+              : Value();
+}
+
 Value KernelBuilder::computeCollective(OpResult result, const Relation &relation) {
   Operation *op = result.getOwner();
   Location loc = op->getLoc();
@@ -204,10 +249,8 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
     if (!x)
       return {};
     Type type = x.getType();
-    auto constant = [&](double number) -> Value {
-      return arith::ConstantOp::create(*builder, loc, FloatAttr::get(type, number));
-    };
     FloatAttr epsilon;
+    bool zeroRows = false;
     Collective kind;
     if (auto norm = dyn_cast<LayerNormOp>(op)) {
       kind = Collective::LayerNorm;
@@ -216,16 +259,16 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
       kind = Collective::RmsNorm;
       epsilon = norm.getEpsilonAttr();
     } else if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
-      kind = Collective::Softmax;
-      if (softmax.getScale())
-        x = arith::MulFOp::create(*builder, loc, x,
-                                  constant(softmax.getScale()->convertToDouble()));
+      kind = softmax.getLog() ? Collective::LogSoftmax : Collective::Softmax;
+      zeroRows = softmax.getMask() && !softmax.getNanRows();
+      if (!(x = softmaxOperand(softmax, x)))
+        return {};
     } else {
       kind = static_cast<Collective>(cast<ReduceOp>(op).getKind());
     }
     size_t count = hasElementResult(kind) + statisticsOf(kind);
     collectiveScalar = CollectiveOp::create(*builder, loc, SmallVector<Type>(count, type), kind, x,
-                                            epsilon, DenseI64ArrayAttr(), /*zero_rows=*/false);
+                                            epsilon, DenseI64ArrayAttr(), zeroRows);
   }
   auto cast = [&](Value scalar, Type type) -> Value {
     if (scalar.getType() == type)
@@ -234,6 +277,12 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
                         : arith::TruncFOp::create(*builder, loc, type, scalar).getResult();
   };
   Type resultType = scalarType(elementType(result));
+  if (isa<SoftmaxOp>(op) && result.getResultNumber() == 1) {
+    Value logSum = math::LogOp::create(*builder, loc, collectiveScalar.getValues()[2]);
+    return cast(
+        arith::AddFOp::create(*builder, loc, collectiveScalar.getValues()[1], logSum).getResult(),
+        resultType);
+  }
   Value scalar = collectiveScalar.getValues()[result.getResultNumber()];
   if (result.getResultNumber() > 0 || isa<ReduceOp, SoftmaxOp>(op))
     return cast(scalar, resultType);

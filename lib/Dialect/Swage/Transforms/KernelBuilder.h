@@ -26,6 +26,9 @@ using Relation = llvm::SmallVector<LinearAccess>;
 
 /// Whether an op moves or repeats elements without touching them.
 bool isIndexOp(mlir::Operation *op);
+/// Whether an op makes elements from their position alone, so that every kernel that needs them
+/// makes them itself.
+bool isSourceOp(mlir::Operation *op);
 /// Whether an op combines elements along dimensions.
 bool isCollectiveOp(mlir::Operation *op);
 /// Whether an op is arith or math on tensors that a kernel body can hold.
@@ -73,9 +76,13 @@ private:
 
   mlir::Value evaluate(mlir::Value value, const Relation &relation);
   mlir::Value load(mlir::Value tensor, const Relation &relation);
+  mlir::Value loadComputed(mlir::Value value, const Relation &relation);
+  mlir::Value addInput(ViewAttr view, mlir::Type type, mlir::Location loc);
+  int64_t positionOf(mlir::Value tensor);
   mlir::Value compute(mlir::OpResult result, const Relation &relation);
   mlir::Value computeElementwise(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
   mlir::Value computeCollective(mlir::OpResult result, const Relation &relation);
+  mlir::Value softmaxOperand(SoftmaxOp op, mlir::Value x);
   mlir::Value roundTo(mlir::Value scalar, mlir::Type element, mlir::Location loc);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
   bool coversOnce(const Relation &relation, mlir::Value tensor);

@@ -167,7 +167,9 @@ std::optional<Relation> KernelBuilder::pull(Operation *op, const Relation &resul
     Value x = op->getOperand(0);
     std::string before = why;
     std::optional<Relation> operand = reshape(result, op->getResult(0), x);
-    bool isLoaded = !isComputed(x) && !(x.getDefiningOp() && isIndexOp(x.getDefiningOp()));
+    bool isLoaded =
+        !isComputed(x) &&
+        !(x.getDefiningOp() && (isIndexOp(x.getDefiningOp()) || isa<IotaOp>(x.getDefiningOp())));
     if (operand || wanted || !isLoaded || shapes.shapeOf(x).empty())
       return operand;
     // What is loaded needs no coordinates of its own, only its place in memory, which a reshape
@@ -221,9 +223,16 @@ bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
   };
   if (isCollectiveOp(op)) {
     Relation x = relations[op->getOperand(0)];
+    if (auto softmax = dyn_cast<SoftmaxOp>(op); softmax && softmax.getMask())
+      if (!note(softmax.getMask(), x))
+        return false;
     for (Value result : op->getResults()) {
       Relation kept;
-      if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      if (auto softmax = dyn_cast<SoftmaxOp>(op)) {
+        kept = x;
+        if (result != softmax.getResult())
+          kept.erase(kept.begin() + softmax.getAxis());
+      } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
         for (auto [i, access] : llvm::enumerate(x))
           if (!llvm::is_contained(reduce.getDims(), static_cast<int64_t>(i)))
             kept.push_back(access);

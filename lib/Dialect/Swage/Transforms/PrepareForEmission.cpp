@@ -4,8 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Analysis/RowBounds.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -28,8 +30,9 @@ public:
 private:
   void moveAsBits();
   LogicalResult addPhases();
-  LogicalResult addPhase(Phase kind, Value extra, ArrayRef<Value> given, ArrayRef<unsigned> outputs,
-                         std::optional<unsigned> vectorDim);
+  LogicalResult addPhase(Phase kind, ArrayRef<Value> extra, ArrayRef<Value> given,
+                         ArrayRef<unsigned> outputs, std::optional<unsigned> vectorDim);
+  LogicalResult addBounds();
   int64_t accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store);
 
   KernelOp kernel;
@@ -70,9 +73,35 @@ void Preparer::moveAsBits() {
   kernel.setOutputsAttr(builder.getArrayAttr(outputs));
 }
 
+/// The elements of a schedule's widest vector.
+static int64_t vectorOf(KernelOp kernel) {
+  Attribute schedule = kernel.getScheduleAttr();
+  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule))
+    return pointwise.getVector();
+  if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule))
+    return permute.getKind() == PermuteClass::Tiles ? permute.getVectorOut() : 16;
+  if (auto row = dyn_cast<RowScheduleAttr>(schedule))
+    return row.getVector();
+  return cast<ReduceScheduleAttr>(schedule).getVector();
+}
+
 int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store) {
   LinearAccess access = *LinearAccess::of(view.getAccess());
   Access kind = Access::Gather;
+  if (view.getSource() != Source::Memory) {
+    // Random words come four at a time, so a vector of them starts at a multiple of itself.
+    bool whole = vectorDim && constantSize(access.strides[*vectorDim]) == 1;
+    for (unsigned dim = 0; dim < kernel.getRank() && view.getSource() == Source::Random; ++dim)
+      whole = whole && (dim == vectorDim ||
+                        isMultipleOf(access.strides[dim], vectorOf(kernel), factsOf(kernel)));
+    if (view.getSource() == Source::Random)
+      whole = whole && isMultipleOf(access.offset, vectorOf(kernel), factsOf(kernel));
+    if (whole)
+      kind = Access::Vector;
+    else if (!vectorDim || access.isBroadcast(*vectorDim))
+      kind = Access::Splat;
+    return static_cast<int64_t>(kind);
+  }
   if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
       permute && permute.getKind() == PermuteClass::Tiles && !store &&
       constantSize(access.strides[permute.getTransposed()]) == 1 && !access.isBroadcast(*vectorDim))
@@ -89,12 +118,10 @@ int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, boo
 
 /// Clones what `outputs` (and `extra`) need from the body into a phase; `given` are values that the
 /// template hands in.
-LogicalResult Preparer::addPhase(Phase kind, Value extra, ArrayRef<Value> given,
+LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra, ArrayRef<Value> given,
                                  ArrayRef<unsigned> outputs, std::optional<unsigned> vectorDim) {
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  SmallVector<Value> results;
-  if (extra)
-    results.push_back(extra);
+  SmallVector<Value> results(extra);
   for (unsigned output : outputs)
     results.push_back(yield.getValues()[output]);
 
@@ -176,16 +203,35 @@ LogicalResult Preparer::addPhases() {
   bool inner = row && row.getKind() != RowClass::Column;
   unsigned vectorDim = inner ? rowInner : keptInner;
   SmallVector<Value> stats(collective.getValues());
-  if (collective.getKind() >= Collective::LayerNorm)
+  if (hasElementResult(collective.getKind()))
     stats.erase(stats.begin());
   if (failed(addPhase(Phase::Prologue, collective.getValue(), {}, before, vectorDim)))
     return failure();
   phases.back().setCollective(collective.getKind());
   phases.back().setEpsilonAttr(collective.getEpsilonAttr());
+  phases.back().setZeroRows(collective.getZeroRows());
   phases.back()->setLoc(collective.getLoc());
   if (failed(addPhase(Phase::Epilogue, {}, {collective.getValues()[0]}, after, vectorDim)))
     return failure();
-  return addPhase(Phase::Finish, {}, stats, once, keptInner);
+  if (failed(addPhase(Phase::Finish, {}, stats, once, keptInner)))
+    return failure();
+  // What the prologue stores is wanted of every element.
+  return inner && before.empty() ? addBounds() : success();
+}
+
+/// What a mask leaves of a row is known before the row is read.
+LogicalResult Preparer::addBounds() {
+  OpBuilder builder(kernel.getBody().front().getTerminator());
+  RowBounds bounds = rowBounds(kernel, builder);
+  if (!bounds)
+    return success();
+  auto orElse = [&](Value bound, int64_t number) -> Value {
+    return bound ? bound
+                 : arith::ConstantOp::create(builder, kernel.getCollective().getLoc(),
+                                             builder.getI64IntegerAttr(number));
+  };
+  return addPhase(Phase::Bounds, {orElse(bounds.first, 0), orElse(bounds.last, INT64_MAX)}, {}, {},
+                  std::nullopt);
 }
 
 /// What the schedule and the iteration space make of the launch; nothing else may decide it.

@@ -24,7 +24,7 @@ using namespace swage;
 
 namespace {
 
-/// Recognises what ends at one multiplication or division.
+/// Recognises what ends at one multiplication, division or subtraction.
 class Matcher : RowPattern {
 public:
   explicit Matcher(Operation *root) : RowPattern(root), last(root) {}
@@ -32,6 +32,8 @@ public:
   /// Raises the op; says whether it did. Reports both success and near misses as remarks.
   bool run() {
     Value lhs = root->getOperand(0), rhs = root->getOperand(1);
+    if (isa<arith::SubFOp>(root))
+      return matchLogSoftmax(lhs, rhs) && raise("log_softmax");
     bool divides = isa<arith::DivFOp>(root);
     if (matchSoftmax(lhs, rhs, divides) || (!divides && matchSoftmax(rhs, lhs, divides)))
       return raise("softmax");
@@ -61,12 +63,15 @@ private:
   Value x, gamma, beta;
   bool mean = false;
   double epsilon = 0, scale = 1;
+  /// What softmax keeps, or leaves out.
+  Value mask;
+  bool maskKeeps = true;
 
   void start() {
     matched.clear();
     stats.clear();
     rows.reset();
-    x = gamma = beta = {};
+    x = gamma = beta = mask = {};
     mean = false;
     epsilon = 0;
     scale = 1;
@@ -243,6 +248,33 @@ private:
       return miss("sums over " + Twine(rows->dims.size()) +
                   " dimensions, but softmax is along one");
 
+    return matchExponential(exponential);
+  }
+
+  /// (x - maximum) - log(sum of exp(x - maximum)).
+  bool matchLogSoftmax(Value shifted, Value logarithm) {
+    start();
+    Operation *source = logarithm.getDefiningOp();
+    while (isa_and_nonnull<BroadcastOp, ReshapeOp, arith::ExtFOp, math::LogOp>(source))
+      source = source->getOperand(0).getDefiningOp();
+    auto reduce = dyn_cast_or_null<ReduceOp>(source);
+    if (!reduce || reduce.getKind() != ReduceKind::Sum || reduce.getDims().size() != 1)
+      return false;
+    rows.emplace(tensorType(reduce.getX()).getShape(), reduce.getDims());
+    auto log = rowValue(logarithm).getDefiningOp<math::LogOp>();
+    auto exponential = widened(reduce.getX()).getDefiningOp<math::ExpOp>();
+    if (!log || rowValue(log.getOperand()).getDefiningOp() != reduce || !exponential ||
+        !equivalent(exponential.getOperand(), shifted))
+      return false;
+    what = "log_softmax";
+    record(log);
+    record(reduce);
+    record(exponential);
+    return matchExponential(exponential);
+  }
+
+  /// exp(scale * (x - maximum)), with what makes x of another value.
+  bool matchExponential(Operation *exponential) {
     Value argument = widened(exponential->getOperand(0));
     bool hasLog2e = false;
     if (std::optional<Value> inner = unscaled(argument, hasLog2e)) {
@@ -270,15 +302,17 @@ private:
 
     // A scaled value that is needed elsewhere is a value of its own, and x itself.
     x = widened(difference.getLhs());
-    while (Operation *scaling = x.getDefiningOp()) {
-      if (!llvm::all_of(scaling->getUsers(), [&](Operation *user) {
+    while (Operation *op = x.getDefiningOp()) {
+      if (!llvm::all_of(op->getUsers(), [&](Operation *user) {
             return matched.contains(user) || isa<arith::ExtFOp>(user);
           }))
         break;
-      std::optional<Value> inner = unscaled(x, hasLog2e);
+      std::optional<Value> inner = mask ? std::nullopt : unmasked(x);
+      if (!inner)
+        inner = unscaled(x, hasLog2e);
       if (!inner)
         break;
-      record(scaling);
+      record(op);
       x = widened(*inner);
     }
     // 2^t = e^(t ln 2)
@@ -288,6 +322,20 @@ private:
   }
 
   static constexpr double kLog2e = 1.4426950408889634074;
+
+  /// The a of select(mask, a, -inf) or select(mask, -inf, a).
+  std::optional<Value> unmasked(Value value) {
+    auto select = value.getDefiningOp<arith::SelectOp>();
+    if (!select || !isa<RankedTensorType>(select.getCondition().getType()))
+      return std::nullopt;
+    for (bool keeps : {true, false})
+      if (splatOf(keeps ? select.getFalseValue() : select.getTrueValue()) == -INFINITY) {
+        mask = select.getCondition();
+        maskKeeps = keeps;
+        return keeps ? select.getTrueValue() : select.getFalseValue();
+      }
+    return std::nullopt;
+  }
 
   /// The a of a * constant or a / constant, with the constant taken into the scale. log2(e) as an
   /// f32 or f64 constant is meant as the number itself and told apart.
@@ -343,7 +391,8 @@ private:
 
   bool raise(StringRef name) {
     what = name;
-    if (name != "softmax") {
+    bool isSoftmax = name.ends_with("softmax");
+    if (!isSoftmax) {
       if (!gamma)
         absorbParameter<arith::MulFOp>(gamma);
       if (mean)
@@ -367,7 +416,7 @@ private:
         if (matched.contains(user))
           continue;
         auto stat = stats.find(op);
-        if (stat == stats.end() || name == "softmax" ||
+        if (stat == stats.end() || isSoftmax ||
             tensorType(op->getResult(0)).getElementType() != statElement)
           return refuse("an intermediate, " + op->getName().getStringRef().str() +
                         ", is used elsewhere");
@@ -419,11 +468,18 @@ private:
       statTypes.assign(mean ? 2 : 1, RankedTensorType::get(rows->kept(), statElement));
     Type type = last->getResult(0).getType();
     Location loc = root->getLoc();
-    if (name == "softmax")
-      return SoftmaxOp::create(builder, loc, type, /*stats=*/TypeRange(), x, /*mask=*/Value(),
+    if (name.ends_with("softmax")) {
+      if (mask && !maskKeeps) {
+        Value all = arith::ConstantOp::create(
+            builder, loc, DenseElementsAttr::get(cast<ShapedType>(mask.getType()), true));
+        mask = arith::XOrIOp::create(builder, loc, mask, all);
+      }
+      // A row that is masked throughout is one of -inf in what was written.
+      return SoftmaxOp::create(builder, loc, type, /*stats=*/TypeRange(), x, mask,
                                rows->dims.front(),
                                scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
-                               /*log=*/false, /*nan_rows=*/false);
+                               /*log=*/name == "log_softmax", /*nan_rows=*/mask != nullptr);
+    }
     int64_t axis = *rows->trailingAxis();
     APFloat eps(epsilon);
     if (name == "rms_norm")
@@ -448,7 +504,7 @@ struct RecognizePass : swage::impl::RecognizePassBase<RecognizePass> {
     for (Block &block : getOperation().getBody()) {
       SmallVector<Operation *> roots;
       for (Operation &op : block)
-        if (isa<arith::MulFOp, arith::DivFOp>(op) &&
+        if (isa<arith::MulFOp, arith::DivFOp, arith::SubFOp>(op) &&
             isa<RankedTensorType>(op.getResult(0).getType()))
           roots.push_back(&op);
       llvm::DenseSet<Operation *> erased;

@@ -51,8 +51,11 @@ private:
   std::optional<int64_t> product(bool reduced) const;
   std::optional<int64_t> longestRow() const;
   SmallVector<ViewAttr> views() const {
-    SmallVector<ViewAttr> all(kernel.getInputs().getAsRange<ViewAttr>());
-    llvm::append_range(all, kernel.getOutputs().getAsRange<ViewAttr>());
+    SmallVector<ViewAttr> all;
+    for (ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})
+      for (ViewAttr view : array.getAsRange<ViewAttr>())
+        if (view.getSource() == Source::Memory)
+          all.push_back(view);
     return all;
   }
   MLIRContext *context() const { return const_cast<KernelOp &>(kernel).getContext(); }
@@ -122,7 +125,8 @@ SelectedSchedule Selector::pointwise() {
   // out the end.
   int64_t streams = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
     LinearAccess access = *LinearAccess::of(view.getAccess());
-    return llvm::none_of(llvm::seq<unsigned>(kernel.getRank()),
+    return view.getSource() == Source::Memory &&
+           llvm::none_of(llvm::seq<unsigned>(kernel.getRank()),
                          [&](unsigned dim) { return access.isBroadcast(dim); });
   });
   int64_t threads = streams > 1 ? 128 : 256;
@@ -158,7 +162,7 @@ SelectedSchedule Selector::tiles() {
     return constantSize(access.strides[in]) == 1 && !access.isBroadcast(out);
   };
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
-    if (isTransposed(view)) {
+    if (view.getSource() == Source::Memory && isTransposed(view)) {
       bytes = std::max(bytes, elementBytes(view.getElement()));
       ++transposedInputs;
     }
@@ -285,7 +289,8 @@ SelectedSchedule Selector::reduce() {
   // 16 bytes of what is read; the few results may be narrower.
   int64_t narrow = 16;
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
-    narrow = std::min(narrow, elementBytes(view.getElement()));
+    if (view.getSource() == Source::Memory)
+      narrow = std::min(narrow, elementBytes(view.getElement()));
   int64_t vector = std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow);
   std::optional<int64_t> length = product(true), kept = product(false),
                          inner = constantSize(extent(keptInner));

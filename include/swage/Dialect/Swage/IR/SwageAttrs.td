@@ -28,7 +28,8 @@ def Swage_Collective : I32EnumAttr<"Collective", "what a kernel computes over it
 def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar function of its own", [
     I32EnumAttrCase<"Body", 0, "body">, I32EnumAttrCase<"Prologue", 1, "prologue">,
     I32EnumAttrCase<"Epilogue", 2, "epilogue">, I32EnumAttrCase<"Finish", 3, "finish">,
-    I32EnumAttrCase<"Between", 4, "between">, I32EnumAttrCase<"GroupFinish", 5, "group_finish">]> {
+    I32EnumAttrCase<"Between", 4, "between">, I32EnumAttrCase<"GroupFinish", 5, "group_finish">,
+    I32EnumAttrCase<"Bounds", 6, "bounds">]> {
   let cppNamespace = "::swage";
 }
 

@@ -101,6 +101,9 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     the row results of all collectives over whole rows, for `group_finish` those of the second. Then the loads. The yield gives: for `prologue` and `between` first
     the collective's operand, then the stores. `access` says how each load, then each store, goes along the innermost dimension. `prologue` and `between` say what the
     kernel does with their values: `prologue for layer_norm eps 1.0e-5`.
+
+    `bounds` runs once per row, before everything: from values that are the same for the whole row it yields two i64, the first position of the row, and
+    the position behind the last, whose value may be other than -inf. The others need not be read.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon,
                        UnitAttr:$zero_rows, UnitAttr:$statistics, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);

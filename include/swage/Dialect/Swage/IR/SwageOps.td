@@ -88,9 +88,13 @@ def Swage_SoftmaxOp : Swage_Op<"softmax", [Pure]> {
         result = exp(s - max(s)) / sum(exp(s - max(s)))     with s = scale * x, along `axis`
 
     `scale` is 1 where it is left out. With `log` the result is s - max(s) - log(sum(exp(s - max(s)))). Where `mask` is false the element is
-    left out: its result is 0 (-inf with `log`), whatever x holds there. A row whose elements are masked or -inf throughout gives 0 (-inf), or NaN with `nan_rows`. Without a mask a row that
-    is all -inf gives NaN, as in PyTorch; so does one that holds +inf or NaN, masked or not elsewhere. The optional statistic is log(sum(exp(s))), of
-    the elements that count, in f32 (f64 for an f64 `x`): -inf for a row that is masked throughout.
+    left out: its result is 0 (-inf with `log`), whatever x holds there. A row whose elements are masked or -inf throughout gives 0 (-inf), or NaN
+    with `nan_rows`. Without a mask a row that is -inf throughout gives NaN, as in PyTorch; a row that holds +inf or NaN where it is not masked gives NaN in
+    any case, its masked elements included. The optional statistic is log(sum(exp(s))), of the elements that count, in f32 (f64 for an f64 `x`): -inf for
+    a row that is masked or -inf throughout, NaN for one that gives NaN for another reason.
+
+    A mask that is a comparison of `swage.iota` along axis with something that is the same for the whole row (a causal or sliding window, lengths) bounds
+    what is read: elements beyond it are not.
 
     Constraints: (C1) 0 <= axis < rank(x). (C2) result has the shape of x. (C3) so has mask. (C4) there is at most one statistic, of the shape of x without
     axis. (C5) it is f32, or f64 for an f64 x. (C6) nan_rows comes with a mask.
@@ -286,8 +290,9 @@ def Swage_RandomOp : Swage_Op<"random", [Pure]> {
 
         result[n] = word (n mod 4) of philox4x32_10(counter = offset + n / 4, key = seed)
 
-    where counter is 128 bits wide (its upper half 0), least significant word first, and key 64 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC 2011). `sizes` gives the
-    result's dynamic extents, in order. A dropout that keeps with probability q compares the bits, unsigned, with q * 2^32.
+    where offset + n / 4 wraps at 2^64 and is the lower half of the 128-bit counter, whose upper half is 0, and seed the 64-bit key; the four words that a
+    counter gives, those of the counter and those of the key count from the least significant one (Salmon et al., Parallel random numbers: as easy as 1, 2, 3,
+    SC 2011). `sizes` gives the result's dynamic extents, in order. A dropout that keeps with probability q compares the bits, unsigned, with q * 2^32.
 
     Constraints: (C1) state is tensor<2xi64>. (C2) sizes has one value for each dynamic extent of the result.
 

@@ -1,0 +1,31 @@
+//===- RowBounds.h - What a mask leaves of a row ----------------*- C++ -*-===//
+//
+// A mask that compares the position in the row with something that is the same for the whole row
+// (the row's own position, a length) leaves one range of the row, which is known before anything is
+// read.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_ANALYSIS_ROWBOUNDS_H
+#define SWAGE_DIALECT_SWAGE_ANALYSIS_ROWBOUNDS_H
+
+#include "mlir/IR/Builders.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+
+namespace swage {
+
+/// Two i64 of the kernel's body that do not vary in the row: outside of positions first to last - 1
+/// the collective's operand is -inf. Null where nothing bounds that side.
+struct RowBounds {
+  mlir::Value first, last;
+  explicit operator bool() const { return first || last; }
+};
+
+/// The bounds that a softmax kernel's mask sets, if any, with what computes them built at
+/// `builder`. Elements beyond the bounds are -inf whatever the kernel reads there, so they need not
+/// be read.
+RowBounds rowBounds(KernelOp kernel, mlir::OpBuilder &builder);
+
+} // namespace swage
+
+#endif // SWAGE_DIALECT_SWAGE_ANALYSIS_ROWBOUNDS_H

@@ -1,0 +1,79 @@
+// Inputs that are made from their position instead of being read (operand.cuh): coordinates, and
+// random bits.
+//
+// `offset` of a coordinate is the coordinate itself.  `offset` of a random operand is the position
+// in the stream; four positions share the work of one, so vectors of them (Access::Vector) start at
+// a multiple of their size.
+#pragma once
+
+#include "swage/operand.cuh"
+#include "swage/philox.cuh"
+
+namespace swage {
+
+template <Access Kind> struct Coordinate {
+  using Element = int;
+  using Value = int;
+  struct Pointer {};
+  static constexpr Access kAccess = Kind;
+  static constexpr Source kSource = Source::Coordinate;
+};
+
+/// Its pointer is that of the state: the seed and the offset of the stream.
+template <Access Kind> struct Random {
+  using Element = int;
+  using Value = int;
+  using Pointer = const long long *;
+  static constexpr Access kAccess = Kind;
+  static constexpr Source kSource = Source::Random;
+};
+
+template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, Source::Coordinate> {
+  int first, step;
+
+  __device__ __forceinline__ int value(int i) const { return first + i * step; }
+  template <int Dim, class Coord, class Sizes>
+  __device__ __forceinline__ void load(typename Operand::Pointer, const Coord &coord,
+                                       const Sizes &sizes) {
+    first = static_cast<int>(Operand::offset(coord, sizes));
+    step = Kind == Access::Vector ? 1 : 0;
+    if constexpr (Kind == Access::Gather && V > 1) {
+      Coord next = coord;
+      next[Dim] += 1;
+      step = static_cast<int>(Operand::offset(next, sizes)) - first;
+    }
+  }
+};
+
+template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, Source::Random> {
+  static constexpr int kCount = Kind == Access::Splat ? 1 : V;
+  unsigned words[kCount];
+
+  __device__ __forceinline__ int value(int i) const {
+    return static_cast<int>(words[Kind == Access::Splat ? 0 : i]);
+  }
+  template <int Dim, class Coord, class Sizes>
+  __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
+                                       const Sizes &sizes) {
+    Vector<long long, 1> seed, offset;
+    seed.template fetch<Traffic::Reused>(from);
+    offset.template fetch<Traffic::Reused>(from + 1);
+    const RandomStream stream{static_cast<unsigned long long>(seed.value(0)),
+                              static_cast<unsigned long long>(offset.value(0))};
+    if constexpr (Kind == Access::Vector) {
+      stream.read(static_cast<unsigned long long>(Operand::offset(coord, sizes)), words);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) {
+        Coord at = coord;
+        if constexpr (kCount > 1)
+          at[Dim] += i;
+        unsigned word[1];
+        stream.read(static_cast<unsigned long long>(Operand::offset(at, sizes)), word);
+        words[i] = word[0];
+      }
+    }
+  }
+};
+
+} // namespace swage

@@ -1,0 +1,41 @@
+// What a mask leaves of a row (row.cuh): where it compares the position in the row with something
+// that is the same for the whole row, everything beyond one range is -inf, whatever memory holds
+// there, and is not read.
+#pragma once
+
+#include "swage/phases.cuh"
+
+namespace swage::detail {
+
+/// Whether a mask bounds what of a row is read: Spec::bounds gives the first element and the one
+/// behind the last that may be other than -inf.
+template <class Spec> constexpr bool kIsBounded = requires { typename Spec::BoundsLoads; };
+
+/// The vectors of a row that are read.
+template <class Index> struct RowRange { Index first, last; };
+template <class Spec, class... L, class Pointers>
+__device__ __forceinline__ RowRange<typename Spec::Index>
+boundsOf(List<L...>, const Pointers &pointers, const typename Spec::Coord &row,
+         typename Spec::Index vectors, const typename Spec::Sizes &sizes) {
+  using Index = typename Spec::Index;
+  Inputs<List<L...>, 1, 0> in;
+  in.load(pointers, row, sizes);
+  long long first = 0, last = 0;
+  Spec::bounds(static_cast<const Fragment<L, 1> &>(in).value(0)..., first, last);
+  const long long end = static_cast<long long>(vectors) * Spec::kVector;
+  first = first < 0 ? 0 : first < end ? first : end;
+  last = last < 0 ? 0 : last < end ? last : end;
+  return {static_cast<Index>(first) / Spec::kVector,
+          (static_cast<Index>(last) + Spec::kVector - 1) / Spec::kVector};
+}
+template <class Spec, class Pointers>
+__device__ __forceinline__ RowRange<typename Spec::Index>
+rangeOf(const Pointers &pointers, const typename Spec::Coord &row, typename Spec::Index vectors,
+        const typename Spec::Sizes &sizes) {
+  if constexpr (kIsBounded<Spec>)
+    return boundsOf<Spec>(typename Spec::BoundsLoads{}, pointers, row, vectors, sizes);
+  else
+    return {0, vectors};
+}
+
+} // namespace swage::detail

@@ -1,0 +1,100 @@
+// Softmax as a collective (collective.cuh), and what its logarithm (log_softmax.cuh) shares with
+// it.
+//
+// A partial result is (max, sum of exp(x - max)); one that has only seen -inf keeps sum 0, so that
+// it vanishes beside others.  A row that holds +inf or NaN becomes NaN as in PyTorch, and so does
+// one that is -inf throughout, unless ZeroRows makes that 0 (-inf in the logarithm).  What a mask
+// leaves out is -inf.
+#pragma once
+
+#include "swage/collective.cuh"
+
+namespace swage {
+
+namespace detail {
+
+template <class T> struct SoftmaxState {
+  static constexpr bool kCounted = false;
+  struct State {
+    T max, sum;
+  };
+
+  static __device__ __forceinline__ State identity() { return {lowest<T>(), T(0)}; }
+  /// What exponents are taken relative to: the maximum, or 0 where only -inf has been seen.
+  static __device__ __forceinline__ T shift(T max) { return max == lowest<T>() ? T(0) : max; }
+  static __device__ __forceinline__ State merge(State a, T, State b, T) {
+    const T max = maximumNumber(a.max, b.max), from = shift(max);
+    return {max, a.sum * exp(a.max - from) + b.sum * exp(b.max - from)};
+  }
+  static __device__ __forceinline__ State shuffle(State s, int mask) {
+    return {shuffleXor(s.max, mask), shuffleXor(s.sum, mask)};
+  }
+
+  template <int U, int V>
+  static __device__ __forceinline__ T largest(const T (&values)[U][V], const bool (&valid)[U]) {
+    T max = lowest<T>();
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      T partial = values[u][0];
+#pragma unroll
+      for (int i = 1; i < V; ++i)
+        partial = maximumNumber(partial, values[u][i]);
+      max = valid[u] ? maximumNumber(max, partial) : max;
+    }
+    return max;
+  }
+};
+
+} // namespace detail
+
+template <class T, bool ZeroRows>
+struct Stats<Collective::Softmax, T, ZeroRows> : detail::SoftmaxState<T> {
+  using typename detail::SoftmaxState<T>::State;
+  struct Result {
+    T max, sum, inverse;
+  };
+
+  static __device__ __forceinline__ T origin(T max) { return Stats::shift(max); }
+  template <int U, int V>
+  static __device__ __forceinline__ T maxOf(const T (&values)[U][V], const bool (&valid)[U]) {
+    return Stats::largest(values, valid);
+  }
+  /// Replaces values by exp(value - from), invalid ones by 0, and returns their sum.
+  template <int U, int V>
+  static __device__ __forceinline__ T exponentiate(T (&values)[U][V], const bool (&valid)[U],
+                                                   T from) {
+    T sum = T(0);
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i) {
+        values[u][i] = valid[u] ? exp(values[u][i] - from) : T(0);
+        sum += values[u][i];
+      }
+    return sum;
+  }
+  template <int U, int V>
+  static __device__ __forceinline__ State of(T (&values)[U][V], const bool (&valid)[U], T) {
+    const T max = maxOf(values, valid);
+    return {max, exponentiate(values, valid, origin(max))};
+  }
+
+  static __device__ __forceinline__ Result result(State s, T, T) {
+    return {s.max, s.sum, isZero(s.sum) ? T(0) : T(1) / s.sum};
+  }
+  static __device__ __forceinline__ T apply(Result r, T x) {
+    return exp(x - (ZeroRows ? origin(r.max) : r.max)) * r.inverse;
+  }
+  /// What makes an element of its exponential relative to `from`.
+  static __device__ __forceinline__ T factor(Result r, T from) {
+    return isZero(r.sum) ? T(0) : exp(from - r.max) * r.inverse;
+  }
+  template <class F> static __device__ __forceinline__ auto with(Result r, F f) {
+    return f(r.max, r.sum);
+  }
+
+private:
+  static __device__ __forceinline__ bool isZero(T sum) { return ZeroRows && sum == T(0); }
+};
+
+} // namespace swage
