@@ -453,7 +453,7 @@ typedef struct SwageKernelInfo {
   uint32_t indexBits;         /* of offsets: 32 or 64 */
   uint32_t registers;         /* of a thread */
   uint32_t spillBytes;        /* stored and loaded, of a thread */
-  uint32_t sharedBytes;       /* static, of a block */
+  uint32_t sharedBytes;       /* of a block */
 } SwageKernelInfo;
 
 /* Compiles again what the cache does not have.  Of a loaded bundle: what it holds. */

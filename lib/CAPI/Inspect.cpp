@@ -132,10 +132,11 @@ SwageError swageArtifactGetKernel(SwageArtifact artifact, size_t index, SwageKer
   to.key = wrap(from.key);
   to.threads = from.info.threads;
   to.indexBits = uint32_t(from.info.indexBits);
+  to.sharedBytes = from.info.dynamicSharedBytes;
   if (binary) {
     to.registers = uint32_t(binary->resources.registers);
     to.spillBytes = uint32_t(binary->resources.spillStores + binary->resources.spillLoads);
-    to.sharedBytes = uint32_t(binary->resources.sharedBytes);
+    to.sharedBytes += uint32_t(binary->resources.sharedBytes);
   }
   return writeStruct(to, kernel, "SwageKernelInfo");
 }

@@ -404,7 +404,11 @@ Status swage::buildVariant(ProgramIR &program, const std::string &arch, int inde
     info.family = familyName(kernel);
     llvm::raw_string_ostream(info.schedule) << kernel.getScheduleAttr();
     info.ops = provenance(kernel, program);
-    info.threads = unsigned(kernel.getGeometryAttr().getThreads());
+    LaunchAttr geometry = kernel.getGeometryAttr();
+    info.threads = unsigned(geometry.getThreads());
+    info.clusterSize = unsigned(geometry.getCluster());
+    info.dynamicSharedBytes = unsigned(geometry.getSharedBytes());
+    info.overlap = geometry.getOverlap();
     info.indexBits = indexBitsOf(kernel);
     variant.kernels.push_back(std::move(info));
     variant.symbolic.push_back(symbolicKernel(kernel));

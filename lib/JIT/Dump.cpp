@@ -84,7 +84,10 @@ static std::string launchDescription(const LoweredModule &lowered, unsigned inde
                                  {"template", info.family},
                                  {"schedule", info.schedule},
                                  {"indexBits", info.indexBits},
-                                 {"threads", int64_t(info.threads)}};
+                                 {"threads", int64_t(info.threads)},
+                                 {"cluster", int64_t(info.clusterSize)},
+                                 {"dynamicSharedBytes", int64_t(info.dynamicSharedBytes)},
+                                 {"overlap", info.overlap}};
   if (LaunchAttr geometry = kernel.getGeometryAttr()) {
     description["blocks"] = text(geometry.getBlocks());
     description["dividers"] = text(geometry.getDividers());

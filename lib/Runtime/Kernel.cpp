@@ -48,7 +48,8 @@ Expected<std::shared_ptr<Kernel>> Kernel::load(std::shared_ptr<const Driver> dri
   return kernel;
 }
 
-Expected<FunctionHandle> Kernel::prepare(const Device &device, unsigned dynamicSharedBytes) {
+Expected<FunctionHandle> Kernel::prepare(const Device &device, unsigned dynamicSharedBytes,
+                                         unsigned clusterSize) {
   // Before the lock, which a thread of the parent process may have held for ever.
   if (!device.isHealthy())
     return device.health().takeError();
@@ -68,15 +69,20 @@ Expected<FunctionHandle> Kernel::prepare(const Device &device, unsigned dynamicS
     if (status && driver->cuFuncLoad)
       status = device.check(Stage::Load, "cuFuncLoad", driver->cuFuncLoad(function));
     if (status)
-      entry = &prepared.emplace_back(Prepared{device, function, 0});
+      entry = &prepared.emplace_back(Prepared{device, function});
   }
+  auto set = [&](FunctionAttribute attribute, int value) {
+    return device.check(Stage::Load, "cuKernelSetAttribute",
+                        driver->cuKernelSetAttribute(attribute, value, kernel, device.handle()));
+  };
   if (status && dynamicSharedBytes > entry->dynamicSharedBytes) {
-    status = device.check(Stage::Load, "cuKernelSetAttribute",
-                          driver->cuKernelSetAttribute(kMaxDynamicSharedSizeBytes,
-                                                       int(dynamicSharedBytes), kernel,
-                                                       device.handle()));
+    status = set(kMaxDynamicSharedSizeBytes, int(dynamicSharedBytes));
     if (status)
       entry->dynamicSharedBytes = dynamicSharedBytes;
+  }
+  if (status && clusterSize > kPortableClusterSize && !entry->takesLargeClusters) {
+    status = set(kNonPortableClusterSizeAllowed, 1);
+    entry->takesLargeClusters = bool(status);
   }
   if (!status) {
     Error error = status.takeError();

@@ -407,10 +407,13 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
   LaunchInfo launch;
   launch.kernel = symbolic.kernel;
   launch.threads = info.threads;
+  launch.clusterSize = info.clusterSize;
+  launch.dynamicSharedBytes = info.dynamicSharedBytes;
+  launch.overlap = info.overlap;
   bool isEmpty = false; // nothing is written: a reduction over nothing is
   for (size_t dim = 0; dim < extents.size(); ++dim)
     isEmpty |= extents[dim] == 0 && !kernel.isReduced[dim];
-  launch.blocks = isEmpty ? 0 : uint64_t(std::max<int64_t>(1, *blocks));
+  launch.blocks = isEmpty ? 0 : uint64_t(std::max<int64_t>(info.clusterSize, *blocks));
   if (launch.blocks > 0x7fffffff)
     return makeError(Stage::Input, fmt::format("kernel @{} needs {} blocks; the limit is {}",
                                                info.name, launch.blocks, 0x7fffffff));

@@ -20,8 +20,10 @@ static constexpr unsigned kMaxArguments = 256;
 static constexpr unsigned kMaxSlots = 1024;
 /// What every device takes (and all of it when every parameter is an address).
 static constexpr uint64_t kMaxParameterBytes = 4096;
-/// What every device with clusters takes.
-static constexpr unsigned kMaxClusterSize = 8;
+/// What no device exceeds; how large it takes those of a kernel, it says itself.
+static constexpr unsigned kMaxClusterSize = 16;
+/// The first driver that makes overlapping launches edges of a captured graph.
+static constexpr int kCapturesOverlap = 12030;
 
 namespace {
 /// A parameter that holds an address: which buffer (numbered inputs, outputs, workspace) and where
@@ -52,11 +54,14 @@ struct FrozenLaunch {
   unsigned grid[3];
   unsigned threads;
   unsigned clusterSize;
+  bool overlap;
   unsigned dynamicSharedBytes;
   std::vector<void *> parameters; ///< null where an address goes
   std::vector<AddressArgument> addresses;
   std::string values; ///< what the other parameters point to
   std::shared_ptr<Kernel> kernel;
+
+  bool isExtended() const { return clusterSize > 1 || overlap; }
 };
 } // namespace
 
@@ -142,6 +147,52 @@ static Status checkShape(const LaunchSpec &launch, const Device &device) {
   return {};
 }
 
+namespace {
+/// What cuLaunchKernelEx takes; points into itself.
+struct ExtendedLaunch {
+  ExtendedLaunch(const FrozenLaunch &launch, StreamHandle stream) {
+    unsigned count = 0;
+    if (launch.clusterSize > 1)
+      attributes[count++] = LaunchAttribute::clusterOf(launch.clusterSize);
+    if (launch.overlap)
+      attributes[count++] = LaunchAttribute::overlap();
+    config = {{launch.grid[0], launch.grid[1], launch.grid[2]},
+              {launch.threads, 1, 1},
+              launch.dynamicSharedBytes,
+              stream,
+              attributes,
+              count};
+  }
+  ExtendedLaunch(const ExtendedLaunch &) = delete;
+
+  LaunchAttribute attributes[2];
+  LaunchConfig config;
+};
+} // namespace
+
+/// A cluster lies in one group of multiprocessors, which may be too small for it.
+static Status checkClustersFit(const FrozenLaunch &launch, const Device &device) {
+  if (launch.clusterSize == 1)
+    return {};
+  ScopedContext scope(device);
+  if (!scope.status())
+    return scope.status().error();
+  ExtendedLaunch extended(launch, nullptr);
+  int clusters = 0;
+  Status asked = device.check(
+      Stage::Load, "cuOccupancyMaxActiveClusters",
+      device.driver().cuOccupancyMaxActiveClusters(&clusters, launch.function, &extended.config));
+  if (asked && clusters > 0)
+    return {};
+  const DeviceProperties &properties = device.properties();
+  return badPlan(fmt::format(
+      "kernel @{} has clusters of {} blocks of {} threads and {} bytes of shared memory, of which "
+      "{} ({}) holds none{}",
+      launch.kernel->name(), launch.clusterSize, launch.threads,
+      launch.dynamicSharedBytes + unsigned(launch.kernel->resources().sharedBytes), properties.name,
+      properties.arch, asked ? "" : ": " + asked.error().message));
+}
+
 /// The arguments against the parameters that the machine code declares, where the driver can tell.
 static Status checkParameters(const LaunchSpec &launch, const Device &device) {
   for (size_t i = 0; i <= launch.arguments.size(); ++i) {
@@ -172,6 +223,9 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
   launch.kernel = spec.kernel;
   launch.threads = spec.threads;
   launch.clusterSize = spec.clusterSize;
+  // Before the first there is what the caller has put on the stream.
+  launch.overlap = spec.overlap && !launches.empty() && device.properties().ccMajor >= 9 &&
+                   device.driver().version() >= kCapturesOverlap;
   launch.dynamicSharedBytes = spec.dynamicSharedBytes;
   std::copy(spec.grid, spec.grid + 3, launch.grid);
   if (spec.arguments.size() > kMaxArguments)
@@ -214,10 +268,13 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
   if (parameterBytes > kMaxParameterBytes)
     return badPlan(fmt::format("the arguments of kernel @{} have {} bytes; the limit is {}", name,
                                parameterBytes, kMaxParameterBytes));
-  Expected<FunctionHandle> function = spec.kernel->prepare(device, spec.dynamicSharedBytes);
+  Expected<FunctionHandle> function =
+      spec.kernel->prepare(device, spec.dynamicSharedBytes, spec.clusterSize);
   if (!function)
     return function.takeError();
   launch.function = *function;
+  if (Status fits = checkClustersFit(launch, device); !fits)
+    return fits;
   if (Status status = checkParameters(spec, device); !status)
     return status;
 
@@ -272,20 +329,12 @@ Expected<Plan> Plan::create(const Device &device, PlanSpec spec) {
 
 static Result put(const Driver &cuda, const FrozenLaunch &launch, StreamHandle stream,
                   void **parameters) {
-  if (launch.clusterSize == 1)
+  if (!launch.isExtended())
     return cuda.cuLaunchKernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
                                launch.threads, 1, 1, launch.dynamicSharedBytes, stream, parameters,
                                nullptr);
-  LaunchAttribute cluster;
-  cluster.cluster[0] = launch.clusterSize;
-  cluster.cluster[1] = cluster.cluster[2] = 1;
-  LaunchConfig config = {{launch.grid[0], launch.grid[1], launch.grid[2]},
-                         {launch.threads, 1, 1},
-                         launch.dynamicSharedBytes,
-                         stream,
-                         &cluster,
-                         1};
-  return cuda.cuLaunchKernelEx(&config, launch.function, parameters, nullptr);
+  ExtendedLaunch extended(launch, stream);
+  return cuda.cuLaunchKernelEx(&extended.config, launch.function, parameters, nullptr);
 }
 
 Status Plan::State::badSlot(unsigned number, DevicePointer address) const {
@@ -355,7 +404,7 @@ Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const 
     std::string clusters =
         launch.clusterSize == 1 ? "" : fmt::format(", clusters of {}", launch.clusterSize);
     return plan.device.check(
-        Stage::Launch, launch.clusterSize == 1 ? "cuLaunchKernel" : "cuLaunchKernelEx", result,
+        Stage::Launch, launch.isExtended() ? "cuLaunchKernelEx" : "cuLaunchKernel", result,
         fmt::format("kernel @{}, {}x{}x{} blocks of {} threads{}, {} bytes of shared memory",
                     launch.kernel->name(), launch.grid[0], launch.grid[1], launch.grid[2],
                     launch.threads, clusters, launch.dynamicSharedBytes));

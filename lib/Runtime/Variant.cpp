@@ -107,7 +107,8 @@ Expected<std::shared_ptr<Kernel>> Variant::load(const KernelInfo &kernel, const 
   } else if (known->second->isPrepared(device) && span) {
     span->cancel(); // by another thread, meanwhile
   }
-  if (auto function = known->second->prepare(device, 0); !function)
+  if (auto function = known->second->prepare(device, kernel.dynamicSharedBytes, kernel.clusterSize);
+      !function)
     return failed(function.takeError());
   return known->second;
 }
@@ -129,6 +130,9 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
   spec.kernel = std::move(kernel);
   spec.grid[0] = launch.blocks;
   spec.threads = launch.threads;
+  spec.clusterSize = launch.clusterSize;
+  spec.dynamicSharedBytes = launch.dynamicSharedBytes;
+  spec.overlap = launch.overlap;
   auto add = [&](const LaunchTensor &tensor) {
     unsigned index = tensor.kind == BufferKind::Workspace ? 0 : tensor.index;
     spec.arguments.push_back(LaunchArgument::buffer(tensor.kind, index, tensor.offset));

@@ -152,6 +152,14 @@ template <class A, class T> void numbers(A &a, T &values) {
   a.list(values, [](A &a, auto &value) { a.number(value); });
 }
 
+/// Any byte of a file is a truth value, but no other byte than 0 and 1 is a bool.
+template <class A, class T> void flag(A &a, T &value) {
+  uint8_t byte = value;
+  a.number(byte);
+  if constexpr (A::kReads)
+    value = byte != 0;
+}
+
 template <class A, class T> void pairs(A &a, T &values) {
   a.list(values, [](A &a, auto &pair) {
     a.number(pair.first);
@@ -210,6 +218,9 @@ template <class A, class T> void kernelInfo(A &a, T &kernel) {
   a.text(kernel.schedule);
   texts(a, kernel.ops);
   a.number(kernel.threads);
+  a.number(kernel.clusterSize);
+  a.number(kernel.dynamicSharedBytes);
+  flag(a, kernel.overlap);
   a.number(kernel.indexBits);
   a.shared(kernel.source);
   a.text(kernel.overriddenBy);

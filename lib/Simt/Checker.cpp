@@ -510,6 +510,8 @@ void Checker::access(Thread &thread, const void *at, uint64_t bytes, bool write,
       state->refuse(thread, at, bytes, write, code);
     return;
   }
+  if (thread.mustWaitForGrids)
+    checkHasWaited(thread, at, write, code);
   if (!state->addresses->allows(address, bytes, write))
     state->refuse(thread, at, bytes, write, code);
 }

@@ -30,6 +30,8 @@ const char *swage::simt::name(FindingKind kind) {
     return "barrier-misuse";
   case FindingKind::BadInstruction:
     return "bad-instruction";
+  case FindingKind::EarlyAccess:
+    return "early-access";
   case FindingKind::Crash:
     return "crash";
   case FindingKind::NoProgress:

@@ -24,6 +24,7 @@ enum class FindingKind {
   Deadlock,
   BarrierMisuse,  ///< ids, counts and arrivals of barriers and mbarriers
   BadInstruction, ///< operands that the hardware forbids: descriptors, tensor maps, addresses
+  EarlyAccess,    ///< of memory that grids before an overlapping launch may still use
   Crash,          ///< a signal: access to unmapped memory, stack overflow, division by zero
   NoProgress,     ///< threads that wait in a loop for what never comes
 };

@@ -83,6 +83,13 @@ std::optional<Finding> swage::simt::run(const Launch &launch, const SimulatorOpt
       stats->meetings += worker->stats.meetings;
     }
   }
+  if (!found && launch.overlap && !state.waitedForGrids) {
+    found.emplace();
+    found->kind = FindingKind::EarlyAccess;
+    found->message =
+        "the launch overlaps the grids before it and no thread waits for them; needed: "
+        "waitForPriorGrids, or grids behind it do not wait for them either";
+  }
   if (found) {
     found->kernel = launch.kernel->name;
     launch.module->describe(*found);

@@ -27,6 +27,7 @@ struct Launch {
   unsigned threads = 1;     ///< per block
   unsigned clusterSize = 1; ///< blocks; divides `blocks`
   unsigned dynamicSharedBytes = 0;
+  bool overlap = false;     ///< it may start before the launches in front have ended
   unsigned capability = 90; ///< compute capability of the device, times ten
   void *const *arguments = nullptr;                 ///< as cuLaunchKernel takes them
   const std::vector<MemoryRange> *memory = nullptr; ///< sorted by address, no overlaps

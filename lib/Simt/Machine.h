@@ -39,6 +39,7 @@ struct Thread;
 constexpr unsigned kWarpLanes = 32, kWarpgroupThreads = 128;
 constexpr unsigned kMaxThreads = 1024, kMaxClusterSize = 16;
 constexpr unsigned kMaxDynamicSharedBytes = 232448; ///< sm_90
+constexpr unsigned kMaxDeclaredArena = 48 << 10;    ///< a larger one is dynamic
 constexpr unsigned kMaxStaticSharedBytes = 48 << 10;
 static_assert(kDynamicSharedBase + kMaxDynamicSharedBytes <= kStaticSharedBase);
 /// Which of the two regions an address belongs to; none lies beyond kSharedEnd.
@@ -96,6 +97,7 @@ struct AsyncGroups {
 struct alignas(64) Thread : ThreadView {
   bool finished = false;
   bool arrivedAtCluster = false; ///< and has not waited yet
+  bool mustWaitForGrids = false; ///< before it touches global memory
   unsigned atomicReads = 0;      ///< since it began
   Fiber fiber;
   Block *home = nullptr;
@@ -277,6 +279,9 @@ SharedPlace accessShared(Thread &thread, SharedAddress at, unsigned bytes, unsig
 /// that the kernel may write.  Checked launches only test the allocation.
 void accessGlobal(Thread &thread, const void *at, uint64_t bytes, unsigned alignment, bool write,
                   const char *what, const void *code);
+
+/// Fails where a thread that has to wait for the grids before its own touches global memory.
+void checkHasWaited(const Thread &thread, const void *at, bool write, const void *code);
 
 /// The mbarrier at this address; fails unless it is initialised and intact.  (Mbarrier.cpp)
 Mbarrier &mbarrierAt(Thread &thread, SharedAddress at, const char *what, const void *code);

@@ -77,6 +77,14 @@ static char *arena(unsigned bytes) {
   Worker &worker = Worker::current();
   Thread &thread = Worker::thread();
   Block &block = *thread.home;
+  if (bytes > kMaxDeclaredArena) {
+    if (bytes > block.dynamicSharedBytes)
+      worker.fail(thread, FindingKind::BadInstruction, CODE,
+                  fmt::format("arena<{}> in a launch that asks for {} bytes of shared memory; "
+                              "needed: as many, because a kernel may declare no more than {}",
+                              bytes, block.dynamicSharedBytes, kMaxDeclaredArena));
+    return thread.dynamicShared;
+  }
   if (block.staticSharedBytes != bytes) {
     if (block.staticSharedBytes)
       worker.fail(thread, FindingKind::BadInstruction, CODE,
@@ -135,6 +143,25 @@ static void storeCluster(SharedAddress to, const void *value, unsigned bytes) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
+/// The allocation that begins at or before the address; null if none does.
+static const MemoryRange *allocationBefore(const Launch &launch, const void *at) {
+  const std::vector<MemoryRange> &memory = *launch.memory;
+  auto after = std::upper_bound(memory.begin(), memory.end(), at,
+                                [](const void *a, const MemoryRange &b) { return a < b.begin; });
+  return after == memory.begin() ? nullptr : &*std::prev(after);
+}
+
+void swage::simt::checkHasWaited(const Thread &thread, const void *at, bool write,
+                                 const void *code) {
+  Worker &worker = Worker::current();
+  const MemoryRange *range = allocationBefore(worker.launch(), at);
+  if (range && static_cast<const char *>(at) < range->begin + range->bytes)
+    worker.fail(thread, FindingKind::EarlyAccess, code,
+                fmt::format("a {} of global memory that grids before this one may still use; "
+                            "needed: waitForPriorGrids before",
+                            write ? "write" : "read"));
+}
+
 void swage::simt::accessGlobal(Thread &thread, const void *at, uint64_t bytes, unsigned alignment,
                                bool write, const char *what, const void *code) {
   Worker &worker = Worker::current();
@@ -146,11 +173,10 @@ void swage::simt::accessGlobal(Thread &thread, const void *at, uint64_t bytes, u
     checker->access(thread, at, bytes, write, code);
     return;
   }
-  const std::vector<MemoryRange> &memory = *worker.launch().memory;
-  auto after = std::upper_bound(memory.begin(), memory.end(), at,
-                                [](const void *a, const MemoryRange &b) { return a < b.begin; });
-  if (after == memory.begin() ||
-      static_cast<const char *>(at) + bytes > std::prev(after)->begin + std::prev(after)->bytes)
+  if (thread.mustWaitForGrids)
+    checkHasWaited(thread, at, write, code);
+  const MemoryRange *range = allocationBefore(worker.launch(), at);
+  if (!range || static_cast<const char *>(at) + bytes > range->begin + range->bytes)
     worker.fail(
         thread, FindingKind::OutOfBounds, code,
         fmt::format("{} of {} bytes that are in no allocation of global memory", what, bytes));

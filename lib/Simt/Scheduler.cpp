@@ -159,6 +159,7 @@ static void resetBlock(Block &block, unsigned index) {
     thread.block = index;
     thread.finished = false;
     thread.arrivedAtCluster = false;
+    thread.mustWaitForGrids = block.cluster->worker->launch().overlap;
     thread.atomicReads = 0;
     thread.fiber = Fiber();
   }

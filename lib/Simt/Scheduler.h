@@ -47,6 +47,7 @@ struct LaunchState {
   std::atomic<uint64_t> next{0};         ///< position in that order
   std::atomic<size_t> residentBlocks{0}; ///< of all workers
   std::atomic<bool> stopped{false};      ///< there is a finding
+  std::atomic<bool> waitedForGrids{false}; ///< some thread has
   std::atomic<int> running{0};           ///< workers
   std::atomic<int> fruitless{0};         ///< workers whose threads all wait in loops
   /// When each worker's threads last looked in vain for what they wait for.

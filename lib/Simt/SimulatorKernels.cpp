@@ -3,6 +3,7 @@
 #include "HostCompiler.h"
 #include "Launch.h"
 #include "SimulatorObjects.h"
+#include "swage/Runtime/Kernel.h"
 
 #include <cstring>
 #include <elf.h>
@@ -64,7 +65,7 @@ static Result getKernel(KernelHandle *kernel, LibraryHandle library, const char 
       *kernel = &known;
       return kSuccess;
     }
-  library->kernels.push_back({library->module, info, kUsualDynamicShared, {}});
+  library->kernels.push_back({library->module, info, kUsualDynamicShared, false, {}});
   *kernel = &library->kernels.back();
   return kSuccess;
 }
@@ -94,6 +95,10 @@ static Result loadFunction(FunctionHandle) { return kSuccess; }
 
 static Result setAttribute(FunctionAttribute attribute, int value, KernelHandle kernel,
                            DeviceOrdinal number) {
+  if (attribute == kNonPortableClusterSizeAllowed) {
+    kernel->takesLargeClusters = value != 0;
+    return kSuccess;
+  }
   if (attribute != kMaxDynamicSharedSizeBytes ||
       value > deviceAt(number).properties.sharedBytesPerBlockOptIn)
     return kInvalidValue;
@@ -162,6 +167,29 @@ static Result runNow(const CUfunc_st &function, const Launch &shape, const Argum
   return finding ? fail(kLaunchFailed, finding->str()) : kSuccess;
 }
 
+/// What a launch's attributes say; an error where its kernel does not take such clusters.
+static Result readAttributes(const LaunchConfig &config, const CUkern_st &kernel, Launch &shape) {
+  for (unsigned i = 0; i < config.attributeCount; ++i)
+    if (config.attributes[i].id == LaunchAttribute::kClusterDimension)
+      shape.clusterSize = config.attributes[i].cluster[0];
+    else if (config.attributes[i].id == LaunchAttribute::kProgrammaticStreamSerialization)
+      shape.overlap = config.attributes[i].isAllowed != 0;
+  if (shape.clusterSize > Kernel::kPortableClusterSize && !kernel.takesLargeClusters)
+    return fail(kInvalidValue,
+                fmt::format("a cluster of {} blocks; allowed: {}, more with cuKernelSetAttribute",
+                            shape.clusterSize, Kernel::kPortableClusterSize));
+  return kSuccess;
+}
+
+/// Any number of blocks can wait for each other here.
+static Result maxActiveClusters(int *clusters, FunctionHandle function,
+                                const LaunchConfig *config) {
+  Launch shape;
+  Result result = readAttributes(*config, *function->kernel, shape);
+  *clusters = result == kSuccess;
+  return result;
+}
+
 static Result launchEx(const LaunchConfig *config, FunctionHandle function, void **parameters,
                        void **extra) {
   if (extra)
@@ -176,9 +204,8 @@ static Result launchEx(const LaunchConfig *config, FunctionHandle function, void
   shape.blocks = config->grid[0];
   shape.threads = config->block[0];
   shape.dynamicSharedBytes = config->sharedBytes;
-  for (unsigned i = 0; i < config->attributeCount; ++i)
-    if (config->attributes[i].id == LaunchAttribute::kClusterDimension)
-      shape.clusterSize = config->attributes[i].cluster[0];
+  if (Result result = readAttributes(*config, *function->kernel, shape); result != kSuccess)
+    return result;
   if (shape.dynamicSharedBytes > function->kernel->dynamicSharedLimit)
     return fail(kInvalidValue,
                 fmt::format("cuLaunchKernel: {} bytes of dynamic shared memory; allowed: {}, more "
@@ -204,6 +231,7 @@ void swage::simt::addKernelFunctions(Driver &driver) {
   driver.cuKernelSetAttribute = setAttribute;
   driver.cuLaunchKernel = launch;
   driver.cuLaunchKernelEx = launchEx;
+  driver.cuOccupancyMaxActiveClusters = maxActiveClusters;
   driver.cuFuncLoad = loadFunction;
   driver.cuKernelGetParamInfo = parameterInfo;
 }

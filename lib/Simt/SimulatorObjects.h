@@ -37,6 +37,7 @@ struct CUkern_st {
   std::shared_ptr<swage::simt::Module> module;
   const swage::simt::KernelInfo *info;
   unsigned dynamicSharedLimit;
+  bool takesLargeClusters;
   std::deque<CUfunc_st> functions; ///< one for each device that asked
 };
 struct CUlib_st {

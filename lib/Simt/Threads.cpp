@@ -530,8 +530,12 @@ static void setRegisters(unsigned registers, bool increase) {
                 nullptr);
 }
 
-/// A launch begins when the one before has ended, so there is nothing to wait for.
-static void waitForPriorGrids() {}
+/// A launch begins when the one before has ended, so there is nothing to wait for; that the kernel
+/// would is checked.
+static void waitForPriorGrids() {
+  Worker::thread().mustWaitForGrids = false;
+  currentWorker->state.waitedForGrids.store(true, std::memory_order_relaxed);
+}
 static void allowDependentGrids() {}
 
 void swage::simt::addThreadFunctions(Abi &abi) {

@@ -491,7 +491,21 @@ FAKE_API Result cuLaunchKernelEx(const LaunchConfig *config, FunctionHandle func
   for (unsigned i = 0; i < config->attributeCount; ++i)
     if (config->attributes[i].id == LaunchAttribute::kClusterDimension)
       launch.cluster = config->attributes[i].cluster[0];
+    else if (config->attributes[i].id == LaunchAttribute::kProgrammaticStreamSerialization)
+      launch.overlap = config->attributes[i].isAllowed != 0;
+    else
+      return kInvalidValue;
   return addLaunch(std::move(launch), function, config->stream, parameters);
+}
+
+FAKE_API Result cuOccupancyMaxActiveClusters(int *clusters, FunctionHandle function,
+                                             const LaunchConfig *config) {
+  FAKE_TRY(record("cuOccupancyMaxActiveClusters", function->name));
+  // As the real one does.
+  if (current.empty())
+    return kInvalidContext;
+  *clusters = config->attributes[0].cluster[0] <= fake.largestCluster ? 132 : 0;
+  return kSuccess;
 }
 
 // The declarations that Swage uses are the ones that are implemented here.

@@ -19,6 +19,7 @@ struct FakeLaunch {
   unsigned grid[3] = {};
   unsigned block[3] = {};
   unsigned cluster = 1;
+  bool overlap = false;
   unsigned sharedBytes = 0;
   const void *stream = nullptr;
   bool captured = false;
@@ -35,6 +36,8 @@ struct FakeCuda {
   /// Sizes of the parameters that every kernel declares; unknown when `knowsParameters` is not set.
   std::vector<size_t> parameterSizes;
   bool knowsParameters = false;
+  /// Clusters of more blocks fit no group of multiprocessors.
+  unsigned largestCluster = 16;
 
   // Failures: calls of a name return this result, that many times (or always when negative).
   struct Failure {

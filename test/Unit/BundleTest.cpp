@@ -32,6 +32,9 @@ Bundle sample() {
     KernelInfo &kernel = variant->kernels[0];
     kernel.family = "pointwise";
     kernel.ops = {"arith.addf at 2:8"};
+    kernel.clusterSize = bits == 64 ? 4 : 1;
+    kernel.dynamicSharedBytes = bits == 64 ? 50000 : 0;
+    kernel.overlap = bits == 64;
     kernel.source = "// the source of a kernel\n";
     auto binary = std::make_shared<KernelBinary>(*kernel.binary);
     binary->resources = {32, 1, 2, 3, 4, 5};
@@ -90,6 +93,9 @@ TEST(BundleTest, WhatIsReadIsWhatWasWritten) {
     EXPECT_EQ(to.entryName, "main");
     EXPECT_EQ(to.kernels[0].source, from.kernels[0].source);
     EXPECT_EQ(to.kernels[0].ops, from.kernels[0].ops);
+    EXPECT_EQ(to.kernels[0].clusterSize, from.kernels[0].clusterSize);
+    EXPECT_EQ(to.kernels[0].dynamicSharedBytes, from.kernels[0].dynamicSharedBytes);
+    EXPECT_EQ(to.kernels[0].overlap, from.kernels[0].overlap);
     EXPECT_EQ(to.kernels[0].binary->image, from.kernels[0].binary->image);
     EXPECT_EQ(to.kernels[0].binary->resources.barriers, 5);
     EXPECT_EQ(to.storedLocations, from.storedLocations);
@@ -189,6 +195,8 @@ TEST(BundleTest, WhatDoesNotFitTogetherIsNamed) {
   expectPart(change([](Bundle &, Variant &v) { v.guards.arch = "sm_80"; }), "another kernel");
   expectPart(change([](Bundle &, Variant &v) { v.symbolic.clear(); }), "described twice");
   expectPart(change([](Bundle &, Variant &v) { v.kernels[0].threads = 0; }), "no such launch");
+  expectPart(change([](Bundle &, Variant &v) { v.kernels[0].clusterSize = 0; }), "clusters");
+  expectPart(change([](Bundle &, Variant &v) { v.kernels[0].clusterSize = 32; }), "clusters");
   expectPart(change([](Bundle &, Variant &v) { v.symbolic[0].isReduced.pop_back(); }), "two ranks");
   expectPart(change([](Bundle &, Variant &v) { v.symbolic[0].inputs[0].strides.pop_back(); }),
              "does not fit its kernel");
@@ -240,7 +248,7 @@ TEST(BundleTest, OtherFilesAndVersionsAreNamed) {
   expectPart(problem(sealed(other)), "does not start like one");
   other = bytes;
   other[8] = 99;
-  expectPart(problem(sealed(other)), "has format version 99; needed: 2");
+  expectPart(problem(sealed(other)), "has format version 99; needed: 3");
 }
 
 TEST(BundleTest, AFileIsWrittenWholeAndErrorsNameIt) {
@@ -266,7 +274,7 @@ TEST(BundleTest, AFileIsWrittenWholeAndErrorsNameIt) {
 // A bundle of this version, as it was written once.  A change of the format needs another number in
 // Bundle.cpp and another file, from sample().write(...).
 TEST(BundleTest, BundlesOfThisVersionStayReadable) {
-  auto bytes = readFile(SWAGE_TEST_INPUTS "/sample-2.bundle");
+  auto bytes = readFile(SWAGE_TEST_INPUTS "/sample-3.bundle");
   ASSERT_TRUE(bytes) << bytes.error().str();
   auto bundle = Bundle::parse(*bytes);
   ASSERT_TRUE(bundle) << bundle.error().str();

@@ -118,16 +118,95 @@ TEST_F(PlanTest, ClustersReachTheDriver) {
   spec.launches[0].clusterSize = 3;
   EXPECT_EQ(
       creationError(gpu, spec),
-      "cannot make a plan: kernel @row has clusters of 3 blocks; needed: 1 to 8, a divisor of "
+      "cannot make a plan: kernel @row has clusters of 3 blocks; needed: 1 to 16, a divisor of "
       "its 8 blocks along x");
-  spec.launches[0].grid[0] = 16;
-  spec.launches[0].clusterSize = 16;
-  EXPECT_NE(creationError(gpu, spec).find("has clusters of 16 blocks"), std::string::npos);
+  spec.launches[0].clusterSize = 32;
+  EXPECT_NE(creationError(gpu, spec).find("has clusters of 32 blocks"), std::string::npos);
   fake->ccMajor = 8;
   Device old = device();
   spec.launches[0].clusterSize = 2;
   EXPECT_EQ(creationError(old, spec), "cannot make a plan: kernel @row has clusters of 2 blocks; "
                                       "Fake GPU 0 (sm_80) has none, needed: sm_90");
+}
+
+TEST_F(PlanTest, LargeClustersAreAskedForAndMustFit) {
+  Device gpu = device();
+  PlanSpec spec = twoLaunches(gpu);
+  spec.launches[0].grid[0] = 32;
+  spec.launches[0].clusterSize = 8;
+  spec.launches[0].dynamicSharedBytes = 60000;
+  fake->calls.clear();
+  ASSERT_TRUE(Plan::create(gpu, spec));
+  EXPECT_EQ(fake->count("cuKernelSetAttribute 14=1 on 0"), 0u);
+  spec.launches[0].clusterSize = 16;
+  for (int repeat = 0; repeat < 2; ++repeat)
+    ASSERT_TRUE(Plan::create(gpu, spec));
+  EXPECT_EQ(fake->count("cuKernelSetAttribute 14=1 on 0"), 1u) << "once for each kernel and device";
+  EXPECT_EQ(fake->count("cuKernelSetAttribute 8=60000 on 0"), 1u);
+
+  fake->largestCluster = 8;
+  EXPECT_EQ(creationError(gpu, spec),
+            "cannot make a plan: kernel @row has clusters of 16 blocks of 256 threads and 60000 "
+            "bytes of shared memory, of which Fake GPU 0 (sm_90a) holds none");
+  fake->failures["cuOccupancyMaxActiveClusters"] = {1};
+  EXPECT_NE(creationError(gpu, spec).find("holds none: cuOccupancyMaxActiveClusters: "
+                                          "CUDA_ERROR_INVALID_VALUE (1)"),
+            std::string::npos);
+  spec.launches[0].clusterSize = 1;
+  EXPECT_EQ(creationError(gpu, spec), "created") << "nothing is asked where there are no clusters";
+}
+
+TEST_F(PlanTest, AllButTheFirstLaunchMayOverlap) {
+  Device gpu = device();
+  PlanSpec spec = twoLaunches(gpu);
+  LaunchSpec empty = spec.launches[0];
+  empty.grid[0] = 0;
+  spec.launches = {empty, spec.launches[0], spec.launches[1], spec.launches[0]};
+  spec.launches[2].grid[0] = 8;
+  spec.launches[2].clusterSize = 2;
+  for (LaunchSpec &launch : spec.launches)
+    launch.overlap = true;
+  auto stream = gpu.createStream();
+  auto overlaps = [&](const Device &device) {
+    auto plan = Plan::create(device, spec);
+    EXPECT_TRUE(plan) << plan.error().str();
+    fake->launches.clear();
+    EXPECT_TRUE(plan->launch(stream->handle(), inputs, outputs, work));
+    std::string text;
+    for (const FakeLaunch &launch : fake->launches)
+      text += launch.overlap ? 'o' : '-';
+    return text;
+  };
+  EXPECT_EQ(overlaps(gpu), "-oo") << "before the first there is what the caller did";
+  EXPECT_EQ(fake->launches[1].cluster, 2u);
+  EXPECT_EQ(fake->launches[1].sharedBytes, 100000u);
+
+  // One that does not wait is in stream order, and the next may overlap it all the same.
+  spec.launches[2].overlap = false;
+  EXPECT_EQ(overlaps(gpu), "--o");
+  spec.launches[2].overlap = true;
+  fake->failures["cuLaunchKernelEx"] = {701};
+  auto plan = Plan::create(gpu, spec);
+  Status status = plan->launch(stream->handle(), inputs, outputs, work);
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("cuLaunchKernelEx"), std::string::npos);
+  fake->failures.clear();
+
+  spec.launches[2].clusterSize = 1;
+  fake->ccMajor = 8;
+  EXPECT_EQ(overlaps(device()), "---");
+}
+
+TEST_F(PlanTest, OldDriversThatCannotCaptureOverlapDoNotOverlap) {
+  fake->version = 12020;
+  Device gpu = device();
+  PlanSpec spec = twoLaunches(gpu);
+  spec.launches[1].overlap = true;
+  auto plan = Plan::create(gpu, spec);
+  ASSERT_TRUE(plan) << plan.error().str();
+  auto stream = gpu.createStream();
+  ASSERT_TRUE(plan->launch(stream->handle(), inputs, outputs, work));
+  EXPECT_FALSE(fake->launches[1].overlap);
 }
 
 TEST_F(PlanTest, LaunchMakesNoOtherCall) {

@@ -218,6 +218,105 @@ TEST_F(SimtDriverTest, ClustersAndDynamicSharedMemory) {
     EXPECT_EQ(values[i], 2001000 + i % 2 * 100000);
 }
 
+TEST_F(SimtDriverTest, ClustersOfSixteenShareTheirMemory) {
+  const char source[] =
+      "#include \"swage/device/cluster.cuh\"\n"
+      "#include \"swage/device/shared.cuh\"\n"
+      "extern \"C\" __global__ void k(unsigned *out) {\n"
+      "  auto *own = reinterpret_cast<unsigned *>(swage::arena<60000>());\n"
+      "  const unsigned rank = swage::clusterRank();\n"
+      "  if (swage::threadIndex() == 0)\n"
+      "    own[14999] = swage::blockIndex() * 3;\n"
+      "  swage::clusterBarrier();\n"
+      "  const auto next = swage::mapShared(swage::sharedAddress(own + 14999), (rank + 1) % 16);\n"
+      "  if (swage::threadIndex() == 0)\n"
+      "    out[swage::blockIndex()] = swage::loadCluster<unsigned>(next);\n"
+      "  swage::clusterBarrier();\n"
+      "}\n";
+  Device device = open();
+  PlanSpec spec;
+  spec.outputs = {{"out", 128, 4}};
+  LaunchSpec launch;
+  launch.kernel = load(device, compile("k", source));
+  launch.grid[0] = 32;
+  launch.threads = 32;
+  launch.clusterSize = 16;
+  launch.dynamicSharedBytes = 60000;
+  launch.arguments = {LaunchArgument::output(0)};
+  spec.launches = {launch};
+  auto out = device.allocate(128);
+  auto stream = device.createStream();
+  void *outputs[] = {out->data()};
+  auto plan = Plan::create(device, spec);
+  ASSERT_TRUE(plan) << plan.error().str();
+  Status launched = plan->launch(stream->handle(), nullptr, outputs);
+  ASSERT_TRUE(launched) << launched.error().str();
+  unsigned values[32];
+  ASSERT_TRUE(out->copyTo(values, 128));
+  for (unsigned i = 0; i < 32; ++i)
+    EXPECT_EQ(values[i], 3 * (i / 16 * 16 + (i + 1) % 16));
+
+  spec.launches[0].dynamicSharedBytes = 59999;
+  plan = Plan::create(device, spec);
+  ASSERT_TRUE(plan) << plan.error().str();
+  launched = plan->launch(stream->handle(), nullptr, outputs);
+  ASSERT_FALSE(launched);
+  EXPECT_NE(launched.error().message.find("arena<60000> in a launch that asks for 59999 bytes"),
+            std::string::npos)
+      << launched.error().message;
+}
+
+// x is doubled into the workspace, and that into out.
+TEST_F(SimtDriverTest, OverlappingLaunchesMustWait) {
+  auto run = [&](const char *options, const char *before, const char *after) {
+    std::string source = "#include \"swage/device/launch_control.cuh\"\n"
+                         "extern \"C\" __global__ void k(const int *x, int *out) {\n  ";
+    source += before;
+    source += "\n  out[swage::threadIndex()] = 2 * x[swage::threadIndex()];\n  ";
+    source += after;
+    source += "\n}\n";
+    Device device = open(options);
+    auto kernel = load(device, compile("k", source, *options != 0));
+    PlanSpec spec;
+    spec.inputs = {{"x", 128, 4}};
+    spec.outputs = {{"out", 128, 4}};
+    spec.workspaceBytes = 128;
+    LaunchSpec first;
+    first.kernel = kernel;
+    first.threads = 32;
+    first.overlap = true;
+    LaunchSpec second = first;
+    first.arguments = {LaunchArgument::input(0), LaunchArgument::workspace(0)};
+    second.arguments = {LaunchArgument::workspace(0), LaunchArgument::output(0)};
+    spec.launches = {first, second};
+    auto plan = Plan::create(device, spec);
+    EXPECT_TRUE(plan) << plan.error().str();
+    int values[32];
+    for (int i = 0; i < 32; ++i)
+      values[i] = i;
+    auto stream = device.createStream();
+    auto x = device.allocate(128), work = device.allocate(256), out = device.allocate(128);
+    EXPECT_TRUE(x->copyFrom(values, 128));
+    const void *inputs[] = {x->data()};
+    void *outputs[] = {out->data()};
+    Status launched = plan->launch(stream->handle(), inputs, outputs, work->data());
+    if (!launched)
+      return launched.error().message;
+    EXPECT_TRUE(out->copyTo(values, 128));
+    for (int i = 0; i < 32; ++i)
+      EXPECT_EQ(values[i], 4 * i);
+    return std::string();
+  };
+  EXPECT_EQ(run("check", "swage::waitForPriorGrids(); swage::allowDependentGrids();", ""), "");
+  EXPECT_NE(run("check", "", "swage::waitForPriorGrids();")
+                .find("a read of global memory that grids before this one may still use"),
+            std::string::npos);
+  EXPECT_NE(run("check", "if (swage::threadIndex() < 16) swage::waitForPriorGrids();", "")
+                .find("grids before this one may still use"),
+            std::string::npos);
+  EXPECT_NE(run("", "", "").find("no thread waits for them"), std::string::npos);
+}
+
 TEST_F(SimtDriverTest, AFindingIsTheErrorOfTheLaunch) {
   const char source[] = "extern \"C\" __global__ void k(int *p) {\n"
                         "  if (swage::threadIndex() < 32)\n"

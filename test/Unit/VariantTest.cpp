@@ -54,6 +54,33 @@ TEST(VariantTest, ALayoutHasWhatALaunchNeeds) {
   EXPECT_EQ(word(launch.sizes, 1), 768);
 }
 
+TEST(VariantTest, ALaunchOfClustersHasAtLeastOne) {
+  auto variant = FakeSource::variant(guardsOf());
+  KernelInfo &kernel = variant->kernels[0];
+  kernel.clusterSize = 4;
+  kernel.dynamicSharedBytes = 50000;
+  kernel.overlap = true;
+  auto &blocks = variant->symbolic[0].blocks.steps;
+  blocks = {{Op::Symbol, 0},
+            {Op::Constant, 2},
+            {Op::FloorDivide, 0},
+            {Op::Constant, 4},
+            {Op::Multiply, 0}};
+  auto layout = variant->layOut({{10, 768}, {768}});
+  ASSERT_TRUE(layout && *layout);
+  const LaunchInfo &launch = (**layout).launches[0];
+  EXPECT_EQ(launch.blocks, 20u);
+  EXPECT_EQ(launch.clusterSize, 4u);
+  EXPECT_EQ(launch.dynamicSharedBytes, 50000u);
+  EXPECT_TRUE(launch.overlap);
+  layout = variant->layOut({{1, 768}, {768}});
+  ASSERT_TRUE(layout && *layout);
+  EXPECT_EQ((**layout).launches[0].blocks, 4u) << "not one block, which is no cluster";
+  layout = variant->layOut({{0, 768}, {768}});
+  ASSERT_TRUE(layout && *layout);
+  EXPECT_EQ((**layout).launches[0].blocks, 0u);
+}
+
 TEST(VariantTest, SizesAreAsWideAsTheKernelsIndices) {
   auto layout = FakeSource::variant(guardsOf(64))->layOut({{1000, 768}, {768}});
   ASSERT_TRUE(layout && *layout);

@@ -382,6 +382,16 @@ static std::string compactSchedule(const std::string &schedule) {
   return compact;
 }
 
+/// What is unusual about how a kernel is launched.
+static std::string launchText(const KernelInfo &kernel) {
+  std::string text;
+  if (kernel.clusterSize > 1)
+    text += fmt::format(", clusters of {} blocks", kernel.clusterSize);
+  if (kernel.dynamicSharedBytes > 0)
+    text += fmt::format(", {} bytes of dynamic shared memory", kernel.dynamicSharedBytes);
+  return text + (kernel.overlap ? ", may overlap the one before" : "");
+}
+
 void Runner::printKernels() const {
   Table table({"kernel", "template", "regs", "spills", "MB", "us", "TB/s", "of copy", "worst error",
                "schedule"});
@@ -407,7 +417,8 @@ void Runner::printKernels() const {
   }
   table.print();
   for (const KernelInfo &kernel : kernels())
-    std::printf("  %s: %s%s\n", kernel.name.c_str(), join(kernel.ops, ", ").c_str(),
+    std::printf("  %s: %s%s%s\n", kernel.name.c_str(), join(kernel.ops, ", ").c_str(),
+                launchText(kernel).c_str(),
                 kernel.overriddenBy.empty() ? "" : (", from " + kernel.overriddenBy).c_str());
   if (layout->workspaceBytes != 0)
     std::printf("workspace: %llu bytes, of which %llu are in use at once\n",
@@ -459,6 +470,10 @@ Status Runner::writeCommands(const std::string &directory) const {
     std::string command =
         fmt::format("swage-sim \"$(dirname \"$0\")/{}.cu\" --arch={} --grid={} --block={}",
                     kernel.name, executableArch(), launch.blocks, launch.threads);
+    if (launch.clusterSize > 1)
+      command += fmt::format(" --cluster={}", launch.clusterSize);
+    if (launch.dynamicSharedBytes > 0)
+      command += fmt::format(" --shared={}", launch.dynamicSharedBytes);
     std::vector<const LaunchTensor *> given;
     auto add = [&](const char *kind, const LaunchTensor &tensor) {
       auto known = std::find(given.begin(), given.end(), &tensor);

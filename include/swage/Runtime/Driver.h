@@ -81,17 +81,34 @@ enum DeviceAttribute : int {
 /// CUfunction_attribute, the part that is used.
 enum FunctionAttribute : int {
   kMaxDynamicSharedSizeBytes = 8,
+  kNonPortableClusterSizeAllowed = 14,
 };
 
-/// CUlaunchAttribute, of which only the cluster's dimensions are used.
+/// CUlaunchAttribute, the part that is used.
 struct LaunchAttribute {
-  int id = kClusterDimension;
-  int padding = 0;
+  enum Id : int { kClusterDimension = 4, kProgrammaticStreamSerialization = 6 };
+
+  /// Clusters of `blocks` along x.
+  static LaunchAttribute clusterOf(unsigned blocks) {
+    LaunchAttribute attribute{kClusterDimension, 0, {}};
+    attribute.cluster[0] = blocks;
+    attribute.cluster[1] = attribute.cluster[2] = 1;
+    return attribute;
+  }
+  /// The launch may start when the kernel before it allows that or ends.
+  static LaunchAttribute overlap() {
+    LaunchAttribute attribute{kProgrammaticStreamSerialization, 0, {}};
+    attribute.isAllowed = 1;
+    return attribute;
+  }
+
+  Id id;
+  int padding;
   union {
     char bytes[64];
     unsigned cluster[3]; ///< blocks along x, y, z
+    int isAllowed;
   };
-  static constexpr int kClusterDimension = 4;
 };
 
 /// CUlaunchConfig.
@@ -161,7 +178,10 @@ enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
   SWAGE_DRIVER_FUNCTION(cuLaunchKernel,                                                            \
                         (FunctionHandle, unsigned, unsigned, unsigned, unsigned, unsigned,         \
                          unsigned, unsigned, StreamHandle, void **, void **))                      \
-  SWAGE_DRIVER_FUNCTION(cuLaunchKernelEx, (const LaunchConfig *, FunctionHandle, void **, void **))
+  SWAGE_DRIVER_FUNCTION(cuLaunchKernelEx,                                                          \
+                        (const LaunchConfig *, FunctionHandle, void **, void **))                  \
+  SWAGE_DRIVER_FUNCTION(cuOccupancyMaxActiveClusters,                                              \
+                        (int *, FunctionHandle, const LaunchConfig *))
 
 // The functions of later drivers; null where the driver is older.
 #define SWAGE_OPTIONAL_DRIVER_FUNCTIONS(SWAGE_DRIVER_FUNCTION)                                     \

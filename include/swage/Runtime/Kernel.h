@@ -32,11 +32,16 @@ public:
   /// What the compiler reported.
   const KernelResources &resources() const { return reported; }
 
-  /// The function to launch on `device`, loaded, with at least `dynamicSharedBytes` of dynamic
-  /// shared memory allowed.  Thread-safe; a repeated call costs a lookup.
-  Expected<cuda::FunctionHandle> prepare(const Device &device, unsigned dynamicSharedBytes);
+  /// What every device with clusters takes; larger ones are asked for.
+  static constexpr unsigned kPortableClusterSize = 8;
 
-  /// Whether prepare with no more shared memory would only look up.
+  /// The function to launch on `device`, loaded, with at least `dynamicSharedBytes` of dynamic
+  /// shared memory and clusters of `clusterSize` blocks allowed.  Thread-safe; a repeated call
+  /// costs a lookup.
+  Expected<cuda::FunctionHandle> prepare(const Device &device, unsigned dynamicSharedBytes,
+                                         unsigned clusterSize = 1);
+
+  /// Whether prepare with no more shared memory and no larger clusters would only look up.
   bool isPrepared(const Device &device) const;
 
   /// Size in bytes of parameter `index`, 0 past the last one; an error where the driver
@@ -49,7 +54,8 @@ private:
   struct Prepared {
     Device device; ///< keeps the context alive
     cuda::FunctionHandle function;
-    unsigned dynamicSharedBytes;
+    unsigned dynamicSharedBytes = 0;
+    bool takesLargeClusters = false;
   };
 
   std::shared_ptr<const cuda::Driver> driver;

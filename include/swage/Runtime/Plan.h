@@ -5,6 +5,13 @@
 // calls cuLaunchKernel, nothing else: it never compiles, loads, allocates, locks or reads the
 // environment, so it is safe from several threads and under stream capture.
 //
+// Overlap (programmatic dependent launch).  A launch may start before the one in front of it in the
+// plan has ended, if its kernel waits by itself: every thread, before anything it reads or writes
+// in global memory.  The wait is for the one grid in front to end, with all it wrote visible; as
+// that grid waited in the same way, or was launched in plain stream order, everything before it has
+// ended too.  The first launch of a plan is in plain stream order, so nothing overlaps what the
+// caller put on the stream before; what follows the plan waits for its last kernel, and so for all.
+//
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_RUNTIME_PLAN_H
 #define SWAGE_RUNTIME_PLAN_H
@@ -61,6 +68,9 @@ struct LaunchSpec {
   uint64_t grid[3] = {1, 1, 1}; ///< a zero: nothing to do, the launch is left out
   unsigned threads = 1;         ///< per block, along x
   unsigned clusterSize = 1;     ///< blocks along x that share a cluster; divides grid[0]
+  /// The kernel waits for the grids before it, as described above, so that its launch may overlap
+  /// them.  Where the driver cannot put that into a captured graph (before 12.3), it does not.
+  bool overlap = false;
   unsigned dynamicSharedBytes = 0;
   std::vector<LaunchArgument> arguments;
 };

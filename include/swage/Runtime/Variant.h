@@ -53,6 +53,9 @@ struct KernelInfo {
   std::string schedule;         ///< the attribute, as text
   std::vector<std::string> ops; ///< "swage.layer_norm at 12:8": what it computes
   unsigned threads = 0;
+  unsigned clusterSize = 1; ///< blocks; 1: no clusters
+  unsigned dynamicSharedBytes = 0;
+  bool overlap = false; ///< it waits by itself for the kernels before it (Plan.h)
   int indexBits = 0;
   std::string source;
   std::string overriddenBy; ///< the file that `source` is from; empty: generated
@@ -121,6 +124,9 @@ struct LaunchInfo {
   unsigned kernel = 0; ///< position among the kernels of the variant
   uint64_t blocks = 0; ///< 0: there is nothing to do
   unsigned threads = 0;
+  unsigned clusterSize = 1; ///< divides `blocks`
+  unsigned dynamicSharedBytes = 0;
+  bool overlap = false;    ///< it may start before the launch in front has ended
   uint64_t bytesMoved = 0; ///< least number of bytes that the kernel must read and write
   std::vector<LaunchTensor> inputs, outputs;
   /// The kernel's pointer parameters: a tensor for each input view, then for each output view.

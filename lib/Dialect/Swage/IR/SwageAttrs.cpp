@@ -142,5 +142,10 @@ LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t 
   constexpr int64_t most = 227 << 10;
   if (sharedBytes < 0 || sharedBytes > most)
     return emitError() << "shared_bytes is " << sharedBytes << ", but must be from 0 to " << most;
-  return verifyPower(emitError, "cluster", cluster, 16);
+  if (failed(verifyPower(emitError, "cluster", cluster, 16)))
+    return failure();
+  if (!blocks.getResult(0).isMultipleOf(cluster))
+    return emitError() << "blocks is " << AffineMapAttr::get(blocks)
+                       << ", but must be a multiple of cluster, " << cluster;
+  return success();
 }

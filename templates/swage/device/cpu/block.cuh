@@ -26,10 +26,9 @@ __device__ __forceinline__ void namedBarrierArrive(int id, int threads) {
   simt::abi->barrierArrive(static_cast<unsigned>(id), static_cast<unsigned>(threads));
 }
 
-template <int Bytes> __device__ __forceinline__ char *arena() {
-  static_assert(Bytes <= 48 * 1024, "more shared memory than a block may have without asking");
-  return simt::abi->arena(Bytes);
-}
+constexpr int kMaxDeclaredArena = 48 * 1024;
+
+template <int Bytes> __device__ __forceinline__ char *arena() { return simt::abi->arena(Bytes); }
 
 __device__ __forceinline__ char *dynamicArena() { return simt::abi->current()->dynamicShared; }
 __device__ __forceinline__ unsigned dynamicArenaBytes() {

@@ -33,19 +33,26 @@ __device__ __forceinline__ void namedBarrierArrive(int id, int threads) {
   asm volatile("barrier.arrive.aligned %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }
 
-/// The shared memory of the block: asked for once per kernel, offsets inside are the caller's
-/// constants.
-template <int Bytes> __device__ __forceinline__ char *arena() {
-  static_assert(Bytes <= 48 * 1024, "more shared memory than a block may have without asking");
-  __shared__ alignas(128) char storage[Bytes];
-  return storage;
-}
-
 /// The shared memory that the launch asks for, up to what the device has; begins at a multiple of
 /// 1024 bytes, as the widest swizzle needs it.
 __device__ __forceinline__ char *dynamicArena() {
   alignas(1024) extern __shared__ char swageDynamicArena[];
   return swageDynamicArena;
+}
+
+/// What a kernel may declare by itself.
+constexpr int kMaxDeclaredArena = 48 * 1024;
+
+/// The shared memory of the block: asked for once per kernel, offsets inside are the caller's
+/// constants.  One of more than kMaxDeclaredArena bytes is dynamic: `shared_bytes` of the launch
+/// geometry are as many.
+template <int Bytes> __device__ __forceinline__ char *arena() {
+  if constexpr (Bytes > kMaxDeclaredArena) {
+    return dynamicArena();
+  } else {
+    __shared__ alignas(128) char storage[Bytes];
+    return storage;
+  }
 }
 __device__ __forceinline__ unsigned dynamicArenaBytes() {
   unsigned bytes;
