@@ -191,18 +191,36 @@ static std::string describe(const Operand &operand) {
   return text;
 }
 
+/// The last argument of an input's type; none where it is the usual one.
+std::string SpecEmitter::trafficOf(const Operand &operand) const {
+  if (operand.isOutput)
+    return "";
+  bool reused = isReused(operand.view);
+  if (kernel.getGeometry()->getOverlap())
+    return reused ? ", swage::Traffic::CoherentReused" : ", swage::Traffic::CoherentStream";
+  return reused ? ", swage::Traffic::Reused" : "";
+}
+
 void SpecEmitter::emitOperand(const Operand &operand) {
   std::string base;
   if (operand.view.getSource() == Source::Memory)
-    base =
-        fmt::format("swage::{}<{}, {}{}>", operand.isOutput ? "Output" : "Input",
-                    elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
-                    !operand.isOutput && isReused(operand.view) ? ", swage::Traffic::Reused" : "");
+    base = fmt::format("swage::{}<{}, {}{}>", operand.isOutput ? "Output" : "Input",
+                       elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
+                       trafficOf(operand));
+  else if (operand.view.getSource() == Source::Random)
+    base = fmt::format("swage::Random<{}{}>", qualifiedName(operand.access),
+                       kernel.getGeometry()->getOverlap() ? ", swage::Traffic::CoherentReused" : "");
   else
-    base = fmt::format("swage::{}<{}>",
-                       operand.view.getSource() == Source::Random ? "Random" : "Coordinate",
-                       qualifiedName(operand.access));
-  out.line(fmt::format("struct {} : {} {{", operand.structName, base), describe(operand));
+    base = fmt::format("swage::Coordinate<{}>", qualifiedName(operand.access));
+  std::string head = "struct " + operand.structName;
+  if (std::string line = fmt::format("{} : {} {{", head, base);
+      line.size() + 2 <= SourceText::kColumns) {
+    out.line(line, describe(operand));
+  } else {
+    out.comment(describe(operand));
+    out.line(head);
+    out.line("    : " + base + " {");
+  }
   out.indent();
   out.function("static __device__ Index offset(const Coord &d, const Sizes &sizes)",
                print(operand.view.getAccess().getResult(0)));
@@ -558,6 +576,10 @@ void SpecEmitter::emitEntry() {
   out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads)");
   out.list(fmt::format("    {}(", kernel.getSymName().str()), parameters, ") {");
   out.indent();
+  if (kernel.getGeometry()->getOverlap()) {
+    out.line("swage::waitForPriorGrids();");
+    out.line("swage::allowDependentGrids();");
+  }
   out.list("using Pointers = swage::Bind<", structs, ">;");
   out.list(fmt::format("swage::{}<Spec>(Pointers{{", functionName), pointers,
            hasSizes() ? "}, sizes);" : "}, Spec::Sizes{});");
@@ -607,5 +629,7 @@ LogicalResult SpecEmitter::emit() {
   if (llvm::any_of(kernel.getInputs().getAsRange<ViewAttr>(),
                    [](ViewAttr view) { return view.getSource() != Source::Memory; }))
     out.insertLine(includes, "#include \"swage/computed.cuh\"");
+  if (kernel.getGeometry()->getOverlap())
+    out.insertLine(includes, "#include \"swage/device/launch_control.cuh\"");
   return success();
 }

@@ -48,6 +48,7 @@ private:
   std::string extent(mlir::AffineExpr expr, bool first) const;
   void emitExtents(llvm::StringRef name, mlir::AffineMap space);
   bool isReused(ViewAttr view) const;
+  std::string trafficOf(const Operand &operand) const;
   bool hasSizes() const { return kernel.getSymbols() > 0; }
   void constant(llvm::StringRef name, int64_t value);
 

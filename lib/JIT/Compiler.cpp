@@ -304,6 +304,7 @@ static Status lower(ProgramIR &program, const VariantRequest &request, bool want
     pipeline.arch = options.arch;
     pipeline.index = request.indexBits;
     pipeline.fuse = options.fuse;
+    pipeline.overlap = options.environment.overlap;
     buildKernelPipeline(manager, pipeline);
     if (wantsSnapshots)
       recordPasses(manager, snapshots);

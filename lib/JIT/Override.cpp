@@ -72,6 +72,7 @@ Status swage::applyOverrides(const std::vector<KernelOverride> &overrides,
                                      kernel.name, from, kernel.name));
       kernel.source = std::move(*text);
       kernel.overriddenBy = override.file;
+      kernel.overlap = false; // whether it waits by itself, nobody knows
       if (std::string line = fmt::format("kernel @{} is compiled from {}", kernel.name, from);
           isNews(line))
         print(line);

@@ -51,6 +51,7 @@ std::optional<CacheKey> swage::resultKey(const ProgramIR &program, const Variant
   fields.arch = archOf(request.options);
   fields.indexBits = request.indexBits;
   fields.fuse = request.options.fuse;
+  fields.overlap = request.options.environment.overlap;
   fields.alignment = request.options.alignment;
   fields.extents = request.extents;
   return variantKey(fields);

@@ -29,7 +29,7 @@ void swage::buildKernelPipeline(OpPassManager &manager, const KernelPipelineOpti
   // After fusion, because one answer must hold for all operands of a kernel.
   manager.addPass(createMergeDimensionsPass());
   manager.addPass(createSelectSchedulePass({options.arch, options.index}));
-  manager.addPass(createPrepareForEmissionPass());
+  manager.addPass(createPrepareForEmissionPass({options.arch, options.overlap}));
 }
 
 void swage::registerPipelines() {

@@ -15,7 +15,7 @@
 using namespace swage;
 using namespace swage::fields;
 
-static constexpr int kVersion = 1;
+static constexpr int kVersion = 2;
 static constexpr std::string_view kKind = "kind";
 
 //===----------------------------------------------------------------------===//
@@ -33,6 +33,7 @@ CacheKey swage::variantKey(const VariantKeyFields &fields) {
   add("arch", fields.arch);
   add("index", fields.indexBits);
   add("fuse", fields.fuse);
+  add("overlap", fields.overlap);
   for (int64_t bytes : fields.alignment)
     add("alignment", bytes);
   for (const Guards::Extent &extent : fields.extents)

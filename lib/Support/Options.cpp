@@ -155,6 +155,12 @@ static const Row table[] = {
        options.overrides = std::move(overrides);
        return true;
      }},
+    {{"SWAGE_OVERLAP", "on|off",
+      "whether kernels of a program may start before those in front have ended, from sm_90 on"},
+     [](Options &options, std::string_view value, std::string &) {
+       options.overlap = value == "on";
+       return value == "on" || value == "off";
+     }},
     {{"SWAGE_TRACE", "file",
       "receives what took how long, for chrome://tracing and Perfetto; %p: the process's id"},
      [](Options &options, std::string_view value, std::string &) {

@@ -20,11 +20,12 @@ template <Access Kind> struct Coordinate {
 };
 
 /// Its pointer is that of the state: the seed and the offset of the stream.
-template <Access Kind> struct Random {
+template <Access Kind, Traffic Use = Traffic::Reused> struct Random {
   using Element = int;
   using Value = int;
   using Pointer = const long long *;
   static constexpr Access kAccess = Kind;
+  static constexpr Traffic kTraffic = Use;
   static constexpr Source kSource = Source::Random;
 };
 
@@ -56,8 +57,8 @@ template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, S
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
     Vector<long long, 1> seed, offset;
-    seed.template fetch<Traffic::Reused>(from);
-    offset.template fetch<Traffic::Reused>(from + 1);
+    seed.template fetch<Operand::kTraffic>(from);
+    offset.template fetch<Operand::kTraffic>(from + 1);
     const RandomStream stream{static_cast<unsigned long long>(seed.value(0)),
                               static_cast<unsigned long long>(offset.value(0))};
     if constexpr (Kind == Access::Vector) {

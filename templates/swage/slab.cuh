@@ -112,7 +112,7 @@ private:
         }
         if (const int element = shape.single(count); element >= 0) {
           Vector<T, 1> one;
-          one.template fetch<Traffic::Stream>(from + element);
+          one.template fetch<Operand::kTraffic>(from + element);
           one.storeShared(to + element);
         }
       }

@@ -10,7 +10,8 @@
 // CHECK: struct X_y : swage::Input<float, swage::Access::Vector> {
 // CHECK: struct X_y1 : swage::Input<float, swage::Access::Vector> {
 // CHECK: struct N2nd : swage::Input<float, swage::Access::Vector> {
-// CHECK: struct A{{(a{63})}} : swage::
+// CHECK: struct A{{(a{63})$}}
+// CHECK-NEXT: {{^}}      : swage::Input<
 // CHECK: struct ValueValue : swage::Input
 // CHECK: struct Output0 : swage::Output
 // CHECK: body(float floatValue, float x_y, float x_y1, float n2nd,

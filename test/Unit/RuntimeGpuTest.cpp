@@ -8,6 +8,7 @@
 #include "swage/JIT/Nvrtc.h"
 #include "swage/Runtime/Plan.h"
 
+#include <algorithm>
 #include <chrono>
 #include <gtest/gtest.h>
 #include <thread>
@@ -126,7 +127,7 @@ TEST_F(GpuTest, ClustersAreLaunched) {
   ASSERT_TRUE(compiled) << compiled.error().str();
   auto kernel = Kernel::load(device->sharedDriver(), *compiled);
   ASSERT_TRUE(kernel) << kernel.error().str();
-  for (unsigned size : {1u, 2u, 4u, 8u}) {
+  for (unsigned size : {1u, 2u, 4u, 8u, 16u}) {
     PlanSpec spec;
     spec.outputs = {{"out", 64, 4}};
     LaunchSpec launch;
@@ -149,6 +150,79 @@ TEST_F(GpuTest, ClustersAreLaunched) {
     ASSERT_TRUE(out->copyTo(values, 64));
     for (unsigned i = 0; i < 16; ++i)
       EXPECT_EQ(values[i], size * 100 + i % size);
+  }
+}
+
+// A chain of kernels that add one to every element, each reading what other blocks wrote, back and
+// forth between two buffers: an access too early, of what is still to be written or still to be
+// read, leaves a number too small or too large.
+TEST_F(GpuTest, OverlappingLaunchesSeeWhatThoseBeforeWrote) {
+  if (device->properties().ccMajor < 9)
+    GTEST_SKIP() << "needs sm_90";
+  auto nvrtc = Nvrtc::get();
+  ASSERT_TRUE(nvrtc);
+  CompileRequest request;
+  request.name = "step.cu";
+  request.entry = "step";
+  request.arch = device->properties().arch;
+  request.source = "extern \"C\" __global__ void step(const unsigned *in, unsigned *out) {\n"
+                   "  asm volatile(\"griddepcontrol.wait;\" : : : \"memory\");\n"
+                   "  asm volatile(\"griddepcontrol.launch_dependents;\" : : : \"memory\");\n"
+                   "  unsigned i = blockIdx.x * 256 + threadIdx.x;\n"
+                   "  out[i] = in[(i * 7919 + 12345) % (gridDim.x * 256)] + 1;\n"
+                   "}\n";
+  auto compiled = (*nvrtc)->compile(request);
+  ASSERT_TRUE(compiled) << compiled.error().str();
+  auto kernel = Kernel::load(device->sharedDriver(), *compiled);
+  ASSERT_TRUE(kernel) << kernel.error().str();
+  constexpr unsigned kSteps = 33;
+  for (unsigned blocks : {8u, 1024u, 16384u}) {
+    const uint64_t bytes = uint64_t(blocks) * 1024;
+    PlanSpec spec;
+    spec.inputs = {{"x", bytes, 16}};
+    spec.outputs = {{"y", bytes, 16}};
+    spec.workspaceBytes = 2 * bytes;
+    for (unsigned i = 0; i < kSteps; ++i) {
+      LaunchSpec launch;
+      launch.kernel = *kernel;
+      launch.grid[0] = blocks;
+      launch.threads = 256;
+      launch.overlap = true;
+      launch.arguments = {
+          i == 0 ? LaunchArgument::input(0) : LaunchArgument::workspace((i - 1) % 2 * bytes),
+          i + 1 == kSteps ? LaunchArgument::output(0) : LaunchArgument::workspace(i % 2 * bytes)};
+      spec.launches.push_back(launch);
+    }
+    auto plan = Plan::create(*device, spec);
+    ASSERT_TRUE(plan) << plan.error().str();
+    auto x = device->allocate(bytes), y = device->allocate(bytes),
+         work = device->allocate(2 * bytes);
+    auto stream = device->createStream();
+    ASSERT_TRUE(x && y && work && stream);
+    const void *inputs[] = {x->data()};
+    void *outputs[] = {y->data()};
+    ASSERT_TRUE(stream->beginCapture());
+    ASSERT_TRUE(plan->launch(stream->handle(), inputs, outputs, work->data()));
+    auto graph = stream->endCapture();
+    ASSERT_TRUE(graph) << graph.error().str();
+    auto exec = graph->instantiate();
+    ASSERT_TRUE(exec) << exec.error().str();
+    std::vector<unsigned> values(blocks * 256);
+    // Other numbers each time, so that what a run before left behind is wrong too.
+    for (unsigned run = 0; run < 12; ++run) {
+      std::fill(values.begin(), values.end(), 1000 * run);
+      ASSERT_TRUE(x->copyFrom(values.data(), bytes));
+      ASSERT_TRUE(device->makeCurrent());
+      Status launched = run % 3 == 0 ? exec->launch(stream->handle())
+                        : run % 3 == 1
+                            ? plan->launch(stream->handle(), inputs, outputs, work->data())
+                            : plan->launch(nullptr, inputs, outputs, work->data());
+      ASSERT_TRUE(launched) << launched.error().str();
+      ASSERT_TRUE(device->synchronize());
+      ASSERT_TRUE(y->copyTo(values.data(), bytes));
+      for (unsigned value : values)
+        ASSERT_EQ(value, 1000 * run + kSteps) << blocks << " blocks, run " << run;
+    }
   }
 }
 

@@ -110,10 +110,14 @@ TEST(Options, DumpsNameTheirParts) {
 
 TEST(Options, OverridesTraceAndNotices) {
   const char *environment[] = {"SWAGE_OVERRIDE=row_1=/a.cu,permute_*=/b=c.cu",
-                               "SWAGE_TRACE=/trace-%p.json", "SWAGE_NOTICES=off",
-                               "SWAGE_NVDISASM=my-nvdisasm", nullptr};
+                               "SWAGE_TRACE=/trace-%p.json",
+                               "SWAGE_NOTICES=off",
+                               "SWAGE_NVDISASM=my-nvdisasm",
+                               "SWAGE_OVERLAP=on",
+                               nullptr};
   Options options = Options::parse(environment);
   EXPECT_TRUE(options.warnings.empty());
+  EXPECT_TRUE(options.overlap);
   ASSERT_EQ(options.overrides.size(), 2u);
   EXPECT_EQ(options.overrides[0].kernel, "row_1");
   EXPECT_EQ(options.overrides[0].file, "/a.cu");
@@ -122,9 +126,9 @@ TEST(Options, OverridesTraceAndNotices) {
   EXPECT_EQ(options.traceFile, "/trace-%p.json");
   EXPECT_FALSE(options.notices);
   EXPECT_EQ(options.disassembler, "my-nvdisasm");
-  for (const char *bad :
-       {"SWAGE_OVERRIDE=file.cu", "SWAGE_OVERRIDE==file.cu",
-        "SWAGE_OVERRIDE=row_1=", "SWAGE_OVERRIDE=row_1=a.cu,", "SWAGE_NOTICES=no"}) {
+  for (const char *bad : {"SWAGE_OVERRIDE=file.cu", "SWAGE_OVERRIDE==file.cu",
+                          "SWAGE_OVERRIDE=row_1=", "SWAGE_OVERRIDE=row_1=a.cu,", "SWAGE_NOTICES=no",
+                          "SWAGE_OVERLAP=1"}) {
     const char *one[] = {bad, nullptr};
     EXPECT_EQ(Options::parse(one).warnings.size(), 1u) << bad;
   }

@@ -40,6 +40,7 @@ TEST(VariantKey, EveryFieldChangesIt) {
       [](auto &fields) { fields.arch = "sim:sm_90a"; },
       [](auto &fields) { fields.indexBits = 64; },
       [](auto &fields) { fields.fuse = false; },
+      [](auto &fields) { fields.overlap = true; },
       [](auto &fields) {
         fields.alignment = {4, 16};
       },

@@ -56,6 +56,8 @@ struct Options {
                             cl::value_desc("sm_90a"), cl::init("sm_90a"), cl::cat(category)};
   cl::opt<int> index{"index", cl::desc("Index width in bits; 0 for the least that is enough"),
                      cl::init(0), cl::cat(category)};
+  cl::opt<bool> overlap{"overlap", cl::desc("Kernels may overlap those before them"),
+                        cl::init(swage::Options::kOverlapByDefault), cl::cat(category)};
   cl::opt<std::string> kernel{"kernel", cl::desc("Only the kernel of this name"),
                               cl::value_desc("name"), cl::cat(category)};
   cl::opt<std::string> templateDir{"template-dir",
@@ -153,6 +155,7 @@ static std::optional<std::vector<KernelSource>> emitKernels(ModuleOp module,
     swage::KernelPipelineOptions pipeline;
     pipeline.arch = options.arch.getValue();
     pipeline.index = static_cast<int64_t>(options.index.getValue());
+    pipeline.overlap = options.overlap.getValue();
     swage::buildKernelPipeline(manager, pipeline);
     if (failed(manager.run(module)))
       return std::nullopt;

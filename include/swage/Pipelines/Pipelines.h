@@ -5,6 +5,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassOptions.h"
+#include "swage/Support/Options.h"
 #include <string>
 
 namespace swage {
@@ -17,6 +18,8 @@ struct KernelPipelineOptions : mlir::PassPipelineOptions<KernelPipelineOptions> 
                         llvm::cl::init(0)};
   Option<bool> fuse{*this, "fuse", llvm::cl::desc("group ops; otherwise one kernel an op"),
                     llvm::cl::init(true)};
+  Option<bool> overlap{*this, "overlap", llvm::cl::desc("kernels may overlap those before them"),
+                       llvm::cl::init(Options::kOverlapByDefault)};
 };
 
 /// From a graph to kernels that are ready to be printed as CUDA.

@@ -24,6 +24,7 @@ struct VariantKeyFields {
   std::string arch;     ///< with the prefix of a simulated one
   int indexBits = 0;
   bool fuse = true;
+  bool overlap = false;
   std::vector<int64_t> alignment;
   std::vector<Guards::Extent> extents;
 };

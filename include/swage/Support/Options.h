@@ -56,6 +56,9 @@ struct KernelOverride {
 };
 
 struct SWAGE_API Options {
+  /// Of `overlap`, and of the passes by themselves.
+  static constexpr bool kOverlapByDefault = false;
+
   /// SWAGE_CACHE_DIR, else $XDG_CACHE_HOME/swage, else $HOME/.cache/swage; empty: kernels are
   /// cached in memory only.
   std::string cacheDir;
@@ -79,6 +82,9 @@ struct SWAGE_API Options {
   std::string disassembler;
   /// SWAGE_OVERRIDE: "kernel=file.cu,prefix*=file.cu"; the first that fits a kernel counts.
   std::vector<KernelOverride> overrides;
+  /// SWAGE_OVERLAP: whether the kernels of a program may start before those in front have ended
+  /// (programmatic dependent launch).
+  bool overlap = kOverlapByDefault;
   /// SWAGE_TRACE: a file for events as Chrome's trace viewer and Perfetto read them; "%p" in it is
   /// the id of the process; empty: none.
   std::string traceFile;

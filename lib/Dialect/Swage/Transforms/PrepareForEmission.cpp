@@ -10,6 +10,7 @@
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
+#include "swage/Support/DeviceProperties.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace swage {
@@ -325,15 +326,61 @@ LogicalResult Preparer::run() {
   return success();
 }
 
+static LaunchAttr withOverlap(LaunchAttr geometry, bool overlap) {
+  return LaunchAttr::get(geometry.getContext(), geometry.getBlocks(), geometry.getThreads(),
+                         geometry.getSpaces(), geometry.getDividers(), geometry.getCluster(),
+                         overlap, geometry.getSharedBytes());
+}
+
+/// The kernels that have another one in front of them, or behind: one that is alone has nothing to
+/// overlap with.
+static DenseSet<StringRef> kernelsInSequence(ModuleOp module) {
+  DenseSet<StringRef> kernels;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    SmallVector<LaunchOp> launches;
+    function.walk([&](LaunchOp launch) { launches.push_back(launch); });
+    if (launches.size() > 1)
+      for (LaunchOp launch : launches)
+        kernels.insert(launch.getKernel());
+  }
+  return kernels;
+}
+
+/// What a hand-edited module may ask of a device that does not have it.
+static LogicalResult verifyDevice(KernelOp kernel, const DeviceProperties &device) {
+  LaunchAttr geometry = *kernel.getGeometry();
+  if (geometry.getCluster() > 1 && device.ccMajor < 9)
+    return kernel.emitOpError() << "has clusters of " << geometry.getCluster() << " blocks, but "
+                                << device.arch << " has none";
+  if (geometry.getOverlap() && device.ccMajor < 9)
+    return kernel.emitOpError() << "overlaps the kernels before it, which " << device.arch
+                                << " cannot";
+  if (geometry.getSharedBytes() > device.sharedBytesPerBlockOptIn)
+    return kernel.emitOpError() << "needs " << geometry.getSharedBytes()
+                                << " bytes of shared memory, but " << device.arch << " has "
+                                << device.sharedBytesPerBlockOptIn;
+  return success();
+}
+
 namespace {
 struct PrepareForEmissionPass : swage::impl::PrepareForEmissionPassBase<PrepareForEmissionPass> {
   using Base::Base;
   void runOnOperation() override {
+    Expected<DeviceProperties> device = DeviceProperties::forArch(arch);
+    if (!device) {
+      emitError(getOperation().getLoc()) << device.error().message;
+      return signalPassFailure();
+    }
+    DenseSet<StringRef> inSequence;
+    if (overlap && device->ccMajor >= 9)
+      inSequence = kernelsInSequence(getOperation());
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       // A kernel that is prepared already may have been edited: its launch must still be the
       // schedule's.
       if (std::optional<LaunchAttr> geometry = kernel.getGeometry()) {
-        LaunchAttr expected = kernel.getSchedule() ? geometryOf(kernel) : LaunchAttr();
+        LaunchAttr expected;
+        if (kernel.getSchedule())
+          expected = withOverlap(geometryOf(kernel), geometry->getOverlap());
         if (*geometry != expected) {
           kernel.emitOpError() << "has geometry " << *geometry << ", but its schedule needs "
                                << expected;
@@ -341,7 +388,11 @@ struct PrepareForEmissionPass : swage::impl::PrepareForEmissionPassBase<PrepareF
         }
       } else if (failed(Preparer(kernel).run())) {
         return signalPassFailure();
+      } else if (inSequence.contains(kernel.getSymName())) {
+        kernel.setGeometryAttr(withOverlap(kernel.getGeometryAttr(), true));
       }
+      if (failed(verifyDevice(kernel, *device)))
+        return signalPassFailure();
     }
   }
 };

@@ -5,7 +5,7 @@
 namespace swage {
 
 /// What a load leaves behind: nothing (each byte is read once), or a cache line for later readers.
-enum class Traffic { Stream, Reused };
+enum class Traffic { Stream, Reused, CoherentStream, CoherentReused };
 
 template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
 

@@ -4,19 +4,48 @@
 // written, and where an output aliases an input each thread reads an element before it alone writes
 // it.  Streamed data leaves no line in L1, so that what is read again (a bias, gamma and beta)
 // stays there.
+//
+// The read-only path is for what nobody writes while the kernel lives, so that the compiler may
+// move such a load ahead of anything.  A kernel that overlaps the one before it must not have that:
+// its loads are ordinary ones, in the order of the text.
 #pragma once
 
 namespace swage {
 
 /// What a load leaves behind: nothing (each byte is read once), or a cache line for later readers.
-enum class Traffic { Stream, Reused };
+/// Coherent: of memory that other grids may write until waitForPriorGrids returns.
+enum class Traffic { Stream, Reused, CoherentStream, CoherentReused };
 
 template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
+
+namespace ptx {
+template <int Bytes, bool Reused>
+__device__ __forceinline__ void loadCoherent(const void *from, unsigned *words) {
+  if constexpr (Bytes == 16 && !Reused)
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "l"(from));
+  else if constexpr (Bytes == 16)
+    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                 : "l"(from));
+  else if constexpr (Bytes == 8)
+    asm volatile("ld.global.v2.u32 {%0, %1}, [%2];" : "=r"(words[0]), "=r"(words[1]) : "l"(from));
+  else if constexpr (Bytes == 4)
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(words[0]) : "l"(from));
+  else if constexpr (Bytes == 2)
+    asm volatile("ld.global.u16 %0, [%1];" : "=r"(words[0]) : "l"(from));
+  else
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(words[0]) : "l"(from));
+}
+} // namespace ptx
 
 template <int Bytes, Traffic Use>
 __device__ __forceinline__ void loadGlobal(const void *from, unsigned *words) {
   static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16);
-  if constexpr (Bytes == 16 && Use == Traffic::Stream)
+  if constexpr (Use == Traffic::CoherentStream || Use == Traffic::CoherentReused)
+    ptx::loadCoherent<Bytes, Use == Traffic::CoherentReused>(from, words);
+  else if constexpr (Bytes == 16 && Use == Traffic::Stream)
     asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
         : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
         : "l"(from));

@@ -118,7 +118,13 @@ def PrepareForEmissionPass : Pass<"swage-prepare-for-emission", "::mlir::ModuleO
   let description = [{
     The last pass that changes IR. The body becomes one `swage.phase` for each scalar function that the template calls; loads and stores are
     dealt out to the phases; `geometry` gets blocks, threads and shared memory. What the emitter prints is all here.
+
+    With `overlap` the kernels of a function with several launches wait by themselves for the grids before them, where `arch` can (9.0), so
+    that its launches may overlap. A kernel that is prepared already keeps its own answer. What `arch` has not, clusters, overlap, or so much
+    shared memory, is an error.
   }];
+  let options = [Option<"arch", "arch", "std::string", "\"sm_90a\"", "GPU whose properties count">,
+                 Option<"overlap", "overlap", "bool", "false", "kernels may overlap those before them">];
 }
 
 #endif
