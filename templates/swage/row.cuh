@@ -25,10 +25,11 @@
 //
 // Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
 // extent in vectors of kVector (Column: kept(sizes) does).  Optional: kBlocksPerRow (1), kStaged,
-// kSecond, the second collective, and kGroup, the elements of its groups; kZeroRows (softmax.cuh); BoundsLoads and
-// bounds (row_bounds.cuh).  Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped
-// kBlocksPerRow blocks per row.  Looped and Column evaluate the prologue twice: none of their
-// outputs may overlap a prologue input.
+// kSecond, the second collective, and kGroup, the elements of its groups; kZeroRows (softmax.cuh);
+// BoundsLoads and bounds, what a mask leaves of a row (row_bounds.cuh), which is all that is read.
+// Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per
+// row.  Looped and Column evaluate the prologue twice: none of their outputs may overlap a prologue
+// input.
 #pragma once
 
 #include "swage/columns.cuh"
