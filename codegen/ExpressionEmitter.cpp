@@ -459,15 +459,16 @@ std::optional<Expression> ExpressionEmitter::printConversion(Operation &op) {
   const Expression &x = operand(op, 0);
   Type from = op.getOperand(0).getType(), to = op.getResult(0).getType();
   StringRef target = valueName(to);
-  // Scalar code holds 16-bit floats widened, so that only what makes one rounds.
+  // Scalar code holds 8 and 16-bit floats widened, so that only what makes one rounds.
+  bool isNarrow = isa<FloatType>(to) && to.getIntOrFloatBitWidth() < 32;
   auto rounded = [&](const Expression &value, Type type) {
-    if (!to.isF16() && !to.isBF16())
+    if (!isNarrow)
       return value;
     Expression single = type.isF32() ? value : castTo("float", value);
     return callOf(("swage::roundTo<" + elementName(to) + ">").str(), single.text, single.size);
   };
   auto converted = [&](const Expression &value) {
-    return to.isF16() || to.isBF16() ? rounded(value, from) : castTo(target, value);
+    return isNarrow ? rounded(value, from) : castTo(target, value);
   };
   return llvm::TypeSwitch<Operation *, Result>(&op)
       .Case<arith::ExtFOp>([&](auto) { return to.isF64() ? castTo(target, x) : x; })
@@ -540,8 +541,10 @@ std::optional<Expression> ExpressionEmitter::print(Operation &op) {
   }
   if (std::optional<Expression> expr = printConversion(op))
     return expr;
-  // Arithmetic on 16-bit floats would have to round after every step; fusion widens instead.
-  auto isNarrow = [](Type type) { return type.isF16() || type.isBF16(); };
+  // Arithmetic on narrow floats would have to round after every step; fusion widens instead.
+  auto isNarrow = [](Type type) {
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32;
+  };
   if (llvm::any_of(op.getOperandTypes(), isNarrow) || llvm::any_of(op.getResultTypes(), isNarrow))
     return std::nullopt;
   return isa<FloatType>(op.getOperand(0).getType()) ? printFloat(op) : printInteger(op);

@@ -3,6 +3,7 @@
 #include "SpecEmitter.h"
 #include "ExpressionEmitter.h"
 #include "TypeNames.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
@@ -587,6 +588,22 @@ void SpecEmitter::emitEntry() {
   out.line("}");
 }
 
+/// Whether an 8-bit float is stored, or rounded to.
+static bool holdsFloat8(KernelOp kernel) {
+  auto isFloat8 = [](Type type) {
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8;
+  };
+  for (ArrayAttr views : {kernel.getInputs(), kernel.getOutputs()})
+    for (ViewAttr view : views.getAsRange<ViewAttr>())
+      if (isFloat8(view.getElement()))
+        return true;
+  return kernel
+      .walk([&](arith::TruncFOp op) {
+        return isFloat8(op.getType()) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 LogicalResult SpecEmitter::emit() {
   if (failed(check()) || failed(collectOperands()))
     return failure();
@@ -631,5 +648,7 @@ LogicalResult SpecEmitter::emit() {
     out.insertLine(includes, "#include \"swage/computed.cuh\"");
   if (kernel.getGeometry()->getOverlap())
     out.insertLine(includes, "#include \"swage/device/launch_control.cuh\"");
+  if (holdsFloat8(kernel))
+    out.insertLine(includes, "#include \"swage/float8.cuh\"");
   return success();
 }

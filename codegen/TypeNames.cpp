@@ -13,6 +13,10 @@ struct TypeSpelling {
 } // namespace
 
 static TypeSpelling spellingOf(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return {"swage::f8e4m3", "float", ""};
+  if (isa<Float8E5M2Type>(type))
+    return {"swage::f8e5m2", "float", ""};
   if (type.isF16())
     return {"swage::f16", "float", ""};
   if (type.isBF16())

@@ -255,7 +255,9 @@ enum {
   SwageElementF16 = 4,
   SwageElementBF16 = 5,
   SwageElementF32 = 6,
-  SwageElementF64 = 7
+  SwageElementF64 = 7,
+  SwageElementF8E4M3FN = 8, /* without infinities: NaN stands for what is too large */
+  SwageElementF8E5M2 = 9
 };
 
 /* Bytes that an element takes in memory; 0 for an unknown type. */

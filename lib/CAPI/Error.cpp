@@ -66,13 +66,15 @@ static_assert(SwageElementI1 == int(ElementType::I1) && SwageElementI8 == int(El
                   SwageElementF16 == int(ElementType::F16) &&
                   SwageElementBF16 == int(ElementType::BF16) &&
                   SwageElementF32 == int(ElementType::F32) &&
-                  SwageElementF64 == int(ElementType::F64),
+                  SwageElementF64 == int(ElementType::F64) &&
+                  SwageElementF8E4M3FN == int(ElementType::F8E4M3FN) &&
+                  SwageElementF8E5M2 == int(ElementType::F8E5M2),
               "the element types have the same values");
 
 size_t swageElementGetBytes(SwageElementType type) {
-  return type <= SwageElementF64 ? size_t(elementBytes(ElementType(type))) : 0;
+  return type <= SwageElementF8E5M2 ? size_t(elementBytes(ElementType(type))) : 0;
 }
 
 SwageStringRef swageElementGetName(SwageElementType type) {
-  return swageStringRef(type <= SwageElementF64 ? elementName(ElementType(type)) : "");
+  return swageStringRef(type <= SwageElementF8E5M2 ? elementName(ElementType(type)) : "");
 }

@@ -170,6 +170,10 @@ static std::string literal(ElementType type, double value) {
     return std::vector<const char *>{"0x7C00", "0xFC00", "0x7E00"}[size_t(kind)];
   case ElementType::BF16:
     return std::vector<const char *>{"0x7F80", "0xFF80", "0x7FC0"}[size_t(kind)];
+  case ElementType::F8E4M3FN: // has no infinity; what is too large is NaN
+    return std::vector<const char *>{"0x7F", "0xFF", "0x7F"}[size_t(kind)];
+  case ElementType::F8E5M2:
+    return std::vector<const char *>{"0x7C", "0xFC", "0x7E"}[size_t(kind)];
   case ElementType::F64:
     return std::vector<const char *>{"0x7FF0000000000000", "0xFFF0000000000000",
                                      "0x7FF8000000000000"}[size_t(kind)];

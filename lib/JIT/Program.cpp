@@ -37,12 +37,13 @@ Expected<TensorType> swage::tensorTypeOf(mlir::Type type, const std::string &wha
   auto tensor = mlir::dyn_cast<mlir::RankedTensorType>(type);
   mlir::Type element = tensor ? tensor.getElementType() : mlir::Type();
   bool known = element && (element.isF16() || element.isBF16() || element.isF32() ||
+                           mlir::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(element) ||
                            element.isF64() || element.isInteger(1) || element.isInteger(8) ||
                            element.isInteger(32) || element.isInteger(64));
   if (!known)
     return makeError(Stage::Verify,
                      fmt::format("{} has type {}; needed: a ranked tensor of f16, bf16, f32, f64, "
-                                 "i1, i8, i32 or i64",
+                                 "f8E4M3FN, f8E5M2, i1, i8, i32 or i64",
                                  what, print(type)));
   TensorType result;
   result.element = print(element);

@@ -159,8 +159,8 @@ private:
       return true;
     if (x.error == 0 || std::fabs(x.reference) + kSlack * x.error < format.largest)
       return false;
-    return std::isinf(roundTo(format, x.reference - kSlack * x.error)) !=
-           std::isinf(roundTo(format, x.reference + kSlack * x.error));
+    return std::isfinite(roundTo(format, x.reference - kSlack * x.error)) !=
+           std::isfinite(roundTo(format, x.reference + kSlack * x.error));
   }
 
   ElementType type;

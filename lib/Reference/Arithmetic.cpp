@@ -152,9 +152,9 @@ Number castTo(ElementType type, const Number &x) {
     return result;
   double low = roundTo(format, x.reference - kSlack * x.error);
   double high = roundTo(format, x.reference + kSlack * x.error);
-  if (std::isinf(low) != std::isinf(high))
+  if (std::isfinite(low) != std::isfinite(high))
     result.error = kUncertain; // it may overflow
-  else if (std::isinf(result.reference))
+  else if (!std::isfinite(result.reference))
     result.error = 0;
   else if (low != high)
     result.error += ulp(format, result.reference);
@@ -166,7 +166,7 @@ Number storedAs(ElementType type, const Number &x) {
   Number result = {x.reference, x.error, roundTo(format, x.honest)};
   if (!std::isfinite(x.reference))
     return result;
-  if (std::isinf(roundTo(format, std::fabs(x.reference) + kSlack * x.error)))
+  if (!std::isfinite(roundTo(format, std::fabs(x.reference) + kSlack * x.error)))
     result.error = kUncertain; // finite in f32, but perhaps not in storage
   else if (x.error > 0 || roundTo(format, x.reference) != x.reference)
     result.error += ulp(format, x.reference) / 2;

@@ -97,7 +97,7 @@ struct Generator {
       return dense(row * length);
     case InputFamily::Spike:
       if (column == chosenColumn())
-        return 1000.0;
+        return std::min(1000.0, format.largest);
       break;
     case InputFamily::LargeMean:
       return dense(i) + 256.0;

@@ -22,6 +22,10 @@ namespace swage::reference {
 using GraphValue = mlir::Value;
 
 std::optional<ElementType> elementTypeOf(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return ElementType::F8E4M3FN;
+  if (isa<Float8E5M2Type>(type))
+    return ElementType::F8E5M2;
   if (type.isF16())
     return ElementType::F16;
   if (type.isBF16())

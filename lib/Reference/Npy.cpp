@@ -27,12 +27,15 @@ static llvm::Error error(StringRef name, const llvm::Twine &message) {
 }
 
 static StringRef descriptorOf(ElementType type) {
-  static const char *const descriptors[] = {"<f2", "<V2", "<f4", "<f8", "|b1", "|i1", "<i4", "<i8"};
+  static const char *const descriptors[] = {"<V1", "<f1", "<f2", "<V2", "<f4",
+                                            "<f8", "|b1", "|i1", "<i4", "<i8"};
   return descriptors[static_cast<int>(type)];
 }
 
 static std::optional<ElementType> typeOf(StringRef descriptor) {
   return llvm::StringSwitch<std::optional<ElementType>>(descriptor)
+      .Cases({"<V1", "|V1"}, ElementType::F8E4M3FN)
+      .Cases({"<f1", "|f1"}, ElementType::F8E5M2)
       .Case("<f2", ElementType::F16)
       .Cases({"<V2", "|V2", "<u2"}, ElementType::BF16)
       .Case("<f4", ElementType::F32)
@@ -164,7 +167,8 @@ static llvm::Expected<Preamble> parsePreamble(StringRef bytes, uint64_t fileByte
   std::optional<ElementType> type = typeOf(header.descriptor);
   if (!type)
     return error(name, "has dtype '" + header.descriptor +
-                           "', but must have <f2, <f4, <f8, |i1, <i4, <i8, |b1 or <V2 (bf16)");
+                           "', but must have <f2, <f4, <f8, |i1, <i4, <i8, |b1, <V2 (bf16), <V1 "
+                           "(f8E4M3FN) or <f1 (f8E5M2)");
   if (header.fortranOrder && header.shape.size() > 1)
     return error(name, "is in Fortran order, but must be in C order");
   int64_t count = elementCount(header.shape);

@@ -5,20 +5,27 @@
 using namespace swage::reference;
 
 const char *swage::reference::name(ElementType type) {
-  static const char *const names[] = {"f16", "bf16", "f32", "f64", "i1", "i8", "i32", "i64"};
+  static const char *const names[] = {"f8E4M3FN", "f8E5M2", "f16", "bf16", "f32",
+                                      "f64",      "i1",     "i8",  "i32",  "i64"};
   return names[static_cast<int>(type)];
 }
 
-static uint64_t encodeHalf(double x) {
-  uint64_t sign = (bitsOf(x) >> 48) & 0x8000;
-  if (std::isnan(x))
-    return sign | 0x7e00;
-  double magnitude = std::fabs(roundTo(kF16, x));
-  if (magnitude > kF16.largest)
-    return sign | 0x7c00;
-  if (magnitude < 0x1p-14)
-    return sign | static_cast<uint64_t>(magnitude * 0x1p24);
-  return sign | ((bitsOf(magnitude) >> 42) - (1008u << 10));
+/// Of the types that are narrower than an f32 and no half of one.
+static uint64_t encodeNarrow(ElementType type, double x) {
+  FloatFormat format = formatOf(type);
+  unsigned signBit = 8 * byteWidth(type) - 1, mantissa = format.precision - 1;
+  uint64_t sign = bitsOf(x) >> 63 << signBit;
+  // All ones but the sign, and that with a mantissa of nothing.
+  uint64_t ones = (1ull << signBit) - 1, infinity = ones >> mantissa << mantissa;
+  double magnitude = std::fabs(roundTo(format, x));
+  if (std::isnan(magnitude))
+    return sign | (format.hasInfinity ? infinity | 1ull << (mantissa - 1) : ones);
+  if (std::isinf(magnitude))
+    return sign | infinity;
+  if (magnitude < powerOfTwo(format.minExponent))
+    return sign | static_cast<uint64_t>(std::ldexp(magnitude, mantissa - format.minExponent));
+  return sign | ((bitsOf(magnitude) >> (52 - mantissa)) -
+                 (static_cast<uint64_t>(1022 + format.minExponent) << mantissa));
 }
 
 static uint64_t encodeFloat(double x) {
@@ -30,8 +37,10 @@ static uint64_t encodeFloat(double x) {
 
 uint64_t swage::reference::encode(ElementType type, double x) {
   switch (type) {
+  case ElementType::F8E4M3FN:
+  case ElementType::F8E5M2:
   case ElementType::F16:
-    return encodeHalf(x);
+    return encodeNarrow(type, x);
   case ElementType::BF16:
     return encodeFloat(roundTo(kBF16, x)) >> 16;
   case ElementType::F32:
@@ -43,6 +52,10 @@ uint64_t swage::reference::encode(ElementType type, double x) {
 
 double swage::reference::decode(ElementType type, uint64_t bits) {
   switch (type) {
+  case ElementType::F8E4M3FN:
+    return decodeE4M3(static_cast<uint8_t>(bits));
+  case ElementType::F8E5M2:
+    return decodeE5M2(static_cast<uint8_t>(bits));
   case ElementType::F16:
     return decodeHalf(static_cast<uint16_t>(bits));
   case ElementType::BF16:

@@ -146,13 +146,13 @@ static Number toInteger(const Number &x, unsigned width, bool isSigned) {
   return integer(wrap(converted, width), whole.error > 0);
 }
 
-/// A kernel converts to a 16-bit float through f32, and may so round twice. This is by how much
+/// A kernel converts to an 8 or 16-bit float through f32, and may so round twice. This is by how much
 /// that moves the result.
 static double roundedTwice(ElementType type, double value) {
-  if (type != ElementType::F16 && type != ElementType::BF16)
+  if (byteWidth(type) > 2)
     return 0;
   double once = roundTo(type, value), twice = roundTo(type, static_cast<float>(value));
-  return once == twice || std::isnan(value) ? 0 : std::fabs(once - twice);
+  return once == twice || std::isnan(once) ? 0 : std::fabs(once - twice);
 }
 
 /// Integer to float: an explicit conversion, so the result is rounded to its type.

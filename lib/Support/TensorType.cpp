@@ -14,8 +14,9 @@ struct Known {
 } // namespace
 
 /// In the order of ElementType.
-static constexpr Known kElements[] = {{"i1", 1},  {"i8", 1},   {"i32", 4}, {"i64", 8},
-                                      {"f16", 2}, {"bf16", 2}, {"f32", 4}, {"f64", 8}};
+static constexpr Known kElements[] = {{"i1", 1},       {"i8", 1},    {"i32", 4}, {"i64", 8},
+                                      {"f16", 2},      {"bf16", 2},  {"f32", 4}, {"f64", 8},
+                                      {"f8E4M3FN", 1}, {"f8E5M2", 1}};
 
 const char *swage::elementName(ElementType type) {
   return size_t(type) < std::size(kElements) ? kElements[size_t(type)].name : "unknown";

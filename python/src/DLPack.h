@@ -34,7 +34,9 @@ enum TypeCode : uint8_t {
   kFloat = 2,
   kBfloat = 4,
   kComplex = 5,
-  kBool = 6
+  kBool = 6,
+  kFloat8E4M3FN = 10,
+  kFloat8E5M2 = 12
 };
 struct DataType {
   uint8_t code;

@@ -171,6 +171,12 @@ static bool toElementType(dlpack::DataType type, SwageElementType &element) {
   case dlpack::kBfloat << 8 | 16:
     element = SwageElementBF16;
     return true;
+  case dlpack::kFloat8E4M3FN << 8 | 8:
+    element = SwageElementF8E4M3FN;
+    return true;
+  case dlpack::kFloat8E5M2 << 8 | 8:
+    element = SwageElementF8E5M2;
+    return true;
   case dlpack::kFloat << 8 | 32:
     element = SwageElementF32;
     return true;
@@ -182,14 +188,16 @@ static bool toElementType(dlpack::DataType type, SwageElementType &element) {
 }
 
 static dlpack::DataType toDataType(SwageElementType element) {
-  static const uint8_t codes[] = {dlpack::kBool,  dlpack::kInt,    dlpack::kInt,   dlpack::kInt,
-                                  dlpack::kFloat, dlpack::kBfloat, dlpack::kFloat, dlpack::kFloat};
+  static const uint8_t codes[] = {
+      dlpack::kBool,   dlpack::kInt,   dlpack::kInt,   dlpack::kInt,          dlpack::kFloat,
+      dlpack::kBfloat, dlpack::kFloat, dlpack::kFloat, dlpack::kFloat8E4M3FN, dlpack::kFloat8E5M2};
   return {codes[element], uint8_t(8 * swageElementGetBytes(element)), 1};
 }
 
 static bool badElement(const ArgumentName &name, const std::string &found) {
   return raiseInput(name.str() + " has elements of type " + found +
-                    "; needed: bool, int8, int32, int64, float16, bfloat16, float32 or float64");
+                    "; needed: bool, int8, int32, int64, float16, bfloat16, float32, float64, "
+                    "float8_e4m3fn or float8_e5m2");
 }
 
 static bool setDevice(const dlpack::Device &device, const ArgumentName &name, View &view) {
@@ -308,10 +316,12 @@ static bool toElementType(PyObject *object, const std::string &code, SwageElemen
   Ref dtype{PyObject_GetAttrString(object, "dtype")};
   Ref name{dtype ? PyObject_Str(dtype.get()) : nullptr};
   std::string text;
-  bool isBfloat = name && toString(name.get(), text) && text == "bfloat16";
+  bool isNamed = name && toString(name.get(), text);
   PyErr_Clear();
-  element = SwageElementBF16;
-  return isBfloat;
+  element = text == "bfloat16"        ? SwageElementBF16
+            : text == "float8_e4m3fn" ? SwageElementF8E4M3FN
+                                      : SwageElementF8E5M2;
+  return isNamed && (element != SwageElementF8E5M2 || text == "float8_e5m2");
 }
 
 static bool readInterface(const ArgumentName &name, View &view) {
@@ -443,9 +453,10 @@ Ref swage::python::toTuple(const int64_t *shape, unsigned rank) {
 /// to Tensor.record_stream, which would let the allocator reuse it while another stream reads it.
 static Ref allocateTorch(const View &like, SwageElementType element, const int64_t *shape,
                          unsigned rank) {
-  static PyObject *emptyLike, *dtypes[SwageElementF64 + 1];
-  static const char *const names[] = {"bool",    "int8",     "int32",   "int64",
-                                      "float16", "bfloat16", "float32", "float64"};
+  static PyObject *emptyLike, *dtypes[SwageElementF8E5M2 + 1];
+  static const char *const names[] = {"bool",          "int8",       "int32",   "int64",
+                                      "float16",       "bfloat16",   "float32", "float64",
+                                      "float8_e4m3fn", "float8_e5m2"};
   if (element == like.element && rank == like.rank &&
       std::memcmp(shape, like.shape, rank * sizeof *shape) == 0)
     return packageFunction("torch", "empty_like", emptyLike)

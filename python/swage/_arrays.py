@@ -5,6 +5,7 @@ import sys
 from ._errors import Error
 
 _NUMPY_NAMES = {"i1": "bool", "i8": "int8", "i32": "int32", "i64": "int64", "f16": "float16", "f32": "float32", "f64": "float64"}
+_ML_NAMES = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
 
 
 def _library(array):
@@ -18,12 +19,12 @@ def can_allocate(like):
 
 
 def _dtype(element):
-    if element == "bf16":  # numpy has none of its own
+    if name := _ML_NAMES.get(element):  # numpy has none of its own
         try:
             import ml_dtypes
         except ImportError:
-            raise Error("a bfloat16 array of numpy needs the package ml_dtypes; install it or pass out=") from None
-        return ml_dtypes.bfloat16
+            raise Error(f"a {name} array of numpy needs the package ml_dtypes; install it or pass out=") from None
+        return getattr(ml_dtypes, name)
     return _NUMPY_NAMES[element]
 
 

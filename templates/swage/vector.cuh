@@ -46,7 +46,9 @@ template <class T, int V> struct Vector {
 
   /// Element i, widened.  `i` is a constant after unrolling.
   __device__ __forceinline__ Value value(int i) const {
-    if constexpr (sizeof(T) == 1)
+    if constexpr (sizeof(T) == 1 && sizeof(Value) > 1)
+      return widenByte(T{}, words[i / 4], i % 4);
+    else if constexpr (sizeof(T) == 1)
       return Value(static_cast<signed char>(words[i / 4] >> (8 * (i % 4))));
     else if constexpr (sizeof(T) == 2)
       return widenHalf(T{}, words[i / 2], i % 2 != 0);
@@ -61,7 +63,14 @@ template <class T, int V> struct Vector {
   __device__ __forceinline__ void assign(const Value (&values)[V]) {
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
-      if constexpr (sizeof(T) == 1) {
+      if constexpr (sizeof(T) == 1 && sizeof(Value) > 1) {
+        constexpr int kEach = V < 4 ? V : 4;
+        Value bytes[kEach];
+#pragma unroll
+        for (int byte = 0; byte < kEach; ++byte)
+          bytes[byte] = values[4 * i + byte];
+        words[i] = narrowBytes(T{}, bytes);
+      } else if constexpr (sizeof(T) == 1) {
         unsigned packed = 0;
 #pragma unroll
         for (int byte = 0; byte < 4 && 4 * i + byte < V; ++byte)

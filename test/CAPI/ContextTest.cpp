@@ -45,9 +45,11 @@ TEST(CApi, NoErrorHasEmptyParts) {
 TEST(CApi, Elements) {
   EXPECT_EQ(text(swageElementGetName(SwageElementBF16)), "bf16");
   EXPECT_EQ(swageElementGetBytes(SwageElementBF16), 2u);
+  EXPECT_EQ(text(swageElementGetName(SwageElementF8E4M3FN)), "f8E4M3FN");
+  EXPECT_EQ(swageElementGetBytes(SwageElementF8E5M2), 1u);
   EXPECT_EQ(swageElementGetBytes(SwageElementI1), 1u);
   EXPECT_EQ(swageElementGetBytes(SwageElementF64), 8u);
-  for (int unknown : {8, 255}) {
+  for (int unknown : {10, 255}) {
     EXPECT_EQ(swageElementGetBytes(SwageElementType(unknown)), 0u);
     EXPECT_EQ(text(swageElementGetName(SwageElementType(unknown))), "");
   }

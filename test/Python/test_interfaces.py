@@ -74,7 +74,7 @@ class Api(ctypes.Structure):
 
 @Borrow
 def borrow(array, out):
-    out[0] = Tensor(array.data, 1, 0, len(array.shape), 2, 32, 1, ctypes.addressof(array.shape), None, 0)
+    out[0] = Tensor(array.data, 1, 0, len(array.shape), array.code, array.bits, 1, ctypes.addressof(array.shape), None, 0)
     array.borrowed += 1
     return 0
 
@@ -100,8 +100,9 @@ class Exchanged:
 
     __dlpack_c_exchange_api__ = new_capsule(ctypes.addressof(later), CAPSULE_NAME, None)
 
-    def __init__(self, array):
+    def __init__(self, array, code=2):
         self.array, self.data, self.borrowed = array, array.ctypes.data, 0
+        self.code, self.bits = code, 8 * array.itemsize
         self.shape = (ctypes.c_int64 * array.ndim)(*array.shape)
 
 
@@ -144,6 +145,28 @@ class Interfaces(TestCase):
         x = Exchanged(self.x)
         self.assertClose(self.f(x, self.g), rms_norm(self.x, self.g))
         self.assertEqual(x.borrowed, 1)
+
+    def test_float8(self):
+        for code, element, expected in ((10, "f8E4M3FN", [0x38, 0xFE, 0x7F]), (12, "f8E5M2", [0x3C, 0xDF, 0x60])):
+            narrow = swage.compile(
+                f"""func.func @main(%x: tensor<?xf32>) -> tensor<?x{element}> {{
+                  %y = arith.truncf %x : tensor<?xf32> to tensor<?x{element}>
+                  return %y : tensor<?x{element}> }}""",
+                device="sim",
+            )
+            widen = swage.compile(
+                f"""func.func @main(%x: tensor<?x{element}>) -> tensor<?xf32> {{
+                  %y = arith.extf %x : tensor<?x{element}> to tensor<?xf32>
+                  return %y : tensor<?xf32> }}""",
+                device="sim",
+            )
+            y = numpy.zeros(3, numpy.uint8)
+            narrow(numpy.float32([1, -464, 480]), out=Exchanged(y, code))
+            self.assertEqual(y.tolist(), expected)
+            back = widen(Exchanged(y, code), out=numpy.empty(3, numpy.float32))
+            numpy.testing.assert_array_equal(back, [1, -448, 512 if code == 12 else numpy.nan])
+        with self.assertRefused("input", "elements of type code 14 with 8 bits", "float8_e4m3fn or float8_e5m2"):
+            self.f(Exchanged(numpy.zeros((5, 64), numpy.uint8), 14), self.g)
 
     def test_cuda_array_interface(self):
         with self.assertRefused("input", "input 0 is on CUDA device 0", "the simulator"):

@@ -38,8 +38,9 @@ TEST(Npy, headerIsNumPys) {
 TEST(Npy, writtenFilesReadBack) {
   llvm::SmallString<128> path;
   ASSERT_FALSE(llvm::sys::fs::createTemporaryFile("swage", "npy", path));
-  for (ElementType type : {ElementType::F16, ElementType::BF16, ElementType::F32, ElementType::F64,
-                           ElementType::I1, ElementType::I8, ElementType::I32, ElementType::I64})
+  for (ElementType type : {ElementType::F8E4M3FN, ElementType::F8E5M2, ElementType::F16,
+                           ElementType::BF16, ElementType::F32, ElementType::F64, ElementType::I1,
+                           ElementType::I8, ElementType::I32, ElementType::I64})
     for (Shape shape : {Shape{}, Shape{7}, Shape{3, 0, 2}, Shape{2, 3, 4, 5}}) {
       Tensor tensor = llvm::cantFail(Tensor::create(type, shape));
       fillInput(tensor, InputFamily::Dense, 3, 0);

@@ -346,6 +346,10 @@ TEST_F(ProgramJitTest, EveryOpOfTheBuilderIsAccepted) {
   auto half = graph.cast(x, ElementType::F16);
   graph.output(graph.select(all, x, graph.constantLike(x, -INFINITY)));
   graph.output(graph.cast(half, ElementType::BF16));
+  graph.output(graph.cast(graph.cast(x, ElementType::F8E4M3FN), ElementType::F8E5M2));
+  for (ElementType type : {ElementType::F8E4M3FN, ElementType::F8E5M2})
+    for (double value : {0.1, double(INFINITY), double(NAN)})
+      graph.output(graph.constant(type, {2}, value));
   graph.output(graph.cast(numbers, ElementType::F32));
   graph.output(graph.cast(all, ElementType::F32));
   graph.output(graph.cast(x, ElementType::I32));

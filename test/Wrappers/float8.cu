@@ -1,6 +1,6 @@
 // 8-bit floats, with every bit pattern.
 //
-// arch: sm_89
+// arch: sm_80
 #include "swage/device/float8.cuh"
 
 namespace {

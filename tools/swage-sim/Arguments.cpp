@@ -28,8 +28,9 @@ static std::optional<ElementType> elementType(llvm::StringRef name) {
   // otherwise.
   if (name.starts_with("u"))
     return elementType(("i" + name.drop_front()).str());
-  for (ElementType type : {ElementType::F16, ElementType::BF16, ElementType::F32, ElementType::F64,
-                           ElementType::I1, ElementType::I8, ElementType::I32, ElementType::I64})
+  for (ElementType type : {ElementType::F8E4M3FN, ElementType::F8E5M2, ElementType::F16,
+                           ElementType::BF16, ElementType::F32, ElementType::F64, ElementType::I1,
+                           ElementType::I8, ElementType::I32, ElementType::I64})
     if (name == reference::name(type))
       return type;
   return std::nullopt;
@@ -162,7 +163,7 @@ static Expected<Argument> parseBuffer(const std::string &text, Argument::Kind ki
   std::vector<int64_t> shape;
   if (!type || !parseExtents(shapeText, shape))
     return badArgument(text, "needed: TYPE:EXTENTS, as in f32:64x768; types: f16, bf16, f32, f64, "
-                             "i1, i8, i32, i64");
+                             "f8E4M3FN, f8E5M2, i1, i8, i32, i64");
   for (int64_t extent : shape)
     if (extent < 0)
       return badArgument(text, fmt::format("{} is no extent", extent));

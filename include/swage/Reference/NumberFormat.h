@@ -15,12 +15,14 @@
 namespace swage::reference {
 
 /// What a tensor may hold, as it lies in memory. I1 takes one byte, 0 or 1.
-enum class ElementType : uint8_t { F16, BF16, F32, F64, I1, I8, I32, I64 };
+enum class ElementType : uint8_t { F8E4M3FN, F8E5M2, F16, BF16, F32, F64, I1, I8, I32, I64 };
 
 constexpr bool isFloat(ElementType type) { return type <= ElementType::F64; }
 
 constexpr unsigned byteWidth(ElementType type) {
   switch (type) {
+  case ElementType::F8E4M3FN:
+  case ElementType::F8E5M2:
   case ElementType::I1:
   case ElementType::I8:
     return 1;
@@ -47,8 +49,11 @@ struct FloatFormat {
   int minExponent;
   int maxExponent;
   double largest;
+  bool hasInfinity = true; ///< if not, NaN stands for what is too large
 };
 
+constexpr FloatFormat kF8E4M3FN = {4, -6, 8, 448.0, false};
+constexpr FloatFormat kF8E5M2 = {3, -14, 15, 57344.0};
 constexpr FloatFormat kF16 = {11, -14, 15, 65504.0};
 constexpr FloatFormat kBF16 = {8, -126, 127, 0x1.FEp127};
 constexpr FloatFormat kF32 = {24, -126, 127, 0x1.FFFFFEp127};
@@ -56,10 +61,12 @@ constexpr FloatFormat kF64 = {53, -1022, 1023, 0x1.FFFFFFFFFFFFFp1023};
 
 /// The format of a float type; integers have none.
 constexpr FloatFormat formatOf(ElementType type) {
-  return type == ElementType::F16    ? kF16
-         : type == ElementType::BF16 ? kBF16
-         : type == ElementType::F32  ? kF32
-                                     : kF64;
+  return type == ElementType::F8E4M3FN ? kF8E4M3FN
+         : type == ElementType::F8E5M2 ? kF8E5M2
+         : type == ElementType::F16    ? kF16
+         : type == ElementType::BF16   ? kBF16
+         : type == ElementType::F32    ? kF32
+                                       : kF64;
 }
 
 inline uint64_t bitsOf(double x) {
@@ -91,19 +98,20 @@ inline double ulp(const FloatFormat &format, double x) {
   return exponent >= -1022 ? powerOfTwo(exponent) : std::ldexp(1.0, exponent);
 }
 
-/// x rounded to nearest even in the format, overflowing to infinity.
+/// x rounded to nearest even in the format, overflowing to infinity, or NaN where it has none.
 inline double roundTo(const FloatFormat &format, double x) {
   if (format.precision == 53)
     return x;
   if (format.precision == 24)
     return static_cast<float>(x);
+  double tooLarge = std::copysign(format.hasInfinity ? HUGE_VAL : NAN, x);
   if (!std::isfinite(x))
-    return x;
+    return std::isinf(x) ? tooLarge : x;
   // Adding 1.5 * 2^52 neighbours-distances leaves no room below that distance: the hardware rounds.
   double shifter = 0x1.8p52 * powerOfTwo(clampedExponent(format, x) - format.precision + 1);
   double shifted = x + shifter;
   double rounded = std::copysign(shifted - shifter, x);
-  return std::fabs(rounded) > format.largest ? std::copysign(HUGE_VAL, x) : rounded;
+  return std::fabs(rounded) > format.largest ? tooLarge : rounded;
 }
 
 inline double roundTo(ElementType type, double x) { return roundTo(formatOf(type), x); }
@@ -127,6 +135,17 @@ inline double decodeHalf(uint16_t bits) {
   }
   return sign ? -magnitude : magnitude;
 }
+
+inline double decodeE4M3(uint8_t bits) {
+  int exponent = (bits >> 3) & 15, mantissa = bits & 7;
+  double magnitude = (bits & 0x7f) == 0x7f ? NAN
+                     : exponent == 0       ? mantissa * 0x1p-9
+                                           : (8 + mantissa) * powerOfTwo(exponent - 10);
+  return bits & 0x80 ? -magnitude : magnitude;
+}
+
+/// The upper half of an f16.
+inline double decodeE5M2(uint8_t bits) { return decodeHalf(static_cast<uint16_t>(bits << 8)); }
 
 inline double decodeBFloat(uint16_t bits) {
   uint32_t wide = static_cast<uint32_t>(bits) << 16;

@@ -71,6 +71,10 @@ public:
   /// Element i of a float tensor.
   double real(int64_t i) const {
     switch (elementType) {
+    case ElementType::F8E4M3FN:
+      return decodeE4M3(load<uint8_t>(i));
+    case ElementType::F8E5M2:
+      return decodeE5M2(load<uint8_t>(i));
     case ElementType::F16:
       return decodeHalf(load<uint16_t>(i));
     case ElementType::BF16:

@@ -19,7 +19,7 @@ namespace swage {
 using Dims = std::vector<int64_t>;
 
 /// The values are part of the bundle format and of the C API.
-enum class ElementType : uint8_t { I1 = 0, I8, I32, I64, F16, BF16, F32, F64 };
+enum class ElementType : uint8_t { I1 = 0, I8, I32, I64, F16, BF16, F32, F64, F8E4M3FN, F8E5M2 };
 
 /// "f16": as MLIR spells it.
 SWAGE_API const char *elementName(ElementType type);

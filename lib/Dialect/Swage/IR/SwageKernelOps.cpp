@@ -444,9 +444,10 @@ static LogicalResult verifyTensor(LaunchOp launch, KernelOp kernel, ViewAttr vie
     return launch.emitOpError() << "has " << types.size() << " " << what << "s, but a view of @"
                                 << kernel.getSymName() << " needs number " << view.getTensor();
   auto type = cast<RankedTensorType>(types[view.getTensor()]);
-  // 16-bit floats that are only moved are moved as bits.
+  // Narrow floats that are only moved are moved as bits.
+  unsigned width = type.getElementType().getIntOrFloatBitWidth();
   bool bits =
-      view.getElement().isInteger(16) && type.getElementType().getIntOrFloatBitWidth() == 16;
+      width < 32 && view.getElement().isInteger(width) && isa<FloatType>(type.getElementType());
   if (view.getSource() == Source::Random) {
     if (!type.getElementType().isInteger(64))
       return launch.emitOpError() << what << " " << view.getTensor() << " has element type "

@@ -51,17 +51,19 @@ LogicalResult swage::checkKernelOps(func::FuncOp function) {
       if (auto tensor = dyn_cast<RankedTensorType>(type)) {
         Type element = tensor.getElementType();
         bool known = element.isF16() || element.isBF16() || element.isF32() || element.isF64() ||
+                     isa<Float8E4M3FNType, Float8E5M2Type>(element) ||
                      (isa<IntegerType>(element) && element.isSignlessInteger() &&
                       llvm::is_contained({1, 8, 32, 64}, element.getIntOrFloatBitWidth()));
         if (!known)
           return op.emitOpError() << "has a tensor of " << element
-                                  << ", but kernels hold f16, bf16, f32, f64, i1, i8, i32 and i64";
+                                  << ", but kernels hold f16, bf16, f32, f64, f8E4M3FN, "
+                                     "f8E5M2, i1, i8, i32 and i64";
       }
     if (auto bitcast = dyn_cast<arith::BitcastOp>(op);
         bitcast && isa<RankedTensorType>(bitcast.getType()))
       for (Type type : {bitcast.getIn().getType(), bitcast.getType()})
         if (Type element = cast<RankedTensorType>(type).getElementType();
-            element.isF16() || element.isBF16())
+            isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32)
           return op.emitOpError() << "has no kernel for " << element
                                   << ", which a kernel holds as f32";
     if (isKernelNode(&op) || isIndexOp(&op) || isSourceOp(&op) ||

@@ -351,11 +351,13 @@ bool KernelBuilder::storeOutput(Value output, SmallVectorImpl<Value> &yields) {
                       AffineMap::get(0, symbols, shapes.shapeOf(output), context()),
                       access.map(symbols), alignmentOf(output)));
     // The store rounds; what was only rounded for it need not be.
-    if (auto wide = scalar.getDefiningOp<arith::ExtFOp>())
-      if (auto narrow = wide.getIn().getDefiningOp<arith::TruncFOp>();
-          narrow && narrow.getType() == elementType(output) &&
-          narrow.getIn().getType() == wide.getType())
-        scalar = narrow.getIn();
+    while (auto wide = scalar.getDefiningOp<arith::ExtFOp>()) {
+      auto narrow = wide.getIn().getDefiningOp<arith::TruncFOp>();
+      if (!narrow || narrow.getType() != elementType(output) ||
+          narrow.getIn().getType() != wide.getType())
+        break;
+      scalar = narrow.getIn();
+    }
     Type type = scalar.getType();
     if (isa<FloatType>(type) && scalarType(elementType(output)) != type)
       scalar = type.isF64() ? arith::TruncFOp::create(*builder, output.getLoc(),

@@ -21,7 +21,8 @@ struct MaterializeResultsPass : swage::impl::MaterializeResultsPassBase<Material
     for (OpOperand &operand : terminator->getOpOperands()) {
       Value value = operand.get();
       auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type || !(type.getElementType().isF16() || type.getElementType().isBF16()) ||
+      if (!type || !isa<FloatType>(type.getElementType()) ||
+          type.getElementTypeBitWidth() > 16 ||
           isa<BlockArgument>(value) || isa<CopyOp>(value.getDefiningOp()))
         continue;
       bool used =

@@ -43,28 +43,29 @@ private:
 
 } // namespace
 
-/// 16-bit floats that are only moved go as bits: widening them and back would lose a NaN's payload.
+/// Floats of 8 and 16 bits that are only moved go as bits: widening them and back would lose a NaN's
+/// payload.
 void Preparer::moveAsBits() {
   Block &body = kernel.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
-  Type bits = IntegerType::get(context, 16);
   SmallVector<Attribute> inputs(kernel.getInputs().begin(), kernel.getInputs().end());
   SmallVector<Attribute> outputs(kernel.getOutputs().begin(), kernel.getOutputs().end());
   auto withBits = [&](Attribute attr) {
     auto view = cast<ViewAttr>(attr);
+    Type bits = IntegerType::get(context, view.getElement().getIntOrFloatBitWidth());
     return ViewAttr::get(context, view.getTensor(), bits, view.getShape(), view.getAccess(),
                          view.getAlign(), view.getSource());
   };
   for (BlockArgument argument : body.getArguments()) {
     Type element = kernel.getInput(argument.getArgNumber()).getElement();
-    bool moved = (element.isF16() || element.isBF16()) &&
+    bool moved = isa<FloatType>(element) && element.getIntOrFloatBitWidth() < 32 &&
                  llvm::all_of(argument.getUses(), [&](OpOperand &use) {
                    return use.getOwner() == yield &&
                           kernel.getOutput(use.getOperandNumber()).getElement() == element;
                  });
     if (!moved)
       continue;
-    argument.setType(bits);
+    argument.setType(IntegerType::get(context, element.getIntOrFloatBitWidth()));
     inputs[argument.getArgNumber()] = withBits(inputs[argument.getArgNumber()]);
     for (OpOperand &use : argument.getUses())
       outputs[use.getOperandNumber()] = withBits(outputs[use.getOperandNumber()]);

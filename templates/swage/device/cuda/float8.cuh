@@ -1,25 +1,35 @@
 // 8-bit floats as storage types: `widen`, `narrow` and `narrowPair` as for the 16-bit ones.  Rounds
 // to nearest even; what is too large, infinity included, becomes the largest number; NaN is 0x7f.
-// Compute capability 8.9.
+// By instructions from compute capability 8.9 on, before by the parts of the numbers.
 #pragma once
 
 #include "swage/device/cuda/elements.cuh"
+#include "swage/device/float8_parts.cuh"
 
 namespace swage {
 
 template <> struct Widened<e4m3> { using Type = float; };
 template <> struct Widened<e5m2> { using Type = float; };
 
+namespace ptx {
+constexpr bool kConvertsFloat8 = __CUDA_ARCH__ >= 890;
+} // namespace ptx
+
 /// Two elements from one 16-bit word, the first in the low byte.
 __device__ __forceinline__ void widenPair(e4m3, unsigned short pair, float &low, float &high) {
-  unsigned halves;
-  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(pair));
-  low = widenHalf(f16{}, halves, false);
-  high = widenHalf(f16{}, halves, true);
+  if constexpr (ptx::kConvertsFloat8) {
+    unsigned halves;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(pair));
+    low = widenHalf(f16{}, halves, false);
+    high = widenHalf(f16{}, halves, true);
+  } else {
+    low = widenByParts<3, 7>(pair & 0xffu, 0x7e);
+    high = widenByParts<3, 7>(pair >> 8, 0x7e);
+  }
 }
 __device__ __forceinline__ void widenPair(e5m2, unsigned short pair, float &low, float &high) {
-  unsigned halves;
-  asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(pair));
+  // An e5m2 is the upper half of an f16.
+  const unsigned halves = (pair & 0xffu) << 8 | (pair & 0xff00u) << 16;
   low = widenHalf(f16{}, halves, false);
   high = widenHalf(f16{}, halves, true);
 }
@@ -29,21 +39,29 @@ __device__ __forceinline__ float widen(e4m3 value) {
   return low;
 }
 __device__ __forceinline__ float widen(e5m2 value) {
-  float low, high;
-  widenPair(e5m2{}, value.bits, low, high);
-  return low;
+  return widen(f16{static_cast<unsigned short>(value.bits << 8)});
 }
 
 /// Two elements rounded into one 16-bit word, `low` in the low byte.
 __device__ __forceinline__ unsigned short narrowPair(e4m3, float low, float high) {
-  unsigned short pair;
-  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
-  return pair;
+  if constexpr (ptx::kConvertsFloat8) {
+    unsigned short pair;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+    return pair;
+  } else {
+    return static_cast<unsigned short>(narrowByParts<3, 7>(high, 0x7e) << 8 |
+                                       narrowByParts<3, 7>(low, 0x7e));
+  }
 }
 __device__ __forceinline__ unsigned short narrowPair(e5m2, float low, float high) {
-  unsigned short pair;
-  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
-  return pair;
+  if constexpr (ptx::kConvertsFloat8) {
+    unsigned short pair;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+    return pair;
+  } else {
+    return static_cast<unsigned short>(narrowByParts<2, 15>(high, 0x7b) << 8 |
+                                       narrowByParts<2, 15>(low, 0x7b));
+  }
 }
 template <> struct Narrow<e4m3> {
   static __device__ __forceinline__ e4m3 from(float value) {

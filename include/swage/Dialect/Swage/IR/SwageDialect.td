@@ -29,6 +29,8 @@ def Swage_Dialect : Dialect {
     not rounded; an explicit cast is; a value that is also an output of its kernel is used as rounded.
 
     Element types are f16, bf16, f32, f64; i1, i8, i32, f8E4M3FN and f8E5M2 are storage for masks, quantised values and indices.
+    All floats are rounded to nearest even. What is too large becomes infinity, in f8E4M3FN, which has none, NaN: so `arith.truncf` folds, and so
+    PyTorch and ml_dtypes cast. A graph that wants the largest number instead clamps first (448, 57344).
 
     **Promises about runtime values**, as attributes of a function's arguments: `swage.alignment = 32` is the alignment in bytes of the
     base pointer (16 where nothing is said; results take it too). `swage.multiple_of = array<i64: 1, 8>` and
