@@ -69,6 +69,9 @@ LogicalResult SpecEmitter::check() {
   for (Phase kind : isRow ? ArrayRef<Phase>(rowPhases) : ArrayRef<Phase>(bodyPhases))
     if (!kernel.getPhase(kind))
       return kernel.emitOpError() << "has no phase '" << stringifyPhase(kind) << "'";
+  PhaseOp between = kernel.getPhase(Phase::Between);
+  if (between && !between.getCollective())
+    return between.emitOpError() << "names no collective";
   if (isRow && !kernel.getPhase(Phase::Prologue).getCollective())
     return kernel.getPhase(Phase::Prologue).emitOpError() << "names no collective";
   index = indexBits(*schedule) == 64 ? "long long" : "int";
@@ -118,11 +121,24 @@ LogicalResult SpecEmitter::collectOperands() {
 }
 
 /// Arguments that the template hands to a phase before its loads.
-static ArrayRef<StringRef> givenNames(PhaseOp phase, Collective collective) {
-  static const StringRef element[] = {"element"};
-  if (phase.getKind() == Phase::Epilogue)
-    return element;
-  return phase.getKind() == Phase::Finish ? statisticNames(collective) : ArrayRef<StringRef>();
+static std::vector<std::string> givenNames(KernelOp kernel, PhaseOp phase) {
+  Phase kind = phase.getKind();
+  std::vector<std::string> given;
+  if (kind == Phase::Between || kind == Phase::Epilogue)
+    given.push_back("element");
+  PhaseOp between = kernel.getPhase(Phase::Between);
+  bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
+  NameTable names;
+  auto add = [&](PhaseOp of) {
+    for (StringRef name : statisticNames(*of.getCollective()))
+      given.push_back(names.unique(name));
+  };
+  if (phase.getStatistics() || kind == Phase::Finish)
+    add(kernel.getPhase(Phase::Prologue));
+  if (between && (kind == Phase::GroupFinish || (kind == Phase::Finish && !isGrouped) ||
+                  (kind == Phase::Epilogue && phase.getStatistics())))
+    add(between);
+  return given;
 }
 
 /// What the scalar function of a bounds phase sets.
@@ -130,8 +146,11 @@ static constexpr StringRef boundNames[] = {"first", "last"};
 
 void SpecEmitter::nameOperands() {
   NameTable values, structs;
-  for (StringRef given : {"element", "mean", "rstd", "maximum", "sum", "result"})
-    values.reserve(given);
+  values.reserve("element");
+  for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>())
+    if (phase.getKind() != Phase::Body)
+      for (const std::string &given : givenNames(kernel, phase))
+        values.reserve(given);
   if (kernel.getPhase(Phase::Bounds))
     for (StringRef name : boundNames)
       values.reserve(name);
@@ -346,6 +365,10 @@ void SpecEmitter::emitConstants() {
              ";");
     if (auto row = dyn_cast<RowScheduleAttr>(schedule))
       out.line("static constexpr auto kClass = " + qualifiedName(row.getKind()) + ";");
+    if (auto between = kernel.getPhase(Phase::Between))
+      out.line("static constexpr auto kSecond = " + qualifiedName(*between.getCollective()) + ";");
+    if (kernel.getPhase(Phase::GroupFinish))
+      constant("kGroup", *constantSize(kernel.getExtents().getResults().back()));
     double epsilon = prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0;
     std::string text = fmt::format("{}", epsilon);
     out.line("static constexpr double kEpsilon = " + text +
@@ -420,12 +443,12 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   PhaseOp phase = kernel.getPhase(kind);
   Block &body = phase.getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());
-  bool isBody = kind == Phase::Body, isPrologue = kind == Phase::Prologue,
+  bool returns = kind == Phase::Prologue || kind == Phase::Between,
        isBounds = kind == Phase::Bounds;
-  size_t taken = isBounds ? 2 : isPrologue ? 1 : 0;
-  PhaseOp prologue = kernel.getPhase(Phase::Prologue);
-  ArrayRef<StringRef> given =
-      isBody ? ArrayRef<StringRef>() : givenNames(phase, *prologue.getCollective());
+  size_t taken = isBounds ? 2 : returns ? 1 : 0;
+  std::vector<std::string> given;
+  if (kind != Phase::Body)
+    given = givenNames(kernel, phase);
   size_t loads = phase.getLoads().size(), stores = phase.getStores().size();
   if (body.getNumArguments() != given.size() + loads)
     return phase.emitOpError() << "has " << body.getNumArguments() << " arguments, but takes "
@@ -447,10 +470,10 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     for (StringRef name : boundNames)
       names.reserve(name);
   ExpressionEmitter scalar(names);
-  for (auto [name, argument] : llvm::zip_first(given, body.getArguments())) {
+  for (const auto &[name, argument] : llvm::zip_first(given, body.getArguments())) {
     names.reserve(name);
     scalar.bind(argument, name);
-    parameters.push_back((valueName(argument.getType()) + " " + name).str());
+    parameters.push_back(fmt::format("{} {}", valueName(argument.getType()).str(), name));
   }
   ArrayRef<int64_t> accesses = phase.getAccess();
   for (auto [i, position] : llvm::enumerate(phase.getLoads())) {
@@ -484,9 +507,13 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
 
   if (failed(scalar.emit(body)))
     return failure();
-  std::string result = isPrologue ? "Compute" : "void";
-  out.list(fmt::format("static __device__ {} {}(", result, stringifyPhase(kind).str()), parameters,
-           ") {");
+  if (phase.getStatistics())
+    out.line("static constexpr bool k" + prefix + "Statistics = true;");
+  static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
+                                              "between", "groupFinish", "bounds"};
+  out.list(fmt::format("static __device__ {} {}(", returns ? "Compute" : "void",
+                       functions[static_cast<unsigned>(kind)]),
+           parameters, ") {");
   out.indent();
   for (const Statement &statement : scalar.getStatements())
     needsMath |= callsMath(statement.text);
@@ -502,7 +529,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     Value value = yield.getValues()[taken + i];
     out.line(outputNames[position] + " = " + scalar.textOf(value) + ";", place(value));
   }
-  if (isPrologue) {
+  if (returns) {
     Value value = yield.getValues()[0];
     out.line("return " + scalar.textOf(value) + ";", place(value));
   }

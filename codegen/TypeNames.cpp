@@ -61,11 +61,14 @@ std::string codegen::qualifiedName(RowClass rowClass) {
 
 ArrayRef<StringRef> codegen::statisticNames(Collective collective) {
   static const StringRef layerNorm[] = {"mean", "rstd"}, rmsNorm[] = {"rstd"},
-                         softmax[] = {"maximum", "sum"}, reduction[] = {"result"};
+                         softmax[] = {"maximum", "sum"}, reduction[] = {"result"},
+                         absMax[] = {"largest"};
   if (collective == Collective::LayerNorm)
     return layerNorm;
   if (collective == Collective::RmsNorm)
     return rmsNorm;
+  if (collective == Collective::AbsMax)
+    return absMax;
   if (collective == Collective::Softmax || collective == Collective::LogSoftmax)
     return softmax;
   return reduction;

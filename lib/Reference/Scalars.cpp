@@ -146,8 +146,8 @@ static Number toInteger(const Number &x, unsigned width, bool isSigned) {
   return integer(wrap(converted, width), whole.error > 0);
 }
 
-/// A kernel converts to an 8 or 16-bit float through f32, and may so round twice. This is by how much
-/// that moves the result.
+/// A kernel converts to an 8 or 16-bit float through f32, and may so round twice. This is by how
+/// much that moves the result.
 static double roundedTwice(ElementType type, double value) {
   if (byteWidth(type) > 2)
     return 0;

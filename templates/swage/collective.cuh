@@ -8,28 +8,29 @@
 // LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two
 // passes over registers and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of
 // 1e4 costs no digits.  With equal counts known at compile time the merge has no reciprocal.
-// Max and Min propagate NaN.  Softmax: softmax.cuh, log_softmax.cuh.
+// Max, Min and AbsMax propagate NaN.  Softmax: softmax.cuh, log_softmax.cuh.
 #pragma once
 
 #include "swage/numeric.cuh"
 
 namespace swage {
 
-enum class Collective { LayerNorm, RmsNorm, Softmax, LogSoftmax, Sum, Mean, Max, Min };
+enum class Collective { LayerNorm, RmsNorm, Softmax, LogSoftmax, Sum, Mean, Max, Min, AbsMax };
 
 /// The plain reductions: one number, an associative operation.
 template <Collective C, class T, bool ZeroRows = false> struct Stats {
   static constexpr bool kCounted = false;
+  static constexpr bool kLargest = C == Collective::Max || C == Collective::AbsMax;
   struct State {
     T value;
   };
   using Result = State;
 
   static __device__ __forceinline__ State identity() {
-    return {C == Collective::Max ? lowest<T>() : C == Collective::Min ? highest<T>() : T(0)};
+    return {kLargest ? lowest<T>() : C == Collective::Min ? highest<T>() : T(0)};
   }
   static __device__ __forceinline__ T combine(T a, T b) {
-    if constexpr (C == Collective::Max)
+    if constexpr (kLargest)
       return maximum(a, b);
     else if constexpr (C == Collective::Min)
       return minimum(a, b);
@@ -56,7 +57,9 @@ template <Collective C, class T, bool ZeroRows = false> struct Stats {
     }
     return state;
   }
-  static __device__ __forceinline__ T element(T x) { return C == Collective::RmsNorm ? x * x : x; }
+  static __device__ __forceinline__ T element(T x) {
+    return C == Collective::RmsNorm ? x * x : C == Collective::AbsMax ? maximum(x, -x) : x;
+  }
 
   static __device__ __forceinline__ Result result(State s, T count, T epsilon) {
     if constexpr (C == Collective::RmsNorm)

@@ -48,12 +48,12 @@ func.func @keeps_transpose_apart(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// Two collectives are two kernels.
+// Two collectives are two kernels, unless the second is the largest absolute value.
 // CHECK-LABEL: func.func @one_collective
 // CHECK-COUNT-2: swage.launch
 func.func @one_collective(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective}}
+  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective, or a second one that is the largest absolute value}}
   %p = swage.softmax %n axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   return %p : tensor<4x8xf32>
 }
@@ -70,7 +70,7 @@ func.func @shared_producer(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<
   // expected-remark @+1 {{fused with arith.addf}}
   %n = swage.softmax %a axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   %t = math.exp %a : tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with arith.addf: a kernel has one collective}}
+  // expected-remark @+1 {{not fused with arith.addf: a kernel has one collective, or a second one that is the largest absolute value}}
   %m = swage.softmax %t axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   return %n, %m : tensor<4x8xf32>, tensor<4x8xf32>
 }
@@ -187,4 +187,78 @@ func.func @gamma_is_beta(%x: tensor<4x8xf32>, %g: tensor<8xf32>) -> tensor<4x8xf
   %y = swage.layer_norm %x gamma %g beta %g axis 1 eps 1.0e-5
       : (tensor<4x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// The scale of a row is taken of what the norm made, and each element is divided by it: one kernel with two collectives.
+// CHECK-LABEL: func.func @quantised_rows
+// CHECK:         swage.launch @rms_norm_abs_max_{{[0-9a-f]+}} (%{{.*}}) : (tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4x8xf8E4M3FN>)
+// CHECK:         %[[N:.*]]:2 = swage.collective rms_norm
+// CHECK-NEXT:    %[[M:.*]] = swage.collective abs_max %[[N]]#0 : f32 -> f32
+// CHECK-NEXT:    %[[Q:.*]] = arith.divf %[[N]]#0, %[[M]]
+// CHECK-NEXT:    swage.yield %[[M]], %[[Q]]
+func.func @quantised_rows(%x: tensor<4x8xf32>) -> (tensor<4x8xf8E4M3FN>, tensor<4xf32>) {
+  %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = math.absf %n : tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %m = swage.reduce max %a dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %b = swage.broadcast %m dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  %d = arith.divf %n, %b : tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %q = arith.truncf %d : tensor<4x8xf32> to tensor<4x8xf8E4M3FN>
+  return %q, %m : tensor<4x8xf8E4M3FN>, tensor<4xf32>
+}
+
+// -----
+
+// Groups of a row: the second collective goes over the last of the reduced dimensions alone.
+// CHECK-LABEL: func.func @quantised_groups
+// CHECK:         swage.launch @layer_norm_abs_max_
+// CHECK:       swage.kernel @layer_norm_abs_max_{{.*}} reduced [1, 2]
+// CHECK:         swage.collective abs_max %{{.*}} dims [2] : f32 -> f32
+func.func @quantised_groups(%x: tensor<4x64xf32>) -> (tensor<4x4x16xf8E5M2>, tensor<4x4xf32>) {
+  %n = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %g = swage.reshape %n : tensor<4x64xf32> -> tensor<4x4x16xf32>
+  %a = math.absf %g : tensor<4x4x16xf32>
+  // expected-remark @+1 {{fused with swage.layer_norm}}
+  %m = swage.reduce max %a dims [2] : tensor<4x4x16xf32> -> tensor<4x4xf32>
+  %b = swage.broadcast %m dims [0, 1] : tensor<4x4xf32> -> tensor<4x4x16xf32>
+  %d = arith.divf %g, %b : tensor<4x4x16xf32>
+  // expected-remark @+1 {{fused with swage.layer_norm}}
+  %q = arith.truncf %d : tensor<4x4x16xf32> to tensor<4x4x16xf8E5M2>
+  return %q, %m : tensor<4x4x16xf8E5M2>, tensor<4x4xf32>
+}
+
+// -----
+
+// Groups that no warp takes, and rows of another direction, are kernels of their own.
+// CHECK-LABEL: func.func @other_groups
+// CHECK-COUNT-3: swage.launch
+func.func @other_groups(%x: tensor<4x60xf32>) -> (tensor<4x60xf32>, tensor<4x4xf32>, tensor<60xf32>) {
+  %n = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<4x60xf32>) -> tensor<4x60xf32>
+  %g = swage.reshape %n : tensor<4x60xf32> -> tensor<4x4x15xf32>
+  %a = math.absf %g : tensor<4x4x15xf32>
+  // expected-remark @+1 {{not fused with swage.layer_norm: the groups of a second collective are of a power of two from 16 to 512 elements}}
+  %m = swage.reduce max %a dims [2] : tensor<4x4x15xf32> -> tensor<4x4xf32>
+  %c = math.absf %n : tensor<4x60xf32>
+  // expected-remark @+1 {{not fused with swage.layer_norm: an output is not written once by the iteration space}}
+  %k = swage.reduce max %c dims [0] : tensor<4x60xf32> -> tensor<60xf32>
+  return %n, %m, %k : tensor<4x60xf32>, tensor<4x4xf32>, tensor<60xf32>
+}
+
+// -----
+
+// A row result that every element needs stays in the kernel; the elements are still in registers.
+// CHECK-LABEL: func.func @centred_rows
+// CHECK:         swage.launch @reduce_mean_
+// CHECK-NOT:     swage.launch
+// CHECK:         %[[M:.*]] = swage.collective mean %[[X:.*]] : f32 -> f32
+// CHECK-NEXT:    arith.subf %[[X]], %[[M]]
+func.func @centred_rows(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %m = swage.reduce mean %x dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %b = swage.broadcast %m dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.reduce}}
+  %c = arith.subf %x, %b : tensor<4x8xf32>
+  return %c : tensor<4x8xf32>
 }

@@ -129,3 +129,50 @@ func.func @reduction(%x: tensor<128x1024x1024xbf16>) -> tensor<128x1024xbf16> {
   %y = swage.reduce sum %a dims [1] : tensor<128x1024x1024xbf16> -> tensor<128x1024xbf16>
   return %y : tensor<128x1024xbf16>
 }
+
+// -----
+
+// A second collective: what it goes over is made between, and the elements come to the epilogue with the row results that it asks for.
+// The scale of each group is made once, by the group's finish.
+// CHECK-LABEL: func.func @groups
+// CHECK:         swage.phase prologue for layer_norm eps 1.000000e-05 loads [0] stores [] access [0] {
+// CHECK:         swage.phase between for abs_max loads [1] stores [] access [0] {
+// CHECK-NEXT:    ^bb0(%[[N:.*]]: f32, %[[G:.*]]: f32):
+// CHECK-NEXT:      %[[V:.*]] = arith.mulf %[[N]], %[[G]] : f32
+// CHECK-NEXT:      swage.yield %[[V]] : f32
+// CHECK:         swage.phase epilogue statistics loads [] stores [2] access [0] {
+// CHECK-NEXT:    ^bb0(%[[E:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32, %[[M:.*]]: f32):
+// CHECK-NEXT:      %[[Q:.*]] = arith.divf %[[E]], %[[M]] : f32
+// CHECK:         swage.phase finish loads [] stores [0] access [0] {
+// CHECK-NEXT:    ^bb0(%[[MEAN:.*]]: f32, %{{.*}}: f32):
+// CHECK-NEXT:      swage.yield %[[MEAN]] : f32
+// CHECK:         swage.phase group_finish loads [] stores [1] access [2] {
+// CHECK-NEXT:    ^bb0(%[[LARGEST:.*]]: f32):
+// CHECK-NEXT:      swage.yield %[[LARGEST]] : f32
+func.func @groups(%x: tensor<512x1024xf32>, %g: tensor<1024xf32>)
+    -> (tensor<512x8x128xf8E4M3FN>, tensor<512x8xf32>, tensor<512xf32>) {
+  %n, %mean, %rstd = swage.layer_norm %x gamma %g axis 1 eps 1.0e-5
+      : (tensor<512x1024xf32>, tensor<1024xf32>) -> (tensor<512x1024xf32>, tensor<512xf32>, tensor<512xf32>)
+  %h = swage.reshape %n : tensor<512x1024xf32> -> tensor<512x8x128xf32>
+  %a = math.absf %h : tensor<512x8x128xf32>
+  %m = swage.reduce max %a dims [2] : tensor<512x8x128xf32> -> tensor<512x8xf32>
+  %b = swage.broadcast %m dims [0, 1] : tensor<512x8xf32> -> tensor<512x8x128xf32>
+  %d = arith.divf %h, %b : tensor<512x8x128xf32>
+  %q = arith.truncf %d : tensor<512x8x128xf32> to tensor<512x8x128xf8E4M3FN>
+  return %q, %m, %mean : tensor<512x8x128xf8E4M3FN>, tensor<512x8xf32>, tensor<512xf32>
+}
+
+// -----
+
+// A plain reduction leaves the elements as they are: the epilogue has them, and the result.
+// CHECK-LABEL: func.func @centred
+// CHECK:         swage.phase prologue for mean loads [0] stores [] access [0] {
+// CHECK:         swage.phase epilogue statistics loads [] stores [0] access [0] {
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: f32, %[[M:.*]]: f32):
+// CHECK-NEXT:      %[[C:.*]] = arith.subf %[[X]], %[[M]] : f32
+func.func @centred(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
+  %m = swage.reduce mean %x dims [1] : tensor<512x1024xf32> -> tensor<512xf32>
+  %b = swage.broadcast %m dims [0] : tensor<512xf32> -> tensor<512x1024xf32>
+  %c = arith.subf %x, %b : tensor<512x1024xf32>
+  return %c : tensor<512x1024xf32>
+}

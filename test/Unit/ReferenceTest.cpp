@@ -335,6 +335,31 @@ TEST(Reference, explicitCastsAreRounded) {
   EXPECT_EQ(y.load(0).honest, roundTo(kF16, 1.0 / 3));
 }
 
+// To nearest even; beyond the largest number stands infinity, or NaN where there is none.
+TEST(Reference, conversionsToEightBits) {
+  for (auto [name, type, values, expected] :
+       {std::tuple("f8E4M3FN", ElementType::F8E4M3FN,
+                   Elements{464, 464.0001, -HUGE_VAL, 17, 19, 0x1p-10, 0x1.8p-9, NAN},
+                   Elements{448, NAN, NAN, 16, 20, 0, 0x1p-8, NAN}),
+        std::tuple("f8E5M2", ElementType::F8E5M2,
+                   Elements{61439, 61440, -HUGE_VAL, 9, 11, 0x1p-17, 0x1.8p-16, NAN},
+                   Elements{57344, HUGE_VAL, -HUGE_VAL, 8, 12, 0, 0x1p-15, NAN})}) {
+    Tensor x = makeTensor(ElementType::F32, {8}, values);
+    std::string graph = std::string("func.func @f(%x: tensor<8xf32>) -> tensor<8xTYPE> {\n") +
+                        "%y = arith.truncf %x : tensor<8xf32> to tensor<8xTYPE>\n" +
+                        "return %y : tensor<8xTYPE> }";
+    for (size_t at; (at = graph.find("TYPE")) != std::string::npos;)
+      graph.replace(at, 4, name);
+    Value y = runOne(graph, {&x});
+    EXPECT_EQ(y.type(), type);
+    for (int i = 0; i < 8; ++i) {
+      double found = y.reference(i);
+      EXPECT_TRUE(std::isnan(expected[i]) ? std::isnan(found) : found == expected[i])
+          << name << " of " << values[i] << " is " << found;
+    }
+  }
+}
+
 TEST(Reference, outputsAreUsedAsRounded) {
   std::vector<Value> values =
       runThird("(tensor<1xf16>, tensor<1xf16>)", R"(%y = arith.addf %q, %q : tensor<1xf16>

@@ -131,6 +131,9 @@ IterationSpace randomSpace(Random &random, MLIRContext *context, bool symbolic) 
     space.reduced.push_back(
         reduces &&
         (scattered ? random.chance(50) : d >= firstReduced && d < firstReduced + length));
+  if (reduces && random.chance(30))
+    for (bool reduced : space.reduced)
+      space.grouped.push_back(reduced && random.chance(50));
   int64_t operands = 1 + random.below(4);
   for (int64_t k = 0; k < operands; ++k) {
     std::vector<int64_t> order;
@@ -165,6 +168,8 @@ std::string textOf(const IterationSpace &space) {
   llvm::raw_string_ostream os(text);
   for (auto [extent, reduced] : llvm::zip(space.extents, space.reduced))
     os << extent << (reduced ? "r " : " ");
+  for (bool grouped : space.grouped)
+    os << (grouped ? "g" : "-");
   for (const LinearAccess &access : space.accesses) {
     os << "| ";
     for (AffineExpr stride : access.strides)
@@ -180,6 +185,9 @@ void checkShape(const IterationSpace &space, const IterationSpace &merged, unsig
   size_t rank = merged.extents.size();
   ASSERT_GE(rank, 1u);
   ASSERT_EQ(merged.reduced.size(), rank);
+  ASSERT_EQ(merged.grouped.size(), space.grouped.empty() ? 0 : rank);
+  for (size_t d = 0; d < merged.grouped.size(); ++d)
+    EXPECT_LE(merged.grouped[d], merged.reduced[d]);
   ASSERT_EQ(merged.accesses.size(), space.accesses.size());
   EXPECT_EQ(llvm::is_contained(space.reduced, true), llvm::is_contained(merged.reduced, true));
   EXPECT_TRUE(llvm::is_contained(merged.reduced, false));
@@ -197,6 +205,11 @@ void checkShape(const IterationSpace &space, const IterationSpace &merged, unsig
     EXPECT_LE(merged.reduced[d - 1], merged.reduced[d]) << "kept dimensions come first";
     if (merged.reduced[d - 1] != merged.reduced[d])
       continue;
+    if (!merged.grouped.empty()) {
+      EXPECT_LE(merged.grouped[d - 1], merged.grouped[d]) << "groups come last";
+      if (merged.grouped[d - 1] != merged.grouped[d])
+        continue;
+    }
     bool mergeable = static_cast<bool>(multiplySizes(merged.extents[d - 1], merged.extents[d]));
     for (const LinearAccess &access : merged.accesses)
       mergeable =
@@ -227,6 +240,12 @@ TEST(MergeDimensions, visitsTheSameOffsetsTogether) {
     ranksAfter += static_cast<int64_t>(merged.extents.size());
     checkShape(space, merged, kept, reduced);
     EXPECT_EQ(rowsOf(at(space, {})), rowsOf(at(merged, {})));
+    if (!space.grouped.empty()) {
+      Concrete before = at(space, {}), after = at(merged, {});
+      before.reduced.assign(space.grouped.begin(), space.grouped.end());
+      after.reduced.assign(merged.grouped.begin(), merged.grouped.end());
+      EXPECT_EQ(rowsOf(before), rowsOf(after)) << "the groups are others";
+    }
     IterationSpace again = mergeDimensions(merged, kept, reduced, &context);
     EXPECT_EQ(textOf(again), textOf(merged)) << "a second run finds something to do";
     ASSERT_FALSE(HasFailure()) << "seed " << seed << "\n"

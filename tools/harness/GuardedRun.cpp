@@ -9,9 +9,9 @@ using namespace swage::reference;
 
 reference::ElementType swage::elementTypeNamed(const std::string &name) {
   using reference::ElementType;
-  for (ElementType type : {ElementType::F8E4M3FN, ElementType::F8E5M2, ElementType::F16,
-                           ElementType::BF16, ElementType::F32, ElementType::F64, ElementType::I1,
-                           ElementType::I8, ElementType::I32})
+  for (ElementType type :
+       {ElementType::F8E4M3FN, ElementType::F8E5M2, ElementType::F16, ElementType::BF16,
+        ElementType::F32, ElementType::F64, ElementType::I1, ElementType::I8, ElementType::I32})
     if (name == reference::name(type))
       return type;
   return ElementType::I64;

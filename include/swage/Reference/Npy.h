@@ -1,8 +1,9 @@
 //===- Npy.h - NumPy files --------------------------------------*- C++ -*-===//
 //
 // Tensors in and out of tools, readable with numpy.load. Formats 1.0 and 2.0, little endian,
-// C order, of f2, f4, f8, i1, i4, i8 and b1. NumPy has no bf16, f8E4M3FN and f8E5M2: they are written as '<V2',
-// '<V1' and '<f1', which is what the ml_dtypes package writes; bf16 is also read from '<u2'.
+// C order, of f2, f4, f8, i1, i4, i8 and b1. NumPy has no bf16, f8E4M3FN and f8E5M2: they are
+// written as '<V2', '<V1' and '<f1', which is what the ml_dtypes package writes; bf16 is also read
+// from '<u2'.
 //
 //===----------------------------------------------------------------------===//
 

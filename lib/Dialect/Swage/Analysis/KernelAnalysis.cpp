@@ -31,12 +31,16 @@ bool swage::variesInRow(KernelOp kernel, ViewAttr view) {
   });
 }
 
-bool swage::dependsOn(Value value, Value source) {
+bool swage::dependsOn(Value value, Value source) { return dependsOnBeside(value, source, {}); }
+
+bool swage::dependsOnBeside(Value value, ValueRange sources, ValueRange given) {
   SmallVector<Value> worklist{value};
   llvm::DenseSet<Value> seen;
   while (!worklist.empty()) {
     Value next = worklist.pop_back_val();
-    if (next == source)
+    if (llvm::is_contained(given, next))
+      continue;
+    if (llvm::is_contained(sources, next))
       return true;
     // A collective's own operand belongs to the whole row, not to this point.
     Operation *op = next.getDefiningOp();
@@ -118,6 +122,76 @@ Family swage::familyOf(KernelOp kernel) {
   return inner || hasElementResult(collective.getKind()) ? Family::Row : Family::Reduce;
 }
 
+Phase swage::phaseOf(KernelOp kernel, unsigned output) {
+  CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
+  Value value = cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[output];
+  ViewAttr view = kernel.getOutput(output);
+  // A row of one element: its output does not vary, but it is an element all the same.
+  bool isElement = first.isPerElement(0) && dependsOn(value, first.getValues()[0]);
+  if (!isElement && !variesInRow(kernel, view))
+    return Phase::Finish;
+  if (second && second.getDims() && !isElement) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    if (llvm::all_of(*second.getDims(), [&](int64_t dim) { return access.isBroadcast(dim); }))
+      return Phase::GroupFinish;
+  }
+  if (second && dependsOnBeside(value, second.getValues(), {}))
+    return Phase::Epilogue;
+  if (dependsOnBeside(value, first.getValues(), {}))
+    return second ? Phase::Between : Phase::Epilogue;
+  return Phase::Prologue;
+}
+
+Value swage::handedElement(KernelOp kernel, Phase phase) {
+  CollectiveOp last = kernel.getSecondCollective();
+  if (!last || phase != Phase::Epilogue)
+    last = kernel.getCollective();
+  return last.isPerElement(0) ? last.getValues()[0] : last.getValue();
+}
+
+SmallVector<Value> swage::handedStatistics(KernelOp kernel, Phase phase) {
+  CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
+  SmallVector<Value> statistics;
+  auto add = [&](CollectiveOp collective) {
+    for (auto [i, value] : llvm::enumerate(collective.getValues()))
+      if (!collective.isPerElement(i))
+        statistics.push_back(value);
+  };
+  bool isGrouped = second && second.getDims();
+  if (phase == Phase::Between || phase == Phase::Epilogue || phase == Phase::Finish)
+    add(first);
+  if (second &&
+      (phase == Phase::Epilogue || phase == (isGrouped ? Phase::GroupFinish : Phase::Finish)))
+    add(second);
+  return statistics;
+}
+
+/// What a template cannot hand to the phase that writes an output, or that a second collective's
+/// operand is computed in; empty if nothing.
+static std::string phaseProblem(KernelOp kernel) {
+  CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
+  SmallVector<Value> all(first.getValues());
+  if (second)
+    all.append(second.getValues().begin(), second.getValues().end());
+  auto lacks = [&](Value value, Phase phase) {
+    SmallVector<Value> given = handedStatistics(kernel, phase);
+    if (phase == Phase::Between || phase == Phase::Epilogue)
+      given.push_back(handedElement(kernel, phase));
+    return dependsOnBeside(value, all, given);
+  };
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(yield.getValues()))
+    if (lacks(value, phaseOf(kernel, i)))
+      return "an output is made of results that no phase has together";
+  if (!second)
+    return {};
+  if (lacks(second.getValue(), Phase::Between))
+    return "a second collective goes over what no phase makes";
+  if (std::optional<ArrayRef<int64_t>> dims = second.getDims(); dims && dims->size() != 1)
+    return "a group of a second collective is no single dimension";
+  return {};
+}
+
 std::string swage::accessProblem(KernelOp kernel) {
   std::optional<unsigned> principal = principalDim(kernel);
   if (!principal)
@@ -141,15 +215,11 @@ std::string swage::accessProblem(KernelOp kernel) {
   for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
     if (isFull(kernel, view) && contiguousDim(kernel, view) != principal)
       return "a row would be written against the grain";
-  CollectiveOp collective = kernel.getCollective();
-  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  if (hasElementResult(collective.getKind()))
-    for (auto [view, value] :
-         llvm::zip_equal(kernel.getOutputs().getAsRange<ViewAttr>(), yield.getValues()))
-      for (Value statistic : collective.getValues().drop_front())
-        if (dependsOn(value, statistic) &&
-            (variesInRow(kernel, view) || dependsOn(value, collective.getValues()[0])))
-          return "a statistic would be used at every element";
+  if (std::string problem = phaseProblem(kernel); !problem.empty())
+    return problem;
+  if (kernel.getSecondCollective() &&
+      !llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal)))
+    return "two collectives need rows that are contiguous";
   if (familyOf(kernel) == Family::Reduce)
     for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
       if (variesInRow(kernel, view))

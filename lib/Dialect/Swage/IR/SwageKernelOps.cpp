@@ -227,7 +227,26 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
   return verifyVector(kernel, schedule.getVectorIn(), schedule.getTransposed());
 }
 
+/// The second collective's groups, which are the innermost dimension, as in
+/// templates/swage/row_parts.cuh: each belongs to lanes of one warp.
+static LogicalResult verifyGroups(KernelOp kernel, RowScheduleAttr schedule) {
+  int64_t size = constantSize(kernel.getExtents().getResults().back()).value_or(0);
+  if (size < 1 || !llvm::isPowerOf2_64(size))
+    return kernel.emitOpError() << "has groups of " << size
+                                << " elements, but must have a power of two of them";
+  int64_t vectors = size / schedule.getVector(), lanes = std::min<int64_t>(32, vectors);
+  if (vectors < 1 || schedule.getThreadsPerRow() % lanes ||
+      schedule.getVectorsPerThread() % (vectors / lanes))
+    return kernel.emitOpError() << "has groups of " << size
+                                << " elements, which the schedule gives to no lanes of one warp";
+  return success();
+}
+
 static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
+  CollectiveOp second = kernel.getSecondCollective();
+  if (kernel.getPhase(Phase::GroupFinish) || (second && second.getDims()))
+    if (failed(verifyGroups(kernel, schedule)))
+      return failure();
   if (kernel.getReduced().empty() || kernel.getReduced().front() == 0)
     return kernel.emitOpError()
            << "has a row schedule, but must have kept dimensions before reduced ones";
@@ -298,12 +317,24 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
       if (position < 0 || position >= static_cast<int64_t>(count))
         return phase.emitOpError()
                << "has " << what << " " << position << ", but the kernel has " << count;
-  size_t given = phase.getKind() == Phase::Epilogue ? 1 : 0,
-         taken = phase.getKind() == Phase::Prologue ? 1
-                 : phase.getKind() == Phase::Bounds ? 2
-                                                    : 0;
-  if (phase.getKind() == Phase::Finish)
-    given = statisticsOf(*prologue.getCollective());
+  Phase kind = phase.getKind();
+  PhaseOp between = kernel.getPhase(Phase::Between);
+  bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
+  if (between ? !between.getCollective() : isGrouped)
+    return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
+  bool isPerElement = kind == Phase::Between || kind == Phase::Epilogue;
+  if (phase.getStatistics() && !isPerElement)
+    return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
+                               << " takes none or has them anyway";
+  size_t taken = kind == Phase::Prologue || kind == Phase::Between ? 1
+                 : kind == Phase::Bounds                           ? 2
+                                                                   : 0,
+         given = isPerElement ? 1 : 0;
+  if (phase.getStatistics() || kind == Phase::Finish)
+    given += statisticsOf(*prologue.getCollective());
+  if (between && (kind == Phase::GroupFinish || (kind == Phase::Finish && !isGrouped) ||
+                  (kind == Phase::Epilogue && phase.getStatistics())))
+    given += statisticsOf(*between.getCollective());
   Block &body = phase.getBody().front();
   if (body.getNumArguments() != given + phase.getLoads().size())
     return phase.emitOpError() << "has " << body.getNumArguments() << " arguments, but must have "
@@ -314,6 +345,27 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
     return phase.emitOpError() << "yields " << (yield ? yield.getValues().size() : 0)
                                << " values, but must yield " << taken << " and one for each of "
                                << phase.getStores().size() << " stores";
+  return success();
+}
+
+/// At most two; only the second may go over fewer dimensions.
+static LogicalResult verifyCollectives(KernelOp kernel) {
+  auto collectives = kernel.getBody().getOps<CollectiveOp>();
+  if (size_t count = llvm::range_size(collectives); count > 2)
+    return kernel.emitOpError() << "has " << count << " collectives, but may have 2";
+  for (CollectiveOp collective : collectives) {
+    std::optional<ArrayRef<int64_t>> dims = collective.getDims();
+    if (!dims)
+      continue;
+    if (collective != kernel.getSecondCollective())
+      return collective.emitOpError() << "has dims, but is the first of its kernel";
+    ArrayRef<int64_t> reduced = kernel.getReduced();
+    if (dims->empty() || dims->size() > reduced.size() || reduced.take_back(dims->size()) != *dims)
+      return collective.emitOpError() << "has dims " << collective.getDimsAttr()
+                                      << ", but they must be the last of those that the kernel "
+                                         "reduces: "
+                                      << kernel.getReducedAttr();
+  }
   return success();
 }
 
@@ -380,6 +432,8 @@ LogicalResult KernelOp::verify() {
     if (static_cast<bool>(getCollective()) == getReduced().empty()) // K4
       return emitOpError() << "reduces " << getReduced().size() << " dimensions, but the body has "
                            << (getCollective() ? "a" : "no") << " collective";
+    if (failed(verifyCollectives(*this)))
+      return failure();
   }
   std::optional<Attribute> schedule = getSchedule(); // K5
   if (!schedule)
@@ -397,6 +451,10 @@ LogicalResult KernelOp::verify() {
     if (CollectiveOp collective = getCollective(); collective && collective.isPerElement(0))
       return emitOpError() << "has a reduce schedule, but computes "
                            << stringifyCollective(collective.getKind());
+  auto ofRow = dyn_cast<RowScheduleAttr>(*schedule);
+  if ((getSecondCollective() || getPhase(Phase::Between)) &&
+      (!ofRow || ofRow.getKind() == RowClass::Column))
+    return emitOpError() << "has a second collective, but a schedule of a class that has none";
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(*schedule))
     return verifySchedule(*this, pointwise);
   if (auto permute = dyn_cast<PermuteScheduleAttr>(*schedule))

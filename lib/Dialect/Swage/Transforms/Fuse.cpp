@@ -486,6 +486,8 @@ static std::string nameOf(KernelOp kernel) {
     name = stringifyCollective(collective.getKind()).str();
     if (!hasElementResult(collective.getKind()))
       name = "reduce_" + name;
+    if (CollectiveOp second = kernel.getSecondCollective())
+      name += ("_" + stringifyCollective(second.getKind())).str();
   } else {
     bool computes = kernel.getBody().front().getOperations().size() > 1;
     Family family = familyOf(kernel);

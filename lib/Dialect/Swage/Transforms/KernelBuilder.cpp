@@ -240,9 +240,13 @@ Value KernelBuilder::softmaxOperand(SoftmaxOp op, Value x) {
               : Value();
 }
 
+static constexpr const char *kOneCollective =
+    "a kernel has one collective, or a second one that is the largest absolute value";
+
 Value KernelBuilder::computeCollective(OpResult result, const Relation &relation) {
   Operation *op = result.getOwner();
   Location loc = op->getLoc();
+  CollectiveOp &collectiveScalar = collectiveScalars[op == collective ? 0 : 1];
   if (!collectiveScalar) {
     locations.push_back(loc);
     Value x = evaluate(op->getOperand(0), relations[op->getOperand(0)]);
@@ -265,10 +269,20 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
         return {};
     } else {
       kind = static_cast<Collective>(cast<ReduceOp>(op).getKind());
+      auto abs = x.getDefiningOp<math::AbsFOp>();
+      if (abs && kind == Collective::Max) {
+        kind = Collective::AbsMax;
+        x = abs.getOperand();
+      }
     }
+    if (op != collective && kind != Collective::AbsMax)
+      return refuse(kOneCollective), Value();
     size_t count = hasElementResult(kind) + statisticsOf(kind);
+    DenseI64ArrayAttr dims;
+    if (op != collective && !findGroups(dims))
+      return {};
     collectiveScalar = CollectiveOp::create(*builder, loc, SmallVector<Type>(count, type), kind, x,
-                                            epsilon, DenseI64ArrayAttr(), zeroRows);
+                                            epsilon, dims, zeroRows);
   }
   auto cast = [&](Value scalar, Type type) -> Value {
     if (scalar.getType() == type)
@@ -398,13 +412,66 @@ bool KernelBuilder::storeOutput(Value output, SmallVectorImpl<Value> &yields) {
   return true;
 }
 
+/// The dimensions of the iteration space that a collective combines values over.
+SmallVector<int64_t> KernelBuilder::reducedBy(Operation *op) {
+  SmallVector<int64_t> found;
+  const Relation &x = relations[op->getOperand(0)];
+  int64_t rank = x.size();
+  for (unsigned j = 0; j < extents.size(); ++j)
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      bool reduces = false;
+      if (auto reduce = dyn_cast<ReduceOp>(op))
+        reduces = llvm::is_contained(reduce.getDims(), dim);
+      else if (auto softmax = dyn_cast<SoftmaxOp>(op))
+        reduces = dim == static_cast<int64_t>(softmax.getAxis());
+      else
+        reduces = dim >= cast<IntegerAttr>(op->getAttr("axis")).getInt();
+      if (reduces && constantSize(x[dim].strides[j]) != 0)
+        found.push_back(j);
+    }
+  return found;
+}
+
+/// Elements of a group, so that it belongs to lanes of one warp.
+static constexpr int64_t kLeastGrouped = 16, kMostGrouped = 512;
+
+/// Whether the second collective walks the first one's rows, or groups of them; then `dims` says
+/// over what.
+bool KernelBuilder::findGroups(DenseI64ArrayAttr &dims) {
+  SmallVector<int64_t> grouped = reducedBy(second);
+  if (grouped == reduced)
+    return true;
+  AffineExpr one = getAffineConstantExpr(1, context());
+  // Extents of 1 belong to either.
+  auto isSame = [&](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+    return llvm::all_of(
+        a, [&](int64_t dim) { return extents[dim] == one || llvm::is_contained(b, dim); });
+  };
+  if (isSame(grouped, reduced) && isSame(reduced, grouped))
+    return true;
+  if (grouped.empty() || grouped.size() > reduced.size() ||
+      ArrayRef<int64_t>(reduced).take_back(grouped.size()) != ArrayRef<int64_t>(grouped))
+    return refuse("two collectives go over different rows"), false;
+  int64_t size = 1;
+  for (int64_t dim : grouped)
+    size *= std::clamp<int64_t>(constantSize(extents[dim]).value_or(0), 0, kMostGrouped + 1);
+  if (size < kLeastGrouped || size > kMostGrouped || !llvm::isPowerOf2_64(size))
+    return refuse("the groups of a second collective are of a power of two from " +
+                  Twine(kLeastGrouped) + " to " + Twine(kMostGrouped) + " elements"),
+           false;
+  dims = DenseI64ArrayAttr::get(context(), grouped);
+  return true;
+}
+
 std::optional<BuiltKernel> KernelBuilder::build() {
   for (Operation *op : ops)
     if (isCollectiveOp(op)) {
-      if (collective)
-        return refuse("a kernel has one collective");
-      collective = op;
+      if (second)
+        return refuse(kOneCollective);
+      (collective ? second : collective) = op;
     }
+  if (second && !isa<ReduceOp>(second))
+    return refuse(kOneCollective);
   Value seed = chooseSeed();
   for (unsigned round = 0;; ++round) {
     if (round == 64)
@@ -418,7 +485,7 @@ std::optional<BuiltKernel> KernelBuilder::build() {
       extents.insert(extents.begin() + split.dim + 1, split.inner);
     }
     scalars.clear();
-    collectiveScalar = {};
+    collectiveScalars = {};
     reduced.clear();
     tensors.clear();
     inputViews.clear();
@@ -434,22 +501,8 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     builder = std::make_unique<OpBuilder>(OpBuilder::atBlockEnd(body));
 
     bool built = propagate(seed);
-    if (built && collective) {
-      Relation &x = relations[collective->getOperand(0)];
-      int64_t rank = x.size();
-      for (unsigned j = 0; j < extents.size(); ++j)
-        for (int64_t dim = 0; dim < rank; ++dim) {
-          bool reduces = false;
-          if (auto reduce = dyn_cast<ReduceOp>(collective))
-            reduces = llvm::is_contained(reduce.getDims(), dim);
-          else if (auto softmax = dyn_cast<SoftmaxOp>(collective))
-            reduces = dim == static_cast<int64_t>(softmax.getAxis());
-          else
-            reduces = dim >= cast<IntegerAttr>(collective->getAttr("axis")).getInt();
-          if (reduces && constantSize(x[dim].strides[j]) != 0)
-            reduced.push_back(j);
-        }
-    }
+    if (built && collective)
+      reduced = reducedBy(collective);
     SmallVector<Value> yields;
     for (Value output : outputs)
       built = built && storeOutput(output, yields);

@@ -14,6 +14,7 @@
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -84,6 +85,8 @@ private:
   mlir::Value computeCollective(mlir::OpResult result, const Relation &relation);
   mlir::Value softmaxOperand(SoftmaxOp op, mlir::Value x);
   mlir::Value roundTo(mlir::Value scalar, mlir::Type element, mlir::Location loc);
+  llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
+  bool findGroups(mlir::DenseI64ArrayAttr &dims);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
   bool coversOnce(const Relation &relation, mlir::Value tensor);
   LinearAccess flatten(const Relation &relation, mlir::Value tensor) const;
@@ -104,8 +107,8 @@ private:
   /// context, so that their addresses tell them apart; the order says nothing.
   std::map<std::vector<const void *>, mlir::Value> scalars;
 
-  mlir::Operation *collective = nullptr;
-  CollectiveOp collectiveScalar;
+  mlir::Operation *collective = nullptr, *second = nullptr;
+  std::array<CollectiveOp, 2> collectiveScalars;
   llvm::SmallVector<int64_t> reduced;
   mlir::Block *body = nullptr;
   std::unique_ptr<mlir::OpBuilder> builder;

@@ -222,6 +222,8 @@ bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
     return true;
   };
   if (isCollectiveOp(op)) {
+    if (!known(op->getOperand(0)))
+      return true;
     Relation x = relations[op->getOperand(0)];
     if (auto softmax = dyn_cast<SoftmaxOp>(op); softmax && softmax.getMask())
       if (!note(softmax.getMask(), x))

@@ -21,8 +21,7 @@ struct MaterializeResultsPass : swage::impl::MaterializeResultsPassBase<Material
     for (OpOperand &operand : terminator->getOpOperands()) {
       Value value = operand.get();
       auto type = dyn_cast<RankedTensorType>(value.getType());
-      if (!type || !isa<FloatType>(type.getElementType()) ||
-          type.getElementTypeBitWidth() > 16 ||
+      if (!type || !isa<FloatType>(type.getElementType()) || type.getElementTypeBitWidth() > 16 ||
           isa<BlockArgument>(value) || isa<CopyOp>(value.getDefiningOp()))
         continue;
       bool used =

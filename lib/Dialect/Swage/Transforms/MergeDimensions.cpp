@@ -29,7 +29,10 @@ IterationSpace swage::mergeDimensions(const IterationSpace &space, unsigned kept
                                       unsigned reducedLeader, MLIRContext *context) {
   AffineExpr one = getAffineConstantExpr(1, context), zero = getAffineConstantExpr(0, context);
   SmallVector<unsigned> order;
-  for (bool reduced : {false, true}) {
+  auto isGrouped = [](const IterationSpace &space, unsigned dim) {
+    return !space.grouped.empty() && space.grouped[dim];
+  };
+  for (auto [reduced, grouped] : {std::pair(false, false), {true, false}, {true, true}}) {
     // Insertion sort: the order of symbolic strides is partial, and ties must keep the program
     // order. A dimension along which the leader stands still goes where it was, outside of
     // everything.
@@ -37,7 +40,8 @@ IterationSpace swage::mergeDimensions(const IterationSpace &space, unsigned kept
     const LinearAccess *leader =
         space.accesses.empty() ? nullptr : &space.accesses[reduced ? reducedLeader : keptLeader];
     for (unsigned dim = 0; dim < space.extents.size(); ++dim) {
-      if (space.reduced[dim] != reduced || space.extents[dim] == one)
+      if (space.reduced[dim] != reduced || isGrouped(space, dim) != grouped ||
+          space.extents[dim] == one)
         continue;
       auto at = part.end();
       while (leader && at != part.begin() && constantSize(leader->strides[*(at - 1)]) != 0 &&
@@ -52,7 +56,9 @@ IterationSpace swage::mergeDimensions(const IterationSpace &space, unsigned kept
   for (const LinearAccess &access : space.accesses)
     merged.accesses.push_back({{}, access.offset});
   for (unsigned dim : order) {
-    bool joins = !merged.extents.empty() && merged.reduced.back() == space.reduced[dim];
+    bool grouped = isGrouped(space, dim);
+    bool joins = !merged.extents.empty() && merged.reduced.back() == space.reduced[dim] &&
+                 (merged.grouped.empty() || merged.grouped.back() == grouped);
     AffineExpr product =
         joins ? multiplySizes(merged.extents.back(), space.extents[dim]) : AffineExpr();
     for (auto [to, from] : llvm::zip_equal(merged.accesses, space.accesses))
@@ -65,6 +71,8 @@ IterationSpace swage::mergeDimensions(const IterationSpace &space, unsigned kept
     }
     merged.extents.push_back(space.extents[dim]);
     merged.reduced.push_back(space.reduced[dim]);
+    if (!space.grouped.empty())
+      merged.grouped.push_back(grouped);
     for (auto [to, from] : llvm::zip_equal(merged.accesses, space.accesses))
       to.strides.push_back(from.strides[dim]);
   }
@@ -73,6 +81,8 @@ IterationSpace swage::mergeDimensions(const IterationSpace &space, unsigned kept
   auto insertOne = [&](size_t at, bool reduced) {
     merged.extents.insert(merged.extents.begin() + at, one);
     merged.reduced.insert(merged.reduced.begin() + at, reduced);
+    if (!space.grouped.empty())
+      merged.grouped.insert(merged.grouped.begin() + at, false);
     for (LinearAccess &access : merged.accesses)
       access.strides.insert(access.strides.begin() + at, zero);
   };
@@ -100,6 +110,14 @@ struct MergeDimensionsPass : swage::impl::MergeDimensionsPassBase<MergeDimension
     space.reduced.assign(space.extents.size(), false);
     for (int64_t dim : kernel.getReduced())
       space.reduced[dim] = true;
+    CollectiveOp second = kernel.getSecondCollective();
+    std::optional<ArrayRef<int64_t>> groupedDims =
+        second ? second.getDims() : std::optional<ArrayRef<int64_t>>();
+    if (groupedDims) {
+      space.grouped.assign(space.extents.size(), false);
+      for (int64_t dim : *groupedDims)
+        space.grouped[dim] = true;
+    }
     SmallVector<ViewAttr> views;
     for (ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})
       for (ViewAttr view : array.getAsRange<ViewAttr>()) {
@@ -129,10 +147,15 @@ struct MergeDimensionsPass : swage::impl::MergeDimensionsPassBase<MergeDimension
           .push_back(ViewAttr::get(&getContext(), view.getTensor(), view.getElement(),
                                    view.getShape(), merged.accesses[i].map(symbols),
                                    view.getAlign(), view.getSource()));
-    SmallVector<int64_t> reduced;
+    SmallVector<int64_t> reduced, grouped;
     for (auto [dim, isReduced] : llvm::enumerate(merged.reduced))
       if (isReduced)
         reduced.push_back(dim);
+    for (auto [dim, isGrouped] : llvm::enumerate(merged.grouped))
+      if (isGrouped)
+        grouped.push_back(dim);
+    if (groupedDims)
+      second.setDims(grouped);
     Builder builder(&getContext());
     kernel.setExtents(AffineMap::get(0, symbols, merged.extents, &getContext()));
     kernel.setReduced(reduced);

@@ -31,8 +31,8 @@ public:
 private:
   void moveAsBits();
   LogicalResult addPhases();
-  LogicalResult addPhase(Phase kind, ArrayRef<Value> extra, ArrayRef<Value> given,
-                         ArrayRef<unsigned> outputs, std::optional<unsigned> vectorDim);
+  LogicalResult addPhase(Phase kind, ArrayRef<Value> extra, std::optional<unsigned> vectorDim,
+                         CollectiveOp collective = {});
   LogicalResult addBounds();
   int64_t accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store);
 
@@ -43,8 +43,8 @@ private:
 
 } // namespace
 
-/// Floats of 8 and 16 bits that are only moved go as bits: widening them and back would lose a NaN's
-/// payload.
+/// Floats of 8 and 16 bits that are only moved go as bits: widening them and back would lose a
+/// NaN's payload.
 void Preparer::moveAsBits() {
   Block &body = kernel.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
@@ -118,14 +118,32 @@ int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, boo
   return static_cast<int64_t>(kind);
 }
 
-/// Clones what `outputs` (and `extra`) need from the body into a phase; `given` are values that the
-/// template hands in.
-LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra, ArrayRef<Value> given,
-                                 ArrayRef<unsigned> outputs, std::optional<unsigned> vectorDim) {
+/// Clones what the phase's outputs, and before them `extra`, need from the body. `collective`,
+/// whose operand that is, is what the kernel does with it.
+LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
+                                 std::optional<unsigned> vectorDim, CollectiveOp collective) {
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  SmallVector<unsigned> outputs;
+  for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
+    if (kind == Phase::Body || phaseOf(kernel, i) == kind)
+      outputs.push_back(i);
   SmallVector<Value> results(extra);
   for (unsigned output : outputs)
     results.push_back(yield.getValues()[output]);
+  // What the template hands in.
+  SmallVector<Value> given;
+  bool isPerElement = kind == Phase::Between || kind == Phase::Epilogue, takesStatistics = false;
+  if (kind != Phase::Body) {
+    given = handedStatistics(kernel, kind);
+    if (isPerElement) {
+      Value element = handedElement(kernel, kind);
+      takesStatistics = llvm::any_of(
+          results, [&](Value result) { return dependsOnBeside(result, given, element); });
+      if (!takesStatistics)
+        given.clear();
+      given.insert(given.begin(), element);
+    }
+  }
 
   llvm::SetVector<Operation *> slice;
   llvm::SetVector<BlockArgument> used;
@@ -136,9 +154,9 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra, ArrayRef<Val
       continue;
     if (auto argument = dyn_cast<BlockArgument>(value))
       used.insert(argument);
-    else if (auto collective = value.getDefiningOp<CollectiveOp>())
-      return collective.emitOpError()
-             << "has a statistic that is used at every element, which no template passes on";
+    else if (auto made = value.getDefiningOp<CollectiveOp>())
+      return made.emitOpError() << "has a result that the template does not hand to "
+                                << stringifyPhase(kind);
     else if (slice.insert(value.getDefiningOp()))
       worklist.append(value.getDefiningOp()->operand_begin(), value.getDefiningOp()->operand_end());
   }
@@ -162,6 +180,13 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra, ArrayRef<Val
   state.addRegion();
   auto phase = cast<PhaseOp>(Operation::create(state));
   phase.setKind(kind);
+  phase.setStatistics(takesStatistics);
+  if (collective) {
+    phase->setLoc(collective.getLoc());
+    phase.setCollective(collective.getKind());
+    phase.setEpsilonAttr(collective.getEpsilonAttr());
+    phase.setZeroRows(collective.getZeroRows());
+  }
   phase.setLoads(loads);
   phase.setStores(stores);
   phase.setAccess(access);
@@ -183,42 +208,26 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra, ArrayRef<Val
 }
 
 LogicalResult Preparer::addPhases() {
-  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  CollectiveOp collective = kernel.getCollective();
-  SmallVector<unsigned> all, before, after, once;
-  for (unsigned i = 0; i < kernel.getOutputs().size(); ++i) {
-    all.push_back(i);
-    if (!collective)
-      continue;
-    Value value = yield.getValues()[i], first = collective.getValues()[0];
-    // A row of one element: its output does not vary, but it is an element all the same.
-    bool element = collective.isPerElement(0) && dependsOn(value, first);
-    if (!variesInRow(kernel, kernel.getOutput(i)) && !element)
-      once.push_back(i);
-    else
-      (dependsOn(value, first) ? after : before).push_back(i);
-  }
-  if (!collective)
-    return addPhase(Phase::Body, {}, {}, all, kernel.getRank() - 1);
+  CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
+  if (!first)
+    return addPhase(Phase::Body, {}, kernel.getRank() - 1);
   unsigned keptInner = kernel.getReduced().front() - 1, rowInner = kernel.getRank() - 1;
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
   bool inner = row && row.getKind() != RowClass::Column;
   unsigned vectorDim = inner ? rowInner : keptInner;
-  SmallVector<Value> stats(collective.getValues());
-  if (hasElementResult(collective.getKind()))
-    stats.erase(stats.begin());
-  if (failed(addPhase(Phase::Prologue, collective.getValue(), {}, before, vectorDim)))
+  if (failed(addPhase(Phase::Prologue, first.getValue(), vectorDim, first)))
     return failure();
-  phases.back().setCollective(collective.getKind());
-  phases.back().setEpsilonAttr(collective.getEpsilonAttr());
-  phases.back().setZeroRows(collective.getZeroRows());
-  phases.back()->setLoc(collective.getLoc());
-  if (failed(addPhase(Phase::Epilogue, {}, {collective.getValues()[0]}, after, vectorDim)))
+  if (second && failed(addPhase(Phase::Between, second.getValue(), vectorDim, second)))
     return failure();
-  if (failed(addPhase(Phase::Finish, {}, stats, once, keptInner)))
+  if (failed(addPhase(Phase::Epilogue, {}, vectorDim)) ||
+      failed(addPhase(Phase::Finish, {}, keptInner)))
+    return failure();
+  // A group's operands are taken one by one.
+  if (second && second.getDims() && failed(addPhase(Phase::GroupFinish, {}, std::nullopt)))
     return failure();
   // What the prologue stores is wanted of every element.
-  return inner && before.empty() ? addBounds() : success();
+  PhaseOp prologue = phases.front();
+  return inner && prologue.getStores().empty() ? addBounds() : success();
 }
 
 /// What a mask leaves of a row is known before the row is read.
@@ -232,7 +241,7 @@ LogicalResult Preparer::addBounds() {
                  : arith::ConstantOp::create(builder, kernel.getCollective().getLoc(),
                                              builder.getI64IntegerAttr(number));
   };
-  return addPhase(Phase::Bounds, {orElse(bounds.first, 0), orElse(bounds.last, INT64_MAX)}, {}, {},
+  return addPhase(Phase::Bounds, {orElse(bounds.first, 0), orElse(bounds.last, INT64_MAX)},
                   std::nullopt);
 }
 

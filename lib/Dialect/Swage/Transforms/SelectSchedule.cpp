@@ -216,8 +216,12 @@ SelectedSchedule Selector::row() {
   // A runtime length takes the schedule of the longest: its end is masked.
   std::optional<int64_t> length = longestRow(), rows = product(false);
   bool isFixed = product(true).has_value();
+  // A group of a second collective is whole vectors of neighbouring lanes.
+  CollectiveOp second = kernel.getSecondCollective();
+  int64_t grouped = second && second.getDims() ? *constantSize(extent(inner)) / vector : 1;
   auto make = [&](RowClass kind, int64_t perRow, int64_t rowsPerBlock, int64_t vectors,
                   std::string reason) {
+    vectors = llvm::alignTo(vectors, llvm::divideCeil(grouped, 32));
     return SelectedSchedule{RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector,
                                                  vectors, index,
                                                  /*blocks_per_row=*/1, /*staged=*/false),

@@ -136,6 +136,93 @@ swage.kernel @collective_no_eps symbols 0 extents affine_map<() -> (8, 64)> redu
 
 // -----
 
+// A second collective goes over the last of the reduced dimensions, and there is no third.
+swage.kernel @collective_dims symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  %n, %r = swage.collective rms_norm %a eps 1.0e-5 : f32 -> f32, f32
+  // expected-error @+1 {{'swage.collective' op has dims array<i64: 0>, but they must be the last of those that the kernel reduces: array<i64: 1>}}
+  %m = swage.collective abs_max %n dims [0] : f32 -> f32
+  %d = arith.divf %n, %m : f32
+  swage.yield %d : f32
+}
+
+// -----
+
+swage.kernel @collective_first_dims symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  // expected-error @+1 {{'swage.collective' op has dims, but is the first of its kernel}}
+  %m = swage.collective abs_max %a dims [1] : f32 -> f32
+  %d = arith.divf %a, %m : f32
+  swage.yield %d : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has 3 collectives, but may have 2}}
+swage.kernel @collective_third symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  %s = swage.collective sum %a : f32 -> f32
+  %b = arith.subf %a, %s : f32
+  %m = swage.collective abs_max %b : f32 -> f32
+  %c = arith.divf %b, %m : f32
+  %t = swage.collective sum %c : f32 -> f32
+  %d = arith.divf %c, %t : f32
+  swage.yield %d : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has groups of 48 elements, but must have a power of two of them}}
+swage.kernel @collective_groups symbols 0 extents affine_map<() -> (8, 2, 48)> reduced [1, 2]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 96), access = (d0, d1, d2) -> (d0 * 96 + d1 * 48 + d2), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 96), access = (d0, d1, d2) -> (d0 * 96 + d1 * 48 + d2), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 8, vector = 8, vectors_per_thread = 1, index = 32> {
+^body(%a: f32):
+  %n, %r = swage.collective rms_norm %a eps 1.0e-5 : f32 -> f32, f32
+  %m = swage.collective abs_max %n dims [2] : f32 -> f32
+  %d = arith.divf %n, %m : f32
+  swage.yield %d : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has groups of 64 elements, which the schedule gives to no lanes of one warp}}
+swage.kernel @collective_lanes symbols 0 extents affine_map<() -> (8, 2, 64)> reduced [1, 2]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 128), access = (d0, d1, d2) -> (d0 * 128 + d1 * 64 + d2), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 128), access = (d0, d1, d2) -> (d0 * 128 + d1 * 64 + d2), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 4, rows_per_block = 32, vector = 8, vectors_per_thread = 4, index = 32> {
+^body(%a: f32):
+  %n, %r = swage.collective rms_norm %a eps 1.0e-5 : f32 -> f32, f32
+  %m = swage.collective abs_max %n dims [2] : f32 -> f32
+  %d = arith.divf %n, %m : f32
+  swage.yield %d : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a second collective, but a schedule of a class that has none}}
+swage.kernel @collective_column symbols 0 extents affine_map<() -> (64, 8)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d1 * 64 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d1 * 64 + d0), align = 16>]
+    schedule #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 16, vector = 1, vectors_per_thread = 2, index = 32> {
+^body(%a: f32):
+  %n, %r = swage.collective rms_norm %a eps 1.0e-5 : f32 -> f32, f32
+  %m = swage.collective abs_max %n : f32 -> f32
+  %d = arith.divf %n, %m : f32
+  swage.yield %d : f32
+}
+
+// -----
+
 // expected-error @+1 {{view of tensor -1, but must be 0 or more}}
 func.func private @view_tensor() attributes {view = #swage.view<tensor = -1, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>}
 

@@ -43,6 +43,19 @@ std::optional<unsigned> transposedDim(KernelOp kernel);
 
 Family familyOf(KernelOp kernel);
 
+/// The phase of a kernel with a collective that writes an output, before the phases are made.
+Phase phaseOf(KernelOp kernel, unsigned output);
+
+/// The per-element value that the template hands to `between` or `epilogue`: the last collective's
+/// result for the element, or its operand where it has none.
+mlir::Value handedElement(KernelOp kernel, Phase phase);
+
+/// The row results that the template can hand to a phase.
+llvm::SmallVector<mlir::Value> handedStatistics(KernelOp kernel, Phase phase);
+
+/// Whether a value is computed from one of `sources` other than through one of `given`.
+bool dependsOnBeside(mlir::Value value, mlir::ValueRange sources, mlir::ValueRange given);
+
 /// Why no template serves this kernel well; empty if one does.
 std::string accessProblem(KernelOp kernel);
 

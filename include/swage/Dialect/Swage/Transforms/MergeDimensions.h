@@ -16,14 +16,17 @@ namespace swage {
 struct IterationSpace {
   llvm::SmallVector<mlir::AffineExpr> extents;
   llvm::SmallVector<bool> reduced;
+  /// Those of the reduced dimensions that are reduced a second time by themselves; empty if none
+  /// are.
+  llvm::SmallVector<bool> grouped;
   llvm::SmallVector<LinearAccess> accesses;
 };
 
 /// The equivalent space of least rank: extents of 1 are gone, kept dimensions stand before reduced
-/// ones, each sorted by the stride of `leader` (an index into `accesses`, one for the kept and one
-/// for the reduced dimensions), and neighbours that every operand walks as one are merged. Visits
-/// the same set of operand offsets together; never wraps (a product beyond 64 bits is not merged).
-/// Has at least one dimension.
+/// ones and grouped ones come last, each sorted by the stride of `leader` (an index into
+/// `accesses`, one for the kept and one for the reduced dimensions), and neighbours that every
+/// operand walks as one are merged. Visits the same set of operand offsets together; never wraps (a
+/// product beyond 64 bits is not merged). Has at least one dimension.
 IterationSpace mergeDimensions(const IterationSpace &space, unsigned keptLeader,
                                unsigned reducedLeader, mlir::MLIRContext *context);
 

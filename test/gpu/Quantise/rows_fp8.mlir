@@ -1,0 +1,15 @@
+// No norm: the scale of each row, and the row divided by it.
+func.func @main(%x: tensor<16384x4096xbf16>) -> (tensor<16384x4096xf8E4M3FN>, tensor<16384xf32>) {
+  %least = arith.constant dense<1.0e-10> : tensor<16384xf32>
+  %most = arith.constant dense<448.0> : tensor<16384xf32>
+  %n = arith.extf %x : tensor<16384x4096xbf16> to tensor<16384x4096xf32>
+  %a = math.absf %n : tensor<16384x4096xf32>
+  %m = swage.reduce max %a dims [1] : tensor<16384x4096xf32> -> tensor<16384xf32>
+  %m1 = arith.maximumf %m, %least : tensor<16384xf32>
+  %scale = arith.divf %m1, %most : tensor<16384xf32>
+  %inverse = arith.divf %most, %m1 : tensor<16384xf32>
+  %ib = swage.broadcast %inverse dims [0] : tensor<16384xf32> -> tensor<16384x4096xf32>
+  %v = arith.mulf %n, %ib : tensor<16384x4096xf32>
+  %q = arith.truncf %v : tensor<16384x4096xf32> to tensor<16384x4096xf8E4M3FN>
+  return %q, %scale : tensor<16384x4096xf8E4M3FN>, tensor<16384xf32>
+}
