@@ -76,8 +76,8 @@ TEST(Npy, refusesWhatItCannotRead) {
     return messageOf(parseNpy(file(header, bytes, major), "a.npy"));
   };
   EXPECT_EQ(message("{'descr': '>f4', 'fortran_order': False, 'shape': (1,)}", 4),
-            "a.npy: has dtype '>f4', but must have <f2, <f4, <f8, |i1, <i4, <i8, |b1 or <V2 "
-            "(bf16)");
+            "a.npy: has dtype '>f4', but must have <f2, <f4, <f8, |i1, <i4, <i8, |b1, <V2 (bf16), <V1 "
+            "(f8E4M3FN) or <f1 (f8E5M2)");
   EXPECT_EQ(message("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}", 20),
             "a.npy: truncated: 3x2xf32 takes 24 bytes, but the file has 20");
   EXPECT_EQ(message("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2)}", 25),
