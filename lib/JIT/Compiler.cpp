@@ -282,8 +282,9 @@ static void setPromises(mlir::func::FuncOp entry, const std::vector<Guards::Exte
 }
 
 /// The passes. On an error, `lowered` and `snapshots` hold what there is.
-static Status lower(ProgramIR &program, const VariantRequest &request, bool wantsSnapshots,
-                    LoweredModule &lowered, IRSnapshots &snapshots) {
+static Status lower(ProgramIR &program, const VariantRequest &request,
+                    const std::string &schedules, bool wantsSnapshots, LoweredModule &lowered,
+                    IRSnapshots &snapshots) {
   const CompileOptions &options = request.options;
   lowered.module = program.module->clone();
   auto entry = lowered.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
@@ -305,6 +306,7 @@ static Status lower(ProgramIR &program, const VariantRequest &request, bool want
     pipeline.index = request.indexBits;
     pipeline.fuse = options.fuse;
     pipeline.overlap = options.environment.overlap;
+    pipeline.schedules = schedules;
     buildKernelPipeline(manager, pipeline);
     if (wantsSnapshots)
       recordPasses(manager, snapshots);
@@ -313,6 +315,12 @@ static Status lower(ProgramIR &program, const VariantRequest &request, bool want
     lowered.variant->remarks = std::move(diagnostics.remarks);
   }
   return buildVariant(program, archOf(options), request.indexBits, lowered);
+}
+
+Status swage::lowerProgram(ProgramIR &program, const VariantRequest &request,
+                           const std::string &schedules, LoweredModule &lowered) {
+  IRSnapshots none;
+  return lower(program, request, schedules, /*wantsSnapshots=*/false, lowered, none);
 }
 
 /// The kernels' texts.
@@ -380,11 +388,12 @@ Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &progra
   if (!dump.directory.empty())
     if (Status usable = checkDumpDir(dump.directory); !usable)
       return usable.takeError();
+  std::string schedules = schedulesFor(options);
   KernelCache &cache = cacheOf(options, context);
   // Whoever wants to look at the passes, or changes what they made, has them run.
   std::optional<CacheKey> key;
   if (!artifact && dump.directory.empty() && options.environment.overrides.empty())
-    key = resultKey(program, request, "variant");
+    key = resultKey(program, request, "variant", schedules);
   std::optional<LoweredVariant> known =
       key ? find(program, context, request, cache, *key) : std::nullopt;
   // Held for all that touches the graph's context, the end of `lowered` too; not for the compiler.
@@ -400,7 +409,7 @@ Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &progra
   auto lowerAndEmit = [&] {
     TraceSpan span(context, TraceEvent::Kind::Lower, program.entryName, options.arch,
                    request.reason);
-    filled = lower(program, request, artifact || dump.wants(DumpIR), lowered, snapshots);
+    filled = lower(program, request, schedules, artifact || dump.wants(DumpIR), lowered, snapshots);
     if (filled)
       filled = emit(program, options, lowered);
     if (!filled)
@@ -468,14 +477,13 @@ Expected<std::vector<ExtentNeeds>> swage::analyzeNeeds(ProgramIR &program, Kerne
   if (places.empty())
     return needs;
   const VariantRequest any;
-  std::optional<CacheKey> key = resultKey(program, any, "needs");
+  std::optional<CacheKey> key = resultKey(program, any, "needs", /*schedules=*/"");
   if (auto known = key ? findNeeds(program, cache, *key) : std::nullopt)
     return std::move(*known);
   std::lock_guard<std::mutex> lock(program.mutex);
   LoweredModule lowered;
-  IRSnapshots none;
   // What fails here fails again where a variant is made, which tells it with all there is to say.
-  if (!lower(program, any, /*wantsSnapshots=*/false, lowered, none))
+  if (!lowerProgram(program, any, /*schedules=*/"", lowered))
     return needs;
   for (size_t extent = 0; extent < places.size(); ++extent)
     needs[extent].promised = lowered.variant->guards.extents[extent];

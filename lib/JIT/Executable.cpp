@@ -75,6 +75,17 @@ static Expected<std::vector<Guards::Extent>> classesOf(ProgramIR &program, Kerne
   return extentClasses(*needs, extents);
 }
 
+Expected<VariantRequest> swage::requestFor(const Program &program, const CompileOptions &options) {
+  VariantRequest request{options, options.indexBits, {}, {}};
+  if (options.shapes.empty())
+    return request;
+  auto extents = classesOf(*program.ir(), cacheOf(options, program.context()), options.shapes);
+  if (!extents)
+    return extents.takeError();
+  request.extents = std::move(*extents);
+  return request;
+}
+
 Expected<Executable> Program::compile() const { return compile(CompileOptions()); }
 
 Expected<Executable> Program::compile(const CompileOptions &options) const {
@@ -82,14 +93,10 @@ Expected<Executable> Program::compile(const CompileOptions &options) const {
     return own.takeError();
   if (!ir())
     return makeError(Stage::Input, "a program from a bundle has no graph that could be compiled");
-  VariantRequest request{options, options.indexBits, {}, {}};
-  if (!options.shapes.empty()) {
-    auto extents = classesOf(*ir(), cacheOf(options, context()), options.shapes);
-    if (!extents)
-      return extents.takeError();
-    request.extents = std::move(*extents);
-  }
-  auto variant = compileVariant(*ir(), context(), request);
+  auto request = requestFor(*this, options);
+  if (!request)
+    return request.takeError();
+  auto variant = compileVariant(*ir(), context(), *request);
   if (!variant)
     return variant.takeError();
   auto executable = std::shared_ptr<Executable::State>(

@@ -32,6 +32,17 @@ Expected<std::shared_ptr<const Variant>> compileVariant(ProgramIR &program, cons
                                                         const VariantRequest &request,
                                                         Artifact *artifact = nullptr);
 
+/// The request that an executable with these options starts from.
+Expected<VariantRequest> requestFor(const Program &program, const CompileOptions &options);
+
+struct LoweredModule; // BuildVariant.h
+/// The passes, with `schedules` ("kernel=schedule;...") instead of the selected ones.  The program's
+/// mutex must be held.
+Status lowerProgram(ProgramIR &program, const VariantRequest &request,
+                    const std::string &schedules, LoweredModule &lowered);
+/// The schedules that kernels get instead of the selected ones.
+std::string schedulesFor(const CompileOptions &options);
+
 /// Which of the dynamic extents of the inputs schedules depend on.  Runs the passes, unless `cache`
 /// has what they said.
 Expected<std::vector<ExtentNeeds>> analyzeNeeds(ProgramIR &program, KernelCache &cache);

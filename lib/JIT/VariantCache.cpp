@@ -39,7 +39,8 @@ static const std::string &buildOfPasses() {
 }
 
 std::optional<CacheKey> swage::resultKey(const ProgramIR &program, const VariantRequest &request,
-                                         const std::string &kind) {
+                                         const std::string &kind,
+                                         const std::string &schedules) {
   VariantKeyFields fields;
   fields.passes = buildOfPasses();
   if (fields.passes.empty())
@@ -52,6 +53,7 @@ std::optional<CacheKey> swage::resultKey(const ProgramIR &program, const Variant
   fields.indexBits = request.indexBits;
   fields.fuse = request.options.fuse;
   fields.overlap = request.options.environment.overlap;
+  fields.schedules = schedules;
   fields.alignment = request.options.alignment;
   fields.extents = request.extents;
   return variantKey(fields);

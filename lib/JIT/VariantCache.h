@@ -9,10 +9,11 @@
 
 namespace swage {
 
-/// The key of what passes make of a request; `kind` as in VariantKeyFields.  None where nothing
+/// The key of what passes make of a request with these schedules (of schedulesFor); `kind` as in
+/// VariantKeyFields.  None where nothing
 /// tells which build of the passes this is.
 std::optional<CacheKey> resultKey(const ProgramIR &program, const VariantRequest &request,
-                                  const std::string &kind);
+                                  const std::string &kind, const std::string &schedules);
 
 /// What is kept of it, if it can be used.
 std::optional<LoweredVariant> findLowered(const ProgramIR &program, KernelCache &cache,

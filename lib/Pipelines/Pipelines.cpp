@@ -29,6 +29,8 @@ void swage::buildKernelPipeline(OpPassManager &manager, const KernelPipelineOpti
   // After fusion, because one answer must hold for all operands of a kernel.
   manager.addPass(createMergeDimensionsPass());
   manager.addPass(createSelectSchedulePass({options.arch, options.index}));
+  if (!options.schedules.empty())
+    manager.addPass(createApplySchedulesPass({options.schedules}));
   manager.addPass(createPrepareForEmissionPass({options.arch, options.overlap}));
 }
 

@@ -38,6 +38,7 @@ CacheKey swage::variantKey(const VariantKeyFields &fields) {
     add("alignment", bytes);
   for (const Guards::Extent &extent : fields.extents)
     add("extent", fmt::format("{} {}", extent.multipleOf, extent.atMost));
+  add("schedules", fields.schedules);
   add("file", fields.filename);
   add("entry", fields.entry);
   add("source", fields.graph);

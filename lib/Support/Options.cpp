@@ -161,6 +161,14 @@ static const Row table[] = {
        options.overlap = value == "on";
        return value == "on" || value == "off";
      }},
+    {{"SWAGE_TUNED", "on|off or a file with a slash in its name",
+      "whether schedules that swage-run --autotune stored are used, and the file they are in"},
+     [](Options &options, std::string_view value, std::string &) {
+       bool isFile = value.find('/') != value.npos;
+       options.tuned = value != "off";
+       options.tunedFile = isFile ? absolutePath(value) : std::string();
+       return isFile || value == "on" || value == "off";
+     }},
     {{"SWAGE_TRACE", "file",
       "receives what took how long, for chrome://tracing and Perfetto; %p: the process's id"},
      [](Options &options, std::string_view value, std::string &) {

@@ -17,7 +17,9 @@ target_link_libraries(swage-reference-tests PRIVATE SwageReference SwageSupport 
 add_test(NAME swage-reference-tests COMMAND swage-reference-tests)
 
 # What swage-bench is made of, beside the GPU.
-add_executable(swage-bench-tests ${CMAKE_CURRENT_LIST_DIR}/BenchTest.cpp)
+add_executable(swage-bench-tests
+  ${CMAKE_CURRENT_LIST_DIR}/BenchTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/TunerTest.cpp)
 swage_target(swage-bench-tests)
-target_link_libraries(swage-bench-tests PRIVATE SwageHarness GTest::gtest_main)
+target_link_libraries(swage-bench-tests PRIVATE SwageHarness SwageSimt GTest::gtest_main)
 add_test(NAME swage-bench-tests COMMAND swage-bench-tests)

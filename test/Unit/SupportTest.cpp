@@ -134,6 +134,19 @@ TEST(Options, OverridesTraceAndNotices) {
   }
 }
 
+TEST(Options, TunedSchedules) {
+  auto parse = [](const char *text) {
+    const char *environment[] = {text, nullptr};
+    return Options::parse(environment);
+  };
+  EXPECT_TRUE(Options().tuned);
+  EXPECT_TRUE(parse("SWAGE_TUNED=on").tuned);
+  EXPECT_FALSE(parse("SWAGE_TUNED=off").tuned);
+  EXPECT_TRUE(parse("SWAGE_TUNED=/a/b").tuned);
+  EXPECT_EQ(parse("SWAGE_TUNED=/a/b").tunedFile, "/a/b");
+  EXPECT_EQ(parse("SWAGE_TUNED=yes").warnings.size(), 1u);
+}
+
 TEST(Options, CacheLimit) {
   auto limit = [](const char *text) {
     const char *environment[] = {text, nullptr};

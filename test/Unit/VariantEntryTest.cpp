@@ -41,6 +41,7 @@ TEST(VariantKey, EveryFieldChangesIt) {
       [](auto &fields) { fields.indexBits = 64; },
       [](auto &fields) { fields.fuse = false; },
       [](auto &fields) { fields.overlap = true; },
+      [](auto &fields) { fields.schedules = "row_1=#swage.row_schedule<>;"; },
       [](auto &fields) {
         fields.alignment = {4, 16};
       },

@@ -124,7 +124,6 @@ Expected<double> Benchmark::replay(const GraphExec &graph) {
 Expected<Benchmark::Replay> Benchmark::capture(const Candidate &candidate,
                                                const std::vector<Set> &sets,
                                                const Conditions &conditions) {
-  constexpr double kTargetSeconds = 0.1; // of all rounds
   auto launchAll = [&]() -> Status {
     for (const Set &set : sets)
       if (Status launched = candidate.plan.launch(stream.handle(), set.inputs.data(),
@@ -156,7 +155,7 @@ Expected<Benchmark::Replay> Benchmark::capture(const Candidate &candidate,
       return time.takeError();
     last = *time;
   }
-  double wanted = kTargetSeconds / std::max(1, conditions.rounds) / std::max(last, 1e-6);
+  double wanted = conditions.seconds / std::max(1, conditions.rounds) / std::max(last, 1e-6);
   result.repetitions = int(std::clamp(wanted, 5.0, 200.0));
   return result;
 }
@@ -260,4 +259,13 @@ Expected<Measurement> Benchmark::measure(const Plan &plan, const std::vector<Ten
   for (double time : *times)
     measurement.streamSeconds += time;
   return measurement;
+}
+
+Expected<std::vector<double>> Benchmark::compare(const std::vector<Plan> &plans,
+                                                 const std::vector<TensorType> &inputs,
+                                                 const Conditions &conditions) {
+  std::vector<Candidate> candidates;
+  for (const Plan &plan : plans)
+    candidates.push_back({plan, inputs, conditions.misalign});
+  return medians(candidates, conditions);
 }

@@ -19,6 +19,7 @@ struct Conditions {
   /// stream too.
   bool reuseOutputs = true;
   int rounds = 5; ///< the stream, the plan, the stream, the plan, ...
+  double seconds = 0.1; ///< of each, over all rounds
 };
 
 /// Medians over the rounds, of one launch.
@@ -37,6 +38,11 @@ public:
   Expected<Measurement> measure(const Plan &plan, const std::vector<TensorType> &inputs,
                                 const std::vector<Traffic> &traffic,
                                 const Conditions &conditions = {});
+
+  /// Median seconds of plans that take turns on buffers of the same types.
+  Expected<std::vector<double>> compare(const std::vector<Plan> &plans,
+                                        const std::vector<TensorType> &inputs,
+                                        const Conditions &conditions = {});
 
 private:
   /// Memory that measurements share: the inputs of one element type, or all outputs.

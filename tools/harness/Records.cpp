@@ -25,6 +25,16 @@ std::string swage::formatRecords(const std::vector<Record> &records) {
                               {"kernels", int64_t(record.kernels)},
                               {"schedule", record.schedule},
                               {"checked", record.checked}};
+    if (record.registers != 0) {
+      object["registers"] = record.registers;
+      object["spills"] = record.spills;
+    }
+    if (record.compileMs)
+      object["compile_ms"] = *record.compileMs;
+    if (record.behindBest) {
+      object["behind_best"] = *record.behindBest;
+      object["best_schedule"] = record.bestSchedule;
+    }
     if (record.length != 0) {
       object["rows"] = record.rows;
       object["cols"] = record.length;

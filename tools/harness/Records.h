@@ -16,7 +16,12 @@ struct Record {
   std::string element;
   int64_t rows = 0, length = 0; ///< of a row operation, else 0
   unsigned kernels = 0;
-  std::string schedule; ///< of the kernels
+  int registers = 0, spills = 0;   ///< the most of a kernel; bytes that spill, of all
+  std::optional<double> compileMs; ///< of a kernel on average, where the compiler was asked
+  std::string schedule;            ///< of the kernels
+  std::optional<double>
+      behindBest; ///< by what fraction its slowest schedule is, where it was tuned
+  std::string bestSchedule;
   bool checked = false; ///< its results are those of the reference
 
   double bytesPerSecond() const { return time.seconds > 0 ? double(bytes) / time.seconds : 0; }

@@ -13,6 +13,7 @@
 #include "CaseFile.h"
 #include "Judge.h"
 #include "Records.h"
+#include "Tuner.h"
 
 #include "swage/Simt/Simulator.h"
 #include "swage/Support/Text.h"
@@ -51,6 +52,14 @@ static cl::opt<uint64_t> checkLimit("check-limit",
                                     cl::desc("elements beyond which a case is not judged (default "
                                              "2^24): the reference is slow"),
                                     cl::init(1 << 24), cl::cat(category));
+static cl::opt<bool> autotune("autotune",
+                              cl::desc("try every schedule of each case's kernels, report how far "
+                                       "the selected one is from the best, and keep what is "
+                                       "faster and right (SWAGE_TUNED)"),
+                              cl::cat(category));
+static cl::opt<bool> tuned("tuned",
+                           cl::desc("use what was kept; default: what the heuristic selects"),
+                           cl::cat(category));
 static cl::opt<int> rounds("rounds", cl::desc("in which the copy and the case take turns"),
                            cl::init(5), cl::cat(category));
 static cl::opt<std::string>
@@ -79,7 +88,10 @@ public:
   std::optional<Device> device;
 
 private:
-  Expected<Executable> compile(const BenchCase &one, std::optional<Program> &program) const;
+  Expected<Program> parse(const BenchCase &one) const;
+  CompileOptions optionsFor(const BenchCase &one, const Program &program) const;
+  Status tune(const Program &program, const CompileOptions &options, const std::vector<Dims> &dims,
+              int64_t misalign, Record &record);
 
   std::shared_ptr<const KernelCompiler> compiler; ///< null: NVRTC
   std::optional<Benchmark> benchmark;             ///< none: nothing is timed
@@ -87,6 +99,8 @@ private:
 } // namespace
 
 Status Bench::chooseDevice() {
+  if (autotune && deviceName == "sim")
+    return makeError(Stage::Input, "--autotune needs a GPU: times of the simulator mean nothing");
   if (deviceName == "gpu") {
     auto opened = Device::open();
     if (!opened)
@@ -126,7 +140,7 @@ Status Bench::prepare() {
   return {};
 }
 
-Expected<Executable> Bench::compile(const BenchCase &one, std::optional<Program> &program) const {
+Expected<Program> Bench::parse(const BenchCase &one) const {
   std::string text = one.text;
   if (text.empty()) {
     auto read = readFile(one.file);
@@ -136,21 +150,46 @@ Expected<Executable> Bench::compile(const BenchCase &one, std::optional<Program>
   }
   ParseOptions parsing;
   parsing.filename = one.file.empty() ? one.family : one.file;
-  auto parsed = Program::parse(text, parsing);
-  if (!parsed)
-    return parsed.takeError();
-  program = *parsed;
+  auto program = Program::parse(text, parsing);
+  if (!program)
+    return program;
   for (const TensorType &type : program->inputs())
     if (!type.isStatic())
       return makeError(Stage::Input,
                        fmt::format("an argument is {}; needed: static shapes", type.str()));
+  return program;
+}
+
+CompileOptions Bench::optionsFor(const BenchCase &one, const Program &program) const {
   CompileOptions options;
   options.arch = device->properties().arch;
+  options.device = device->properties().name;
   options.compiler = compiler;
-  if (int64_t bytes =
-          one.offset * (program->inputs().empty() ? 0 : program->inputs()[0].elementBytes))
+  options.environment.tuned = tuned && options.environment.tuned;
+  if (one.offset != 0 && !program.inputs().empty()) {
+    int64_t bytes = one.offset * program.inputs()[0].elementBytes;
     options.alignment = {std::min<int64_t>(16, bytes & -bytes)};
-  return program->compile(options);
+  }
+  return options;
+}
+
+/// Says how far the selected schedules are from the best.
+Status Bench::tune(const Program &program, const CompileOptions &options,
+                   const std::vector<Dims> &dims, int64_t misalign, Record &record) {
+  TuningOptions tuning;
+  tuning.misalign = misalign;
+  auto kernels = Tuner(*device, *benchmark, misalign).tune(program, options, dims, tuning);
+  if (!kernels)
+    return kernels.takeError();
+  for (const TunedKernel &kernel : *kernels) {
+    std::printf("  %s\n", kernel.summary().c_str());
+    record.behindBest = std::max(record.behindBest.value_or(0), kernel.behind());
+    record.bestSchedule +=
+        (record.bestSchedule.empty() ? "" : "; ") + compactSchedule(kernel.best().schedule);
+  }
+  Options keeping = options.environment;
+  keeping.tuned = Options::get().tuned;
+  return storeTuning(keeping, device->properties(), *kernels);
 }
 
 /// The bytes that a case must move, one stream for each kernel of a whole graph.
@@ -176,25 +215,16 @@ static std::vector<Traffic> trafficOf(const BenchCase &one, const Layout &layout
   return {traffic};
 }
 
-/// "#swage.row_schedule<kind = group, index = 32>" as "kind=group index=32".
-static std::string compact(const std::string &schedule) {
-  size_t open = schedule.find('<'), close = schedule.rfind('>');
-  std::string result;
-  for (size_t i = open == std::string::npos ? 0 : open + 1; i < std::min(close, schedule.size());
-       ++i) {
-    char c = schedule[i];
-    bool besideEquals = c == ' ' && (schedule[i + 1] == '=' || schedule[i - 1] == '=');
-    if (c != ',' && !besideEquals)
-      result += c;
-  }
-  return result;
-}
-
 Status Bench::run(const BenchCase &one) {
-  std::optional<Program> program;
-  auto executable = compile(one, program);
+  auto program = parse(one);
+  if (!program)
+    return program.takeError();
+  CompileOptions options = optionsFor(one, *program);
+  ContextStats before = program->context().stats();
+  auto executable = program->compile(options);
   if (!executable)
     return executable.takeError();
+  ContextStats after = program->context().stats();
   std::vector<Dims> dims;
   for (const TensorType &type : program->inputs())
     dims.push_back(type.shape);
@@ -217,13 +247,20 @@ Status Bench::run(const BenchCase &one) {
     record.rows = one.shape[0];
     record.length = one.shape[1];
   }
+  if (uint64_t compiled = after.kernelsCompiled - before.kernelsCompiled)
+    record.compileMs = (after.compileMilliseconds - before.compileMilliseconds) / double(compiled);
   std::vector<Traffic> traffic = trafficOf(one, *layout);
   for (const Traffic &part : traffic)
     record.neededBytes += part.bytes();
   record.bytes = one.countedBytes ? one.countedBytes : record.neededBytes;
   for (const KernelInfo &kernel : executable->kernels(layout->indexBits)) {
     ++record.kernels;
-    record.schedule += (record.schedule.empty() ? "" : "; ") + compact(kernel.schedule);
+    if (kernel.binary) {
+      const KernelResources &resources = kernel.binary->resources;
+      record.registers = std::max(record.registers, int(resources.registers));
+      record.spills += int(resources.spillStores + resources.spillLoads);
+    }
+    record.schedule += (record.schedule.empty() ? "" : "; ") + compactSchedule(kernel.schedule);
   }
   uint64_t elements = 0;
   for (const auto &types : {layout->inputs, layout->results})
@@ -238,6 +275,8 @@ Status Bench::run(const BenchCase &one) {
     record.checked = true;
   }
   std::string checked = !check ? "" : record.checked ? "accepted  " : "not judged  ";
+  if (record.spills != 0)
+    checked += "SPILLS  ";
   if (!benchmark) {
     std::printf("%-16s %-44s %s%s\n", one.family.c_str(), one.name.c_str(), checked.c_str(),
                 record.schedule.c_str());
@@ -253,8 +292,8 @@ Status Bench::run(const BenchCase &one) {
               (record.time.seconds - record.time.streamSeconds) * 1e6, checked.c_str(),
               record.kernels > 1 ? fmt::format("{} kernels", record.kernels).c_str()
                                  : record.schedule.c_str());
-  records.push_back(std::move(record));
-  return {};
+  records.push_back(record);
+  return autotune ? tune(*program, options, dims, conditions.misalign, records.back()) : Status();
 }
 
 //===----------------------------------------------------------------------===//

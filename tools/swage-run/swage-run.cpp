@@ -8,7 +8,9 @@
 #include "Benchmark.h"
 #include "GuardedRun.h"
 #include "ResultReport.h"
+#include "SimulateScripts.h"
 #include "Table.h"
+#include "Tuner.h"
 
 #include "swage/JIT/ProgramIR.h"
 #include "swage/JIT/Progress.h"
@@ -21,12 +23,8 @@
 #include "llvm/Support/JSON.h"
 
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
-#include <map>
-#include <set>
-#include <unistd.h>
 
 using namespace swage;
 namespace cl = llvm::cl;
@@ -66,6 +64,11 @@ static cl::opt<std::string> dimsText("dims",
 static cl::opt<bool> check("check", cl::desc("judge every result against the f64 reference"),
                            cl::cat(category));
 static cl::opt<bool> benchmark("benchmark", cl::desc("time every kernel"), cl::cat(category));
+static cl::opt<bool> autotune("autotune",
+                              cl::desc("try every schedule of each kernel, print the fastest, and "
+                                       "keep what is faster and right for later compiles "
+                                       "(SWAGE_TUNED)"),
+                              cl::cat(category));
 static cl::opt<bool> fuse("fuse", cl::desc("group ops; otherwise one kernel an op"), cl::init(true),
                           cl::cat(category));
 static cl::opt<bool> remarks("remarks", cl::desc("print what the passes decided and why"),
@@ -110,11 +113,11 @@ private:
   Status judgeResults(const std::vector<reference::Tensor> &inputs,
                       const std::vector<reference::Tensor> &actual, const std::string &family);
   Status timeKernels();
+  Status tuneKernels(const CompileOptions &options, const std::vector<Dims> &dims) const;
   Status saveOutputs(const std::vector<reference::Tensor> &results) const;
   void printKernels() const;
   void printResults() const;
   Status writeJson() const;
-  Status writeCommands(const std::string &directory) const;
 
   static void say(const std::string &line) {
     std::fprintf(stderr, "swage-run: %s\n", line.c_str());
@@ -325,6 +328,24 @@ Runner::runPlan(const std::vector<reference::Tensor> &inputs) {
   return results;
 }
 
+Status Runner::tuneKernels(const CompileOptions &options, const std::vector<Dims> &dims) const {
+  if (!device || isSimulated())
+    return makeError(Stage::Input, "--autotune needs a GPU: times of the simulator mean nothing");
+  constexpr size_t kRows = 12; // of the table
+  Progress progress(say, "tuning");
+  auto bench = Benchmark::create(*device);
+  if (!bench)
+    return bench.takeError();
+  TuningOptions tuning;
+  tuning.misalign = offset;
+  tuning.progress = [&](const std::string &stage) { progress.update(stage); };
+  auto tuned = Tuner(*device, *bench, offset).tune(*program, options, dims, tuning);
+  if (!tuned)
+    return tuned.takeError();
+  printTuning(*tuned, kRows);
+  return storeTuning(options.environment, device->properties(), *tuned);
+}
+
 Status Runner::saveOutputs(const std::vector<reference::Tensor> &results) const {
   for (size_t i = 0; i < results.size(); ++i)
     if (llvm::Error failed = reference::writeNpy(
@@ -366,20 +387,6 @@ Status Runner::timeKernels() {
     wholeSeconds += seconds[i];
   }
   return {};
-}
-
-/// "#swage.row_schedule<kind = group, index = 32>" as "kind=group index=32".
-static std::string compactSchedule(const std::string &schedule) {
-  size_t open = schedule.find('<'), close = schedule.rfind('>');
-  std::string compact;
-  for (size_t i = open == std::string::npos ? 0 : open + 1; i < std::min(close, schedule.size());
-       ++i)
-    if (schedule[i] == ',' || (schedule[i] == ' ' && compact.back() != ' ' &&
-                               schedule[i + 1] != '=' && schedule[i - 1] != '='))
-      compact += ' ';
-    else if (schedule[i] != ' ')
-      compact += schedule[i];
-  return compact;
 }
 
 /// What is unusual about how a kernel is launched.
@@ -460,52 +467,6 @@ Status Runner::writeJson() const {
   return writeFile(jsonFile, llvm::formatv("{0:2}\n", llvm::json::Value(std::move(records))).str());
 }
 
-/// Next to each kernel of the dump, a script that runs it by itself on the simulator.
-Status Runner::writeCommands(const std::string &directory) const {
-  std::map<unsigned, std::string> scripts;
-  for (const LaunchInfo &launch : layout->launches) {
-    const KernelInfo &kernel = kernels()[launch.kernel];
-    if (launch.blocks == 0)
-      continue;
-    std::string command =
-        fmt::format("swage-sim \"$(dirname \"$0\")/{}.cu\" --arch={} --grid={} --block={}",
-                    kernel.name, executableArch(), launch.blocks, launch.threads);
-    if (launch.clusterSize > 1)
-      command += fmt::format(" --cluster={}", launch.clusterSize);
-    if (launch.dynamicSharedBytes > 0)
-      command += fmt::format(" --shared={}", launch.dynamicSharedBytes);
-    std::vector<const LaunchTensor *> given;
-    auto add = [&](const char *kind, const LaunchTensor &tensor) {
-      auto known = std::find(given.begin(), given.end(), &tensor);
-      std::string extents = tensor.type.shape.empty() ? "1" : "";
-      for (int64_t extent : tensor.type.shape)
-        extents += (extents.empty() ? "" : "x") + std::to_string(extent);
-      // What is only moved may be bits without a type.
-      const char *element = tensor.type.element == "i16" ? "f16" : tensor.type.element.c_str();
-      command += known == given.end() ? fmt::format(" --arg={}:{}:{}", kind, element, extents)
-                                      : fmt::format(" --arg=same:{}", known - given.begin());
-      given.push_back(&tensor);
-    };
-    for (unsigned view : launch.inputViews)
-      add("in", launch.inputs[view]);
-    for (unsigned view : launch.outputViews)
-      add("out", launch.outputs[view]);
-    if (!launch.sizes.empty()) {
-      command += " --arg=bytes:";
-      for (unsigned char byte : launch.sizes)
-        command += fmt::format("{:02x}", byte);
-    }
-    std::string &script = scripts[launch.kernel];
-    script += (script.empty() ? "set -e\n" : "") + command + " \"$@\"\n";
-  }
-  for (const auto &[kernel, script] : scripts) {
-    const std::string &name = kernels()[kernel].name;
-    if (Status written = writeFile(directory + "/" + name + "/simulate.sh", script); !written)
-      return written;
-  }
-  return {};
-}
-
 Status Runner::run() {
   std::vector<reference::InputFamily> families;
   if (inputKind == "random")
@@ -569,6 +530,11 @@ Status Runner::run() {
   if (alignment != 0)
     options.alignment = {alignment};
   options.progress = say;
+  if (device)
+    options.device = device->properties().name;
+  if (autotune)
+    if (Status tuned = tuneKernels(options, *dims); !tuned)
+      return tuned;
   auto compiled = program->compile(options);
   if (!compiled)
     return compiled.takeError();
@@ -620,7 +586,8 @@ Status Runner::run() {
   // Of the launches, for the sources.
   const DumpRequest &dump = options.environment.dump;
   if (dump.wants(DumpLaunch) && dump.wants(DumpCuda))
-    if (Status written = writeCommands(dump.directory); !written)
+    if (Status written = writeSimulateScripts(dump.directory, executableArch(), *layout, kernels());
+        !written)
       return written;
   if (!jsonFile.empty())
     return writeJson();

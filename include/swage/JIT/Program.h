@@ -39,6 +39,11 @@ struct CompileOptions {
   /// Of the inputs: the kernels are those that Program::plan takes for these shapes, and serve all
   /// shapes of the same classes.  Empty: they serve any.
   std::vector<Dims> shapes;
+  /// Name of the GPU, if it is known: of tuned schedules, those for it come first.
+  std::string device;
+  /// "kernel=#swage.row_schedule<...>;...": instead of those that are selected or were tuned.  One
+  /// that the kernel's verifier refuses is left out, with a remark.
+  std::string schedules;
   /// Null: NVRTC, for a GPU.  The simulator's: simulatorCompiler in swage/Simt/Simulator.h.
   std::shared_ptr<const KernelCompiler> compiler;
   std::shared_ptr<KernelCache> cache; ///< null: the one of the program's context

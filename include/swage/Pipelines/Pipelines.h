@@ -20,6 +20,8 @@ struct KernelPipelineOptions : mlir::PassPipelineOptions<KernelPipelineOptions> 
                     llvm::cl::init(true)};
   Option<bool> overlap{*this, "overlap", llvm::cl::desc("kernels may overlap those before them"),
                        llvm::cl::init(Options::kOverlapByDefault)};
+  Option<std::string> schedules{
+      *this, "schedules", llvm::cl::desc("kernel=schedule;... instead of the selected ones")};
 };
 
 /// From a graph to kernels that are ready to be printed as CUDA.

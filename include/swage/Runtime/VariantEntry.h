@@ -27,6 +27,7 @@ struct VariantKeyFields {
   bool overlap = false;
   std::vector<int64_t> alignment;
   std::vector<Guards::Extent> extents;
+  std::string schedules; ///< that kernels are told, instead of the selected ones
 };
 
 /// The key in canonical text, as that of a kernel.

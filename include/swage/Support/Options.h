@@ -85,6 +85,10 @@ struct SWAGE_API Options {
   /// SWAGE_OVERLAP: whether the kernels of a program may start before those in front have ended
   /// (programmatic dependent launch).
   bool overlap = kOverlapByDefault;
+  /// SWAGE_TUNED: whether schedules that an autotuner found are used, and the file that has them;
+  /// no file: the one in the cache's directory.
+  bool tuned = true;
+  std::string tunedFile;
   /// SWAGE_TRACE: a file for events as Chrome's trace viewer and Perfetto read them; "%p" in it is
   /// the id of the process; empty: none.
   std::string traceFile;

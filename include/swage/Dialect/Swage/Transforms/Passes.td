@@ -113,6 +113,15 @@ def SelectSchedulePass : Pass<"swage-select-schedule", "::mlir::ModuleOp"> {
                  Option<"index", "index", "int64_t", "0", "index width in bits; 0 for the least that is enough">];
 }
 
+def ApplySchedulesPass : Pass<"swage-apply-schedules", "::mlir::ModuleOp"> {
+  let summary = "Gives kernels the schedules that an autotuner found";
+  let description = [{
+    `schedules` is `kernel=#swage...;kernel=#swage...`. A schedule takes the place of the selected one where it is of the same family and the
+    kernel's verifier accepts it; the width of offsets stays the selected one. Otherwise the kernel keeps what it has. A remark tells which.
+  }];
+  let options = [Option<"schedules", "schedules", "std::string", "\"\"", "schedules by name of kernel">];
+}
+
 def PrepareForEmissionPass : Pass<"swage-prepare-for-emission", "::mlir::ModuleOp"> {
   let summary = "Splits bodies into phases and fixes the launch geometry";
   let description = [{

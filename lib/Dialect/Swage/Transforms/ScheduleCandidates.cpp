@@ -1,0 +1,213 @@
+//===- ScheduleCandidates.cpp - What an autotuner may try -----------------===//
+//
+// Fields that follow from the others are not searched: where a thread keeps its share of the row,
+// the threads of a row are the fewest that cover it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "swage/Dialect/Swage/Transforms/ScheduleCandidates.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace swage;
+
+/// Elements of a row that a thread keeps without spilling, in the widest case.
+static constexpr int64_t kRegisterElements = 64;
+static constexpr int64_t kPowers[] = {1, 2, 4, 8, 16}, kWidths[] = {16, 8, 4, 2, 1};
+
+static bool isAccepted(KernelOp kernel) {
+  ScopedDiagnosticHandler silence(kernel.getContext(), [](Diagnostic &) { return success(); });
+  return succeeded(verify(kernel, /*verifyRecursively=*/false));
+}
+
+/// The same schedule with offsets as wide as another one's.
+static Attribute withIndexOf(Attribute schedule, Attribute other) {
+  MLIRContext *context = schedule.getContext();
+  int64_t index =
+      llvm::TypeSwitch<Attribute, int64_t>(other)
+          .Case<PointwiseScheduleAttr, PermuteScheduleAttr, RowScheduleAttr, ReduceScheduleAttr>(
+              [](auto known) { return known.getIndex(); })
+          .Default([](Attribute) { return 32; });
+  return llvm::TypeSwitch<Attribute, Attribute>(schedule)
+      .Case([&](PointwiseScheduleAttr s) {
+        return PointwiseScheduleAttr::get(context, s.getThreads(), s.getVector(), s.getUnroll(),
+                                          s.getTail(), index);
+      })
+      .Case([&](PermuteScheduleAttr s) {
+        return PermuteScheduleAttr::get(context, s.getKind(), s.getThreads(), s.getMovement(),
+                                        s.getUnroll(), s.getTransposed(), s.getTileIn(),
+                                        s.getTileOut(), s.getVectorIn(), s.getVectorOut(), index);
+      })
+      .Case([&](RowScheduleAttr s) {
+        return RowScheduleAttr::get(context, s.getKind(), s.getThreadsPerRow(), s.getRowsPerBlock(),
+                                    s.getVector(), s.getVectorsPerThread(), index,
+                                    s.getBlocksPerRow(), s.getStaged());
+      })
+      .Case([&](ReduceScheduleAttr s) {
+        return ReduceScheduleAttr::get(context, s.getLanes(), s.getRowGroups(), s.getVector(),
+                                       s.getUnroll(), index);
+      })
+      .Default([](Attribute) { return Attribute(); });
+}
+
+bool swage::tryReplaceSchedule(KernelOp kernel, Attribute schedule) {
+  Attribute before = kernel.getScheduleAttr();
+  Attribute fitted = before && schedule ? withIndexOf(schedule, before) : Attribute();
+  // A kernel of one family has no phases for another.
+  if (!fitted || fitted.getTypeID() != before.getTypeID())
+    return false;
+  kernel.setScheduleAttr(fitted);
+  if (isAccepted(kernel))
+    return true;
+  kernel.setScheduleAttr(before);
+  return false;
+}
+
+namespace {
+class Grid {
+public:
+  explicit Grid(KernelOp kernel) : kernel(kernel), context(kernel.getContext()) {}
+  SmallVector<Attribute> collect();
+
+private:
+  void rows(RowScheduleAttr known);
+  void rowsOnChip(int64_t vector, int64_t length);
+  void pointwise(PointwiseScheduleAttr known);
+  void permute(PermuteScheduleAttr known);
+  void reduce(ReduceScheduleAttr known);
+  void add(Attribute schedule) {
+    if (schedule)
+      found.insert(schedule);
+  }
+  template <class Attr, class... Fields> void addChecked(Fields... fields) {
+    ScopedDiagnosticHandler silence(context, [](Diagnostic &) { return success(); });
+    add(Attr::getChecked([&] { return mlir::emitError(kernel.getLoc()); }, context, fields...));
+  }
+
+  KernelOp kernel;
+  MLIRContext *context;
+  llvm::SetVector<Attribute> found;
+};
+} // namespace
+
+/// One row in the registers of a part of a warp, of a block, or of a cluster.
+void Grid::rowsOnChip(int64_t vector, int64_t length) {
+  int64_t vectors = std::max<int64_t>(1, length / vector);
+  for (int64_t perThread = 1; perThread * vector <= kRegisterElements; ++perThread) {
+    int64_t threads = llvm::divideCeil(vectors, perThread);
+    if (int64_t lanes = int64_t(llvm::PowerOf2Ceil(uint64_t(threads))); lanes <= 32)
+      for (int64_t block : {64, 128, 256, 512})
+        for (bool staged : {false, true})
+          addChecked<RowScheduleAttr>(RowClass::Group, lanes, block / lanes, vector, perThread,
+                                      int64_t(32), int64_t(1), staged);
+    for (int64_t blocks : kPowers) {
+      int64_t share = int64_t(llvm::alignTo(uint64_t(llvm::divideCeil(threads, blocks)), 32));
+      // Blocks that would have less than a warp's work for each warp are left out.
+      if (share > 1024 || (blocks > 1 && share < 128))
+        continue;
+      for (bool staged : {false, true})
+        addChecked<RowScheduleAttr>(RowClass::Block, share, int64_t(1), vector, perThread,
+                                    int64_t(32), blocks, staged);
+    }
+  }
+}
+
+void Grid::rows(RowScheduleAttr known) {
+  int64_t length = 1;
+  for (int64_t dim : kernel.getReduced()) {
+    std::optional<int64_t> extent =
+        upperBound(kernel.getExtents().getResult(unsigned(dim)), factsOf(kernel));
+    if (!extent || llvm::MulOverflow(length, *extent, length))
+      length = 0;
+  }
+  for (int64_t vector : kWidths) {
+    if (known.getKind() == RowClass::Column) {
+      for (int64_t lanes : {4, 8, 16, 32, 64})
+        for (int64_t perRow : {1, 2, 4, 8, 16, 32, 64})
+          for (int64_t unroll : {1, 2, 4, 8})
+            addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector, unroll,
+                                        int64_t(32), int64_t(1), false);
+      continue;
+    }
+    if (length != 0)
+      rowsOnChip(vector, length);
+    for (int64_t threads : {128, 256, 512, 768, 1024})
+      for (int64_t unroll : {1, 2, 4, 8})
+        for (int64_t blocks : kPowers)
+          if (unroll * vector <= kRegisterElements)
+            addChecked<RowScheduleAttr>(RowClass::Looped, threads, int64_t(1), vector, unroll,
+                                        int64_t(32), blocks, false);
+  }
+}
+
+void Grid::pointwise(PointwiseScheduleAttr known) {
+  for (int64_t threads : {64, 128, 256, 512, 1024})
+    for (int64_t vector : kWidths)
+      for (int64_t unroll : {1, 2, 4, 8})
+        if (unroll * vector <= kRegisterElements)
+          addChecked<PointwiseScheduleAttr>(threads, vector, unroll, known.getTail(), int64_t(32));
+}
+
+void Grid::permute(PermuteScheduleAttr known) {
+  if (known.getKind() == PermuteClass::Runs) {
+    for (int64_t threads : {64, 128, 256, 512, 1024})
+      for (int64_t movement : kWidths)
+        for (int64_t unroll : {1, 2, 4, 8})
+          addChecked<PermuteScheduleAttr>(PermuteClass::Runs, threads, movement, unroll, int64_t(0),
+                                          int64_t(1), int64_t(1), int64_t(1), int64_t(1),
+                                          int64_t(32));
+    return;
+  }
+  for (int64_t threads : {64, 128, 256, 512})
+    for (int64_t tileIn : {16, 32, 64, 128})
+      for (int64_t tileOut : {16, 32, 64, 128})
+        for (int64_t vectorIn : kWidths)
+          for (int64_t vectorOut : kWidths)
+            addChecked<PermuteScheduleAttr>(PermuteClass::Tiles, threads, int64_t(1), int64_t(1),
+                                            known.getTransposed(), tileIn, tileOut, vectorIn,
+                                            vectorOut, int64_t(32));
+}
+
+void Grid::reduce(ReduceScheduleAttr known) {
+  for (int64_t lanes : {1, 4, 8, 16, 32, 64})
+    for (int64_t groups : {1, 2, 4, 8, 16, 32, 64})
+      for (int64_t vector : kWidths)
+        for (int64_t unroll : {1, 2, 4, 8})
+          if (lanes * groups >= 64)
+            addChecked<ReduceScheduleAttr>(lanes, groups, vector, unroll, int64_t(32));
+}
+
+SmallVector<Attribute> Grid::collect() {
+  Attribute known = kernel.getScheduleAttr();
+  llvm::TypeSwitch<Attribute>(known)
+      .Case([&](RowScheduleAttr row) { rows(row); })
+      .Case([&](PointwiseScheduleAttr plain) { pointwise(plain); })
+      .Case([&](PermuteScheduleAttr moves) { permute(moves); })
+      .Case([&](ReduceScheduleAttr sums) { reduce(sums); });
+  SmallVector<Attribute> accepted;
+  for (Attribute schedule : found) {
+    if (!tryReplaceSchedule(kernel, schedule))
+      continue;
+    if (kernel.getScheduleAttr() != known)
+      accepted.push_back(kernel.getScheduleAttr());
+    kernel.setScheduleAttr(known);
+  }
+  // The plain ones first, for a search that stops early.
+  llvm::stable_sort(accepted, [](Attribute a, Attribute b) {
+    auto isPlain = [](Attribute schedule) {
+      auto row = dyn_cast<RowScheduleAttr>(schedule);
+      return !row || (row.getBlocksPerRow() == 1 && !row.getStaged());
+    };
+    return isPlain(a) && !isPlain(b);
+  });
+  return accepted;
+}
+
+SmallVector<Attribute> swage::scheduleCandidates(KernelOp kernel) {
+  return kernel.getSchedule() ? Grid(kernel).collect() : SmallVector<Attribute>();
+}
