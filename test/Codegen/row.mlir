@@ -71,9 +71,9 @@ func.func @column(%x: tensor<4x64x256xf32>) -> tensor<4x64x256xf32> {
 // A runtime length within a promised bound: the class of the longest row, and the length in vectors.
 // CHECK-LABEL: // @layer_norm_{{[0-9a-f]+}}_s1x8_s1to4096: swage.layer_norm at
 //       CHECK: kClass = swage::RowClass::Block;
-//       CHECK: kThreadsPerRow = 128;
+//       CHECK: kThreadsPerRow = 256;
 //  CHECK-NEXT: kVector = 8;
-//  CHECK-NEXT: kVectorsPerThread = 4;
+//  CHECK-NEXT: kVectorsPerThread = 2;
 //       CHECK: auto kept(const Sizes &sizes) { return swage::extents(sizes.s0); }
 //       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(sizes.s1 / 8); }
 //       CHECK: layer_norm_{{[0-9a-f]+}}_s1x8_s1to4096(

@@ -27,7 +27,7 @@ func.func @divisible(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 8, 8>, 
 // CHECK-LABEL: func.func @short
 // CHECK:       swage.launch @softmax_[[NAME:[0-9a-f]+_s1x8_s1to1024]][
 // CHECK:       swage.kernel @softmax_[[NAME]] symbols 2 multiples [1, 8] limits [0, 1024] extents
-// CHECK-SAME:  #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 4, vector = 8, vectors_per_thread = 4
+// CHECK-SAME:  #swage.row_schedule<kind = block, threads_per_row = 64, rows_per_block = 1, vector = 8, vectors_per_thread = 2
 func.func @short(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, swage.at_most = array<i64: 0, 1024>}) -> tensor<?x?xf16> {
   %y = swage.softmax %x axis 1 : tensor<?x?xf16> -> tensor<?x?xf16>
   return %y : tensor<?x?xf16>
@@ -37,7 +37,7 @@ func.func @short(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, swag
 
 // CHECK-LABEL: func.func @medium_odd
 // CHECK:       limits [0, 4096] extents
-// CHECK-SAME:  #swage.row_schedule<kind = block, threads_per_row = 512, rows_per_block = 1, vector = 1, vectors_per_thread = 8
+// CHECK-SAME:  #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 1, vectors_per_thread = 32
 func.func @medium_odd(%x: tensor<?x?xf16> {swage.at_most = array<i64: 0, 4096>}) -> tensor<?x?xf16> {
   %y = swage.softmax %x axis 1 : tensor<?x?xf16> -> tensor<?x?xf16>
   return %y : tensor<?x?xf16>
@@ -45,11 +45,11 @@ func.func @medium_odd(%x: tensor<?x?xf16> {swage.at_most = array<i64: 0, 4096>})
 
 // -----
 
-// Beyond the registers of a block a bound says nothing.
+// Beyond the registers of a cluster a bound says that a cluster is worth it.
 // CHECK-LABEL: func.func @long
-// CHECK:       swage.kernel @softmax_{{[0-9a-f]+}}_s1x8 symbols 2 multiples [1, 8] extents
-// CHECK-SAME:  #swage.row_schedule<kind = looped, {{.*}}vector = 8,
-func.func @long(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, swage.at_most = array<i64: 0, 100000>}) -> tensor<?x?xf16> {
+// CHECK:       swage.kernel @softmax_{{[0-9a-f]+}}_s1x8_s1to1000000 symbols 2 multiples [1, 8] limits [0, 1000000] extents
+// CHECK-SAME:  #swage.row_schedule<kind = looped, {{.*}}vector = 8, {{.*}}blocks_per_row = 16
+func.func @long(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, swage.at_most = array<i64: 0, 1000000>}) -> tensor<?x?xf16> {
   %y = swage.softmax %x axis 1 : tensor<?x?xf16> -> tensor<?x?xf16>
   return %y : tensor<?x?xf16>
 }
@@ -60,7 +60,7 @@ func.func @long(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, swage
 // dimensions because beta moves along one of them only.
 // CHECK-LABEL: func.func @two_reduced
 // CHECK:       limits [0, 16, 64] extents
-// CHECK-SAME:  #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 4, vector = 8, vectors_per_thread = 4
+// CHECK-SAME:  #swage.row_schedule<kind = block, threads_per_row = 64, rows_per_block = 1, vector = 8, vectors_per_thread = 2
 func.func @two_reduced(
     %x: tensor<?x?x?xf16> {swage.multiple_of = array<i64: 1, 1, 8>, swage.at_most = array<i64: 0, 16, 64>}, %b: tensor<?xf16>
 ) -> tensor<?xf16> {

@@ -75,7 +75,7 @@ func.func @short_rows(%x: tensor<65536x128xf16>) -> tensor<65536x128xf16> {
 // -----
 
 // CHECK-LABEL: func.func @medium_rows
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 4
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 2
 func.func @medium_rows(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16> {
   %y = swage.softmax %x axis 1 : tensor<16384x4096xbf16> -> tensor<16384x4096xbf16>
   return %y : tensor<16384x4096xbf16>
@@ -83,11 +83,51 @@ func.func @medium_rows(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16> {
 
 // -----
 
+// Rows that begin at any element pass through shared memory while one or a few threads can take each.
+// CHECK-LABEL: func.func @odd_short_rows
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 1, rows_per_block = 128, vector = 1, vectors_per_thread = 33, index = 32, staged = true
+func.func @odd_short_rows(%x: tensor<65536x33xf16>) -> tensor<65536x33xf16> {
+  %y = swage.softmax %x axis 1 : tensor<65536x33xf16> -> tensor<65536x33xf16>
+  return %y : tensor<65536x33xf16>
+}
+
+// -----
+
+// Longer ones go by single elements, many a thread.
+// CHECK-LABEL: func.func @odd_rows_of_blocks
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 160, rows_per_block = 1, vector = 1, vectors_per_thread = 32
+func.func @odd_rows_of_blocks(%x: tensor<16384x5001xbf16>) -> tensor<16384x5001xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<16384x5001xbf16> -> tensor<16384x5001xbf16>
+  return %y : tensor<16384x5001xbf16>
+}
+
+// -----
+
+// What no block holds a cluster does, and what no cluster holds it walks.
 // CHECK-LABEL: func.func @long_rows
-// CHECK:       #swage.row_schedule<kind = looped
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 512, rows_per_block = 1, vector = 8, vectors_per_thread = 4, index = 32, blocks_per_row = 4
 func.func @long_rows(%x: tensor<2048x65536xbf16>) -> tensor<2048x65536xbf16> {
   %y = swage.softmax %x axis 1 : tensor<2048x65536xbf16> -> tensor<2048x65536xbf16>
   return %y : tensor<2048x65536xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @longest_rows
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16
+func.func @longest_rows(%x: tensor<128x1000000xbf16>) -> tensor<128x1000000xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<128x1000000xbf16> -> tensor<128x1000000xbf16>
+  return %y : tensor<128x1000000xbf16>
+}
+
+// -----
+
+// Few rows are shared by so many blocks that all multiprocessors work.
+// CHECK-LABEL: func.func @few_rows
+// CHECK:       #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16
+func.func @few_rows(%x: tensor<8x128256xf32>) -> tensor<8x128256xf32> {
+  %y = swage.softmax %x axis 1 : tensor<8x128256xf32> -> tensor<8x128256xf32>
+  return %y : tensor<8x128256xf32>
 }
 
 // -----

@@ -10,12 +10,13 @@ opt, translate, source = sys.argv[1:]
 EDITS = {
     "pointwise": ["threads = 256:threads = 128", "vector = 8:vector = 4", "unroll = 1:unroll = 2", "index = 32:index = 64"],
     "runs": ["threads = 256:threads = 128", "movement = 16:movement = 8", "unroll = 1:unroll = 2", "index = 32:index = 64"],
-    "tiles": ["threads = 256:threads = 128", "tile_in = 64:tile_in = 32,threads = 256:threads = 128",
-              "tile_out = 64:tile_out = 32,threads = 256:threads = 128",
+    "tiles": ["threads = 256:threads = 128", "tile_in = 64:tile_in = 32 and threads = 256:threads = 128",
+              "tile_out = 64:tile_out = 32 and threads = 256:threads = 128",
               "vector_in = 4:vector_in = 2", "vector_out = 4:vector_out = 2", "index = 32:index = 64"],
-    "row": ["vector = 8:vector = 4,vectors_per_thread = 4:vectors_per_thread = 8", "kind = block:kind = looped",
-            "threads_per_row = 256:threads_per_row = 512,vectors_per_thread = 4:vectors_per_thread = 2",
-            "index = 32:index = 64"],
+    "row": ["vector = 8:vector = 4 and vectors_per_thread = 2:vectors_per_thread = 4", "kind = block:kind = looped",
+            "threads_per_row = 512:threads_per_row = 256 and vectors_per_thread = 2:vectors_per_thread = 4",
+            "index = 32:index = 64", "index = 32:index = 32, blocks_per_row = 2",
+            "index = 32:index = 32, staged = true"],
     "reduce": ["lanes = \\d+:lanes = 16", "row_groups = \\d+:row_groups = 4", "vector = \\d+:vector = 2",
                "unroll = \\d+:unroll = 3", "index = 32:index = 64"],
 }
@@ -41,7 +42,7 @@ for name, edits in EDITS.items():
     schedule = re.search(r"schedule (#swage\.\w+<.*?>)", scheduled)[1]
     for edit in edits:
         edited = schedule
-        for change in edit.split(","):
+        for change in edit.split(" and "):
             before, after = change.split(":")
             edited, count = re.subn(r"\b" + before + r"\b", after, edited)
             assert count == 1, f"{name}: no '{before}' in {schedule}"

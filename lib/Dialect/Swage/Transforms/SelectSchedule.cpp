@@ -10,6 +10,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
@@ -27,6 +28,8 @@ namespace {
 
 /// Elements of a row that a thread keeps in f32 registers without spilling.
 constexpr int64_t kRegisterElements = 32;
+/// The same where the row waits in shared memory and not in registers.
+constexpr int64_t kStagedElements = 52;
 /// Offsets that a block may form beyond the last element.
 constexpr int64_t kOvershoot = 1 << 20;
 
@@ -50,6 +53,7 @@ private:
   AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }
   std::optional<int64_t> product(bool reduced) const;
   std::optional<int64_t> longestRow() const;
+  int64_t narrowestInRow() const;
   SmallVector<ViewAttr> views() const {
     SmallVector<ViewAttr> all;
     for (ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})
@@ -210,6 +214,17 @@ SelectedSchedule Selector::tiles() {
 // Rows
 //===----------------------------------------------------------------------===//
 
+/// Bytes of an element of the narrowest operand that has each element of a row once.
+int64_t Selector::narrowestInRow() const {
+  int64_t narrow = 16;
+  for (ViewAttr view : views())
+    if (view.getSource() == Source::Memory &&
+        !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1))
+      narrow = std::min(narrow, elementBytes(view.getElement()));
+  return narrow;
+}
+
+/// How rows are dealt out.  The figures behind the numbers are in docs/notes/rows.md.
 SelectedSchedule Selector::row() {
   unsigned inner = kernel.getRank() - 1;
   int64_t vector = vectorAlong(kernel, inner, facts);
@@ -220,11 +235,10 @@ SelectedSchedule Selector::row() {
   CollectiveOp second = kernel.getSecondCollective();
   int64_t grouped = second && second.getDims() ? *constantSize(extent(inner)) / vector : 1;
   auto make = [&](RowClass kind, int64_t perRow, int64_t rowsPerBlock, int64_t vectors,
-                  std::string reason) {
+                  std::string reason, int64_t blocks = 1, bool staged = false) {
     vectors = llvm::alignTo(vectors, llvm::divideCeil(grouped, 32));
     return SelectedSchedule{RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector,
-                                                 vectors, index,
-                                                 /*blocks_per_row=*/1, /*staged=*/false),
+                                                 vectors, index, blocks, staged),
                             reason};
   };
   int64_t capacity = std::max<int64_t>(1, kRegisterElements / vector),
@@ -236,24 +250,79 @@ SelectedSchedule Selector::row() {
   std::string named = (isFixed ? "a row of " : "a row of at most ") + std::to_string(*length);
   // Few rows leave most of the GPU idle unless each row gets many threads.
   bool fewRows = rows && *rows < 4 * device.smCount;
+  int64_t bytes = vector * narrowestInRow();
 
-  // A warp takes rows of up to four vectors a lane; few rows leave that to whole blocks.
-  if (vectors <= 32 * std::min<int64_t>(4, capacity) && !(fewRows && vectors > 64)) {
-    int64_t threads = std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors));
-    int64_t perThread = llvm::divideCeil(vectors, threads);
-    return make(RowClass::Group, threads, 128 / threads, perThread,
+  // A row costs each of its threads about as much as three vectors do, whether they are there or
+  // not.
+  auto groupOf = [&](int64_t least, int64_t perThread) {
+    int64_t best = 0;
+    auto cost = [&](int64_t threads) {
+      int64_t each = llvm::divideCeil(vectors, threads);
+      // Nothing beats one or two vectors that leave no lane idle.
+      return each <= 2 && threads * each == vectors ? each : threads * (3 + each);
+    };
+    for (int64_t threads = least; threads <= 32; threads *= 2)
+      if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
+        best = threads;
+    return best;
+  };
+  // Rows that begin anywhere go by single elements, which only shared memory puts together to whole
+  // accesses.
+  if (bytes < 8 && !fewRows && grouped == 1)
+    if (int64_t threads = groupOf(1, kStagedElements / vector); threads && threads <= 8) {
+      int64_t perThread = llvm::divideCeil(vectors, threads);
+      for (int64_t block : {128, 64, 32})
+        if (block >= threads) {
+          SelectedSchedule staged = make(RowClass::Group, threads, block / threads, perThread,
+                                         named + " begins anywhere: through shared memory, " +
+                                             std::to_string(threads) + " threads each",
+                                         1, /*staged=*/true);
+          int64_t shared = stagedBytes(kernel, cast<RowScheduleAttr>(staged.schedule));
+          if (shared > 0 && shared <= device.sharedBytesPerBlock)
+            return staged;
+        }
+    }
+  // A warp takes rows of up to four vectors a lane, 128 bytes side by side; two warps those that
+  // would fill it, with half the registers each.
+  bool evenBlock = vectors > 64 && vectors <= 128 && 128 - vectors <= 8 && vector >= 8;
+  if (vectors <= 32 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4)) &&
+      !(fewRows && vectors > 64) && !evenBlock) {
+    int64_t least =
+        std::min<int64_t>(llvm::PowerOf2Ceil(vectors), std::max(std::clamp<int64_t>(64 / bytes, 8, 32), grouped));
+    least = std::min<int64_t>(least, 32);
+    int64_t threads = groupOf(least, vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
+    if (fewRows)
+      threads = std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors));
+    int64_t perThread = llvm::divideCeil(vectors, threads), block = perThread > 1 ? 64 : 128;
+    return make(RowClass::Group, threads, block / threads, perThread,
                 named + " fits the registers of " + std::to_string(threads) + " threads");
   }
-  if (vectors <= 1024 * capacity) {
-    // Idle lanes cost most, then blocks of more than 512 threads; four vectors a thread keep enough
-    // loads in flight, and with few rows the more threads the better.
-    int64_t wanted = fewRows ? 1 : 4, best = 0;
+  // A cluster's blocks wait for each other: it is for rows that one block cannot hold, and for few
+  // long ones.  Rows by narrow accesses have more to do than to wait for memory.
+  int64_t blocks = 1, most = 1024 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
+  if (device.ccMajor >= 9 && bytes >= 8) {
+    if (vectors > most)
+      while (blocks < 16 && vectors > blocks * 512 * capacity)
+        blocks *= 2;
+    while (rows && blocks < 16 && 2 * blocks * *rows <= device.smCount &&
+           vectors >= 2 * blocks * 512)
+      blocks *= 2;
+  }
+  fewRows = rows && *rows * blocks < 4 * device.smCount;
+  int64_t share = llvm::divideCeil(vectors, blocks);
+  if (share <= 1024 * capacity) {
+    // Idle lanes cost most, then blocks of more than 512 threads; 16 to 24 elements a thread keep
+    // enough loads in flight, and with few rows the more threads the better.
+    int64_t wanted = fewRows       ? 1
+                     : vector == 1 ? 32
+                                   : std::max<int64_t>(1, (bytes < 16 ? 24 : 16) / vector),
+            best = 0;
     auto threadsFor = [&](int64_t perThread) {
-      return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(vectors, perThread), 32));
+      return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
     };
     auto cost = [&](int64_t perThread) {
       int64_t threads = threadsFor(perThread);
-      return std::tuple(!fewRows && threads > 512, (threads * perThread - vectors) * 32 / vectors,
+      return std::tuple(!fewRows && threads > 512, (threads * perThread - share) * 16 / share,
                         std::abs(perThread - wanted));
     };
     for (int64_t perThread = 1; perThread <= capacity; ++perThread)
@@ -261,11 +330,13 @@ SelectedSchedule Selector::row() {
         best = perThread;
     int64_t threads = threadsFor(best);
     return make(RowClass::Block, threads, 1, best,
-                named + " fits the registers of one block" +
-                    (isFixed && threads * best == vectors ? " exactly" : ""));
+                named + " fits the registers of " +
+                    (blocks == 1 ? "one block" : std::to_string(blocks) + " blocks") +
+                    (isFixed && blocks * threads * best == vectors ? " exactly" : ""),
+                blocks);
   }
   return make(RowClass::Looped, fewRows ? 1024 : 512, 1, looped,
-              named + " is too long for registers");
+              named + " is too long for registers", blocks);
 }
 
 /// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
