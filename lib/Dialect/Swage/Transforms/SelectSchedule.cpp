@@ -311,12 +311,14 @@ SelectedSchedule Selector::row() {
   fewRows = rows && *rows * blocks < 4 * device.smCount;
   int64_t share = llvm::divideCeil(vectors, blocks);
   if (share <= 1024 * capacity) {
-    // Idle lanes cost most, then blocks of more than 512 threads; 16 to 24 elements a thread keep
-    // enough loads in flight, and with few rows the more threads the better.
-    int64_t wanted = fewRows       ? 1
-                     : vector == 1 ? 32
-                                   : std::max<int64_t>(1, (bytes < 16 ? 24 : 16) / vector),
-            best = 0;
+    // Idle lanes cost most, then blocks of more than 512 threads. 16 elements a thread keep enough
+    // loads in flight where they fit exactly; else more of them pay for the masks, and with few rows
+    // the more threads the better.
+    int64_t wanted = std::max<int64_t>(1, 16 / vector), best = 0;
+    if (share % (32 * wanted) != 0 || bytes < 16)
+      wanted = vector == 1 ? 32 : std::max<int64_t>(1, (bytes < 16 ? 24 : 32) / vector);
+    if (fewRows)
+      wanted = 1;
     auto threadsFor = [&](int64_t perThread) {
       return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
     };
