@@ -4,9 +4,9 @@
 // RUN: swage-run %s --device=sim --check --dims=3,1001 | FileCheck %s --check-prefix=ODD
 // RUN: swage-run %s --device=sim --check --dims=3,1025 | FileCheck %s --check-prefix=LONGER
 // RUN: swage-run %s --device=sim --check --dims=2,16392 | FileCheck %s --check-prefix=LOOPED
-// WIDE: softmax_{{.*}}_s1x8_s1to1024 {{ *}}row group {{.*}} vector=8
+// WIDE: softmax_{{.*}}_s1x8_s1to1024 {{ *}}row block {{.*}} vector=8
 // WIDE: accepted
-// ODD: softmax_{{.*}}_s1to1024 {{ *}}row block {{.*}} vector=1
+// ODD: softmax_{{.*}}_s1to1024 {{ *}}row group {{.*}} vector=1
 // ODD: accepted
 // LONGER: softmax_{{.*}}_s1to4096 {{ *}}row block {{.*}} vector=1
 // LONGER: accepted
