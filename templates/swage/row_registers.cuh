@@ -65,6 +65,7 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
     const Index vectorsHere = kBlocks == 1 ? vectors : left < 0 ? 0 : left < T * U ? left : T * U;
     slabElements = static_cast<int>(rowsHere * vectorsHere) * V;
     Slabs::load(pointers, given, storage, slab, slabElements, sizes);
+    copyAsyncWait<0>();
     barrier();
   }
 

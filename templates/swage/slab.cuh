@@ -11,6 +11,7 @@
 // with Access::Staged point into shared memory, where the same element offsets hold.
 #pragma once
 
+#include "swage/device/copy_async.cuh"
 #include "swage/operand.cuh"
 
 namespace swage {
@@ -53,7 +54,7 @@ template <int Threads, int Elements> struct Slabs {
   }
 
   /// Points `pointers` into their slabs in `arena`, each of `count` elements from the one at `first`
-  /// on, and fills those of inputs.  After it a barrier.
+  /// on, and starts to fill those of inputs.  After copyAsyncWait<0> and a barrier they are filled.
   template <class... Operands, class Coord, class Sizes>
   static __device__ __forceinline__ void load(Bind<Operands...> &pointers,
                                               const Bind<Operands...> &given, char *arena,
@@ -62,6 +63,7 @@ template <int Threads, int Elements> struct Slabs {
                     static_cast<const Slot<Operands> &>(given).pointer, arena, first, count,
                     sizes),
      ...);
+    copyAsyncCommit();
   }
 
   /// Writes the outputs' slabs to where they belong.  Before it a barrier.
@@ -104,12 +106,9 @@ private:
 #pragma unroll
         for (int round = 0; round < rounds(sizeof(T)); ++round) {
           const int chunk = round * Threads + static_cast<int>(threadIndex());
-          if (chunk < shape.chunks) {
-            unsigned words[4];
-            loadGlobal<16, Operand::kTraffic>(
-                reinterpret_cast<const char *>(from + shape.head) + chunk * 16, words);
-            storeShared<16>(reinterpret_cast<char *>(to + shape.head) + chunk * 16, words);
-          }
+          if (chunk < shape.chunks)
+            copyAsync<16>(sharedAddress(reinterpret_cast<const char *>(to + shape.head) + chunk * 16),
+                          reinterpret_cast<const char *>(from + shape.head) + chunk * 16);
         }
         if (const int element = shape.single(count); element >= 0) {
           Vector<T, 1> one;
