@@ -275,8 +275,9 @@ SharedPlace sharedPlace(Thread &thread, SharedAddress at, unsigned bytes, unsign
 /// As sharedPlace, and tells the checker that the thread reads or writes there (generic proxy).
 SharedPlace accessShared(Thread &thread, SharedAddress at, unsigned bytes, unsigned alignment,
                          bool write, const char *what, const void *code);
-/// Fails unless [at, at + bytes) lies in a global allocation and is aligned; with `write`, in one
-/// that the kernel may write.  Checked launches only test the allocation.
+/// Fails unless [at, at + bytes) is aligned and does not reach beyond the allocation that it begins in;
+/// what begins in none is memory of the host.  A checked launch takes global allocations only and,
+/// with `write`, those that the kernel may write.
 void accessGlobal(Thread &thread, const void *at, uint64_t bytes, unsigned alignment, bool write,
                   const char *what, const void *code);
 

@@ -175,11 +175,15 @@ void swage::simt::accessGlobal(Thread &thread, const void *at, uint64_t bytes, u
   }
   if (thread.mustWaitForGrids)
     checkHasWaited(thread, at, write, code);
+  // Beyond the allocations is the host's own memory, which it may hand to kernels (arrays in
+  // Python), as plain accesses have it too.
   const MemoryRange *range = allocationBefore(worker.launch(), at);
-  if (!range || static_cast<const char *>(at) + bytes > range->begin + range->bytes)
-    worker.fail(
-        thread, FindingKind::OutOfBounds, code,
-        fmt::format("{} of {} bytes that are in no allocation of global memory", what, bytes));
+  const char *begin = static_cast<const char *>(at);
+  const char *end = range ? range->begin + range->bytes : begin;
+  if (begin < end && begin + bytes > end)
+    worker.fail(thread, FindingKind::OutOfBounds, code,
+                fmt::format("{} of {} bytes that reach beyond an allocation of global memory", what,
+                            bytes));
 }
 
 static void access(const void *at, unsigned long bytes, bool write, const void *code) {
