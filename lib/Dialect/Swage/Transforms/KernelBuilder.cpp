@@ -249,7 +249,11 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
   CollectiveOp &collectiveScalar = collectiveScalars[op == collective ? 0 : 1];
   if (!collectiveScalar) {
     locations.push_back(loc);
-    Value x = evaluate(op->getOperand(0), relations[op->getOperand(0)]);
+    // What reaches a second collective through its row results alone says nothing of its operand.
+    auto operand = relations.find(op->getOperand(0));
+    if (operand == relations.end())
+      return refuse(kOneCollective), Value();
+    Value x = evaluate(operand->first, operand->second);
     if (!x)
       return {};
     Type type = x.getType();
