@@ -13,7 +13,7 @@ import lit.formats
 config.name = "Swage"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Unit", "lib", "Inputs"]
+config.excludes = ["Unit", "lib", "gpu", "Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 
 build = config.swage_binary_dir
