@@ -46,6 +46,14 @@ private:
   SelectedSchedule runs();
   SelectedSchedule tiles();
   SelectedSchedule row();
+  struct Rows;
+  SelectedSchedule makeRow(const Rows &rows, RowClass kind, int64_t perRow, int64_t rowsPerBlock,
+                           int64_t perThread, std::string reason, int64_t blocks = 1,
+                           bool staged = false) const;
+  std::optional<SelectedSchedule> stagedRows(const Rows &rows) const;
+  std::optional<SelectedSchedule> groupedRows(const Rows &rows, bool few) const;
+  int64_t blocksFor(const Rows &rows) const;
+  std::optional<SelectedSchedule> blockRows(const Rows &rows, int64_t blocks, bool few) const;
   SelectedSchedule column();
   SelectedSchedule reduce();
 
@@ -218,127 +226,164 @@ SelectedSchedule Selector::tiles() {
 int64_t Selector::narrowestInRow() const {
   int64_t narrow = 16;
   for (ViewAttr view : views())
-    if (view.getSource() == Source::Memory &&
-        !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1))
+    if (!LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1))
       narrow = std::min(narrow, elementBytes(view.getElement()));
   return narrow;
+}
+
+/// What decides how rows are dealt out.
+struct Selector::Rows {
+  int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
+  int64_t bytes;           ///< of the narrowest access
+  int64_t capacity;        ///< vectors that a thread's registers hold
+  int64_t grouped;         ///< vectors of a group of a second collective, or 1
+  std::optional<int64_t> count;
+  std::string name; ///< "a row of 768"
+};
+
+SelectedSchedule Selector::makeRow(const Rows &rows, RowClass kind, int64_t perRow,
+                                   int64_t rowsPerBlock, int64_t perThread, std::string reason,
+                                   int64_t blocks, bool staged) const {
+  // A group of a second collective is whole vectors of neighbouring lanes.
+  perThread = llvm::alignTo(perThread, llvm::divideCeil(rows.grouped, 32));
+  return {RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, rows.vector, perThread, index,
+                               blocks, staged),
+          reason};
+}
+
+/// The lanes that take a row by at most `perThread` vectors each, at least `least`; 0 if a warp is
+/// too small.  A row costs each of its threads about as much as three vectors do, whether they are
+/// there or not.
+static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread) {
+  int64_t best = 0;
+  auto cost = [&](int64_t threads) {
+    int64_t each = llvm::divideCeil(vectors, threads);
+    // Nothing beats one or two vectors that leave no lane idle.
+    return each <= 2 && threads * each == vectors ? each : threads * (3 + each);
+  };
+  for (int64_t threads = least; threads <= 32; threads *= 2)
+    if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
+      best = threads;
+  return best;
+}
+
+/// Short rows that begin anywhere go by single elements, which only shared memory puts together to
+/// whole accesses.
+std::optional<SelectedSchedule> Selector::stagedRows(const Rows &rows) const {
+  int64_t threads = lanesFor(rows.vectors, 1, kStagedElements / rows.vector);
+  if (rows.bytes >= 8 || rows.grouped > 1 || threads == 0 || threads > 8)
+    return std::nullopt;
+  for (int64_t block : {128, 64, 32}) {
+    SelectedSchedule staged =
+        makeRow(rows, RowClass::Group, threads, block / threads,
+                llvm::divideCeil(rows.vectors, threads),
+                rows.name + " begins anywhere: through shared memory, threads for each: " +
+                    std::to_string(threads),
+                /*blocks=*/1, /*staged=*/true);
+    int64_t shared = stagedBytes(kernel, cast<RowScheduleAttr>(staged.schedule));
+    if (shared > 0 && shared <= device.sharedBytesPerBlock)
+      return staged;
+  }
+  return std::nullopt;
+}
+
+/// A warp takes rows of up to four vectors a lane, neighbouring lanes 64 bytes or more; with few
+/// rows as many lanes as there are vectors.
+std::optional<SelectedSchedule> Selector::groupedRows(const Rows &rows, bool few) const {
+  int64_t perThread = rows.vector < 4 ? rows.capacity : std::min<int64_t>(rows.capacity, 4);
+  // Two warps take what would fill one, with half the registers each.
+  bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128;
+  if (rows.vectors > 32 * perThread || (few && rows.vectors > 64) || fillsWarp)
+    return std::nullopt;
+  int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
+  int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 32), rows.grouped);
+  int64_t threads = few ? all : lanesFor(rows.vectors, std::min(least, all), perThread);
+  int64_t each = llvm::divideCeil(rows.vectors, threads), block = each > 1 ? 64 : 128;
+  return makeRow(rows, RowClass::Group, threads, block / threads, each,
+                 rows.name + " fits the registers of " + std::to_string(threads) + " threads");
+}
+
+/// How many blocks share a row.  A cluster's blocks wait for each other: it is for rows that one
+/// block cannot hold, and for few long ones.  Rows by narrow accesses have more to do than to wait
+/// for memory.
+int64_t Selector::blocksFor(const Rows &rows) const {
+  int64_t blocks = 1;
+  if (device.ccMajor < 9 || rows.bytes < 8)
+    return blocks;
+  int64_t one = 1024 * (rows.vector < 4 ? rows.capacity : std::min<int64_t>(rows.capacity, 4));
+  if (rows.vectors > one)
+    while (blocks < 16 && rows.vectors > blocks * 512 * rows.capacity)
+      blocks *= 2;
+  while (rows.count && blocks < 16 && 2 * blocks * *rows.count <= device.smCount &&
+         rows.vectors >= 2 * blocks * 512)
+    blocks *= 2;
+  return blocks;
+}
+
+/// Blocks that keep a row, or `share` vectors of it, in registers.
+std::optional<SelectedSchedule> Selector::blockRows(const Rows &rows, int64_t blocks,
+                                                    bool few) const {
+  int64_t share = llvm::divideCeil(rows.vectors, blocks);
+  if (share > 1024 * rows.capacity)
+    return std::nullopt;
+  // Idle lanes cost most, then blocks of more than 512 threads. 16 elements a thread keep enough
+  // loads in flight where they fit exactly; else more of them pay for the masks, and with few rows
+  // the more threads the better.
+  int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
+  if (share % (32 * wanted) != 0 || rows.bytes < 16)
+    wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, (rows.bytes < 16 ? 24 : 32) / rows.vector);
+  if (few)
+    wanted = 1;
+  auto threadsFor = [&](int64_t perThread) {
+    return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
+  };
+  auto cost = [&](int64_t perThread) {
+    int64_t threads = threadsFor(perThread);
+    return std::tuple(!few && threads > 512, (threads * perThread - share) * 16 / share,
+                      std::abs(perThread - wanted));
+  };
+  for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
+    if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))
+      best = perThread;
+  int64_t threads = threadsFor(best);
+  bool exact = product(true) && blocks * threads * best == rows.vectors;
+  return makeRow(rows, RowClass::Block, threads, 1, best,
+                 rows.name + " fits the registers of " +
+                     (blocks == 1 ? "one block" : std::to_string(blocks) + " blocks") +
+                     (exact ? " exactly" : ""),
+                 blocks);
 }
 
 /// How rows are dealt out.  The figures behind the numbers are in docs/notes/rows.md.
 SelectedSchedule Selector::row() {
   unsigned inner = kernel.getRank() - 1;
-  int64_t vector = vectorAlong(kernel, inner, facts);
-  // A runtime length takes the schedule of the longest: its end is masked.
-  std::optional<int64_t> length = longestRow(), rows = product(false);
-  bool isFixed = product(true).has_value();
-  // A group of a second collective is whole vectors of neighbouring lanes.
+  Rows rows;
+  rows.vector = vectorAlong(kernel, inner, facts);
+  rows.bytes = rows.vector * narrowestInRow();
+  rows.capacity = std::max<int64_t>(1, kRegisterElements / rows.vector);
   CollectiveOp second = kernel.getSecondCollective();
-  int64_t grouped = second && second.getDims() ? *constantSize(extent(inner)) / vector : 1;
-  auto make = [&](RowClass kind, int64_t perRow, int64_t rowsPerBlock, int64_t vectors,
-                  std::string reason, int64_t blocks = 1, bool staged = false) {
-    vectors = llvm::alignTo(vectors, llvm::divideCeil(grouped, 32));
-    return SelectedSchedule{RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, vector,
-                                                 vectors, index, blocks, staged),
-                            reason};
-  };
-  int64_t capacity = std::max<int64_t>(1, kRegisterElements / vector),
-          looped = std::min<int64_t>(4, capacity);
+  rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
+  rows.count = product(false);
+  // A runtime length takes the schedule of the longest: its end is masked.
+  std::optional<int64_t> length = longestRow();
+  int64_t looped = std::min<int64_t>(4, rows.capacity);
   if (!length || *length == 0)
-    return make(RowClass::Looped, 512, 1, looped,
-                length ? "the row is empty" : "nothing bounds the row's length");
-  int64_t vectors = std::max<int64_t>(1, *length / vector);
-  std::string named = (isFixed ? "a row of " : "a row of at most ") + std::to_string(*length);
+    return makeRow(rows, RowClass::Looped, 512, 1, looped,
+                   length ? "the row is empty" : "nothing bounds the row's length");
+  rows.vectors = std::max<int64_t>(1, *length / rows.vector);
+  rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   // Few rows leave most of the GPU idle unless each row gets many threads.
-  bool fewRows = rows && *rows < 4 * device.smCount;
-  int64_t bytes = vector * narrowestInRow();
-
-  // A row costs each of its threads about as much as three vectors do, whether they are there or
-  // not.
-  auto groupOf = [&](int64_t least, int64_t perThread) {
-    int64_t best = 0;
-    auto cost = [&](int64_t threads) {
-      int64_t each = llvm::divideCeil(vectors, threads);
-      // Nothing beats one or two vectors that leave no lane idle.
-      return each <= 2 && threads * each == vectors ? each : threads * (3 + each);
-    };
-    for (int64_t threads = least; threads <= 32; threads *= 2)
-      if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
-        best = threads;
-    return best;
-  };
-  // Rows that begin anywhere go by single elements, which only shared memory puts together to whole
-  // accesses.
-  if (bytes < 8 && !fewRows && grouped == 1)
-    if (int64_t threads = groupOf(1, kStagedElements / vector); threads && threads <= 8) {
-      int64_t perThread = llvm::divideCeil(vectors, threads);
-      for (int64_t block : {128, 64, 32})
-        if (block >= threads) {
-          SelectedSchedule staged = make(RowClass::Group, threads, block / threads, perThread,
-                                         named + " begins anywhere: through shared memory, " +
-                                             std::to_string(threads) + " threads each",
-                                         1, /*staged=*/true);
-          int64_t shared = stagedBytes(kernel, cast<RowScheduleAttr>(staged.schedule));
-          if (shared > 0 && shared <= device.sharedBytesPerBlock)
-            return staged;
-        }
-    }
-  // A warp takes rows of up to four vectors a lane, 128 bytes side by side; two warps those that
-  // would fill it, with half the registers each.
-  bool evenBlock = vectors > 64 && vectors <= 128 && 128 - vectors <= 8 && vector >= 8;
-  if (vectors <= 32 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4)) &&
-      !(fewRows && vectors > 64) && !evenBlock) {
-    int64_t least =
-        std::min<int64_t>(llvm::PowerOf2Ceil(vectors), std::max(std::clamp<int64_t>(64 / bytes, 8, 32), grouped));
-    least = std::min<int64_t>(least, 32);
-    int64_t threads = groupOf(least, vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
-    if (fewRows)
-      threads = std::min<int64_t>(32, llvm::PowerOf2Ceil(vectors));
-    int64_t perThread = llvm::divideCeil(vectors, threads), block = perThread > 1 ? 64 : 128;
-    return make(RowClass::Group, threads, block / threads, perThread,
-                named + " fits the registers of " + std::to_string(threads) + " threads");
-  }
-  // A cluster's blocks wait for each other: it is for rows that one block cannot hold, and for few
-  // long ones.  Rows by narrow accesses have more to do than to wait for memory.
-  int64_t blocks = 1, most = 1024 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
-  if (device.ccMajor >= 9 && bytes >= 8) {
-    if (vectors > most)
-      while (blocks < 16 && vectors > blocks * 512 * capacity)
-        blocks *= 2;
-    while (rows && blocks < 16 && 2 * blocks * *rows <= device.smCount &&
-           vectors >= 2 * blocks * 512)
-      blocks *= 2;
-  }
-  fewRows = rows && *rows * blocks < 4 * device.smCount;
-  int64_t share = llvm::divideCeil(vectors, blocks);
-  if (share <= 1024 * capacity) {
-    // Idle lanes cost most, then blocks of more than 512 threads. 16 elements a thread keep enough
-    // loads in flight where they fit exactly; else more of them pay for the masks, and with few rows
-    // the more threads the better.
-    int64_t wanted = std::max<int64_t>(1, 16 / vector), best = 0;
-    if (share % (32 * wanted) != 0 || bytes < 16)
-      wanted = vector == 1 ? 32 : std::max<int64_t>(1, (bytes < 16 ? 24 : 32) / vector);
-    if (fewRows)
-      wanted = 1;
-    auto threadsFor = [&](int64_t perThread) {
-      return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
-    };
-    auto cost = [&](int64_t perThread) {
-      int64_t threads = threadsFor(perThread);
-      return std::tuple(!fewRows && threads > 512, (threads * perThread - share) * 16 / share,
-                        std::abs(perThread - wanted));
-    };
-    for (int64_t perThread = 1; perThread <= capacity; ++perThread)
-      if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))
-        best = perThread;
-    int64_t threads = threadsFor(best);
-    return make(RowClass::Block, threads, 1, best,
-                named + " fits the registers of " +
-                    (blocks == 1 ? "one block" : std::to_string(blocks) + " blocks") +
-                    (isFixed && blocks * threads * best == vectors ? " exactly" : ""),
-                blocks);
-  }
-  return make(RowClass::Looped, fewRows ? 1024 : 512, 1, looped,
-              named + " is too long for registers", blocks);
+  auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
+  if (!few(1))
+    if (auto staged = stagedRows(rows))
+      return *staged;
+  if (auto grouped = groupedRows(rows, few(1)))
+    return *grouped;
+  int64_t blocks = blocksFor(rows);
+  if (auto block = blockRows(rows, blocks, few(blocks)))
+    return *block;
+  return makeRow(rows, RowClass::Looped, few(blocks) ? 1024 : 512, 1, looped,
+                 rows.name + " is too long for registers", blocks);
 }
 
 /// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
