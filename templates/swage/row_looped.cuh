@@ -58,11 +58,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   auto reload = [&](RowChunk<Spec> &chunk, Index step) {
     place(chunk, step);
     chunk.load(pointers, sizes, false);
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-#pragma unroll
-      for (int i = 0; i < V; ++i)
-        chunk.values[u][i] = First::apply(first, chunk.values[u][i]);
+    applyEach<First>(chunk.values, first);
   };
 
   // Each pass begins where the last one ended: that end of the row is still in cache.
@@ -101,11 +97,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
       } else {
         if constexpr (kHasSecond<Spec>) {
           chunk.between(first, pointers, sizes, false);
-#pragma unroll
-          for (int u = 0; u < U; ++u)
-#pragma unroll
-            for (int j = 0; j < V; ++j)
-              chunk.values[u][j] = Second::apply(second, chunk.values[u][j]);
+          applyEach<Second>(chunk.values, second);
         }
         chunk.epilogue(first, [&](int) { return second; }, pointers, sizes, true);
       }

@@ -24,9 +24,12 @@ template <int Lanes, int Warps = 1, int Blocks = 1> struct Team {
   }
 };
 
-/// The block's part of the row: its place in the cluster.
+/// The block's part of the row: its place in the cluster, if there is one.
 template <int Blocks> __device__ __forceinline__ int rankInCluster() {
-  return Blocks == 1 ? 0 : static_cast<int>(blockIndex() % Blocks);
+  if constexpr (Blocks == 1)
+    return 0;
+  else
+    return static_cast<int>(clusterRank());
 }
 
 namespace detail {
@@ -112,7 +115,17 @@ __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const b
   return S::result(state, total, epsilon);
 }
 
-/// Makes of the values that `collect` left the elements that the collective gives.
+/// Makes of the values the elements that the collective gives.
+template <class S, int U, int V, class T>
+__device__ __forceinline__ void applyEach(T (&values)[U][V], const typename S::Result &result) {
+#pragma unroll
+  for (int u = 0; u < U; ++u)
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      values[u][i] = S::apply(result, values[u][i]);
+}
+
+/// The same of the values that `collect` left.
 template <class S, int U, int V, class T>
 __device__ __forceinline__ void applyCollected(T (&values)[U][V], const typename S::Result &result,
                                                [[maybe_unused]] T origin) {
@@ -124,11 +137,7 @@ __device__ __forceinline__ void applyCollected(T (&values)[U][V], const typename
       for (int i = 0; i < V; ++i)
         values[u][i] *= factor;
   } else {
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-#pragma unroll
-      for (int i = 0; i < V; ++i)
-        values[u][i] = S::apply(result, values[u][i]);
+    applyEach<S>(values, result);
   }
 }
 
