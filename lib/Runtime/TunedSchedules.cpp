@@ -17,16 +17,6 @@ static constexpr const char *kFileName = "tuned-schedules";
 /// A file that is larger was not written by us.
 static constexpr size_t kLargest = 64 << 20;
 
-static std::vector<std::string_view> splitAt(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (size_t at = 0; at <= text.size();) {
-    size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 /// What stands between separators holds none of them.
 static std::string field(std::string_view text) {
   std::string result(text);
@@ -43,7 +33,7 @@ static bool parseMicroseconds(std::string_view text, double &value) {
 
 TunedSchedules TunedSchedules::parse(std::string_view text) {
   TunedSchedules result;
-  std::vector<std::string_view> lines = splitAt(text, '\n');
+  std::vector<std::string_view> lines = splitAt(text, "\n");
   if (lines.front() != kFirstLine)
     return result;
   for (size_t i = 1; i < lines.size(); ++i) {
@@ -51,7 +41,7 @@ TunedSchedules TunedSchedules::parse(std::string_view text) {
     if (tab == std::string_view::npos ||
         lines[i].substr(0, tab) != hashBytes(lines[i].substr(tab + 1)).hex())
       continue;
-    std::vector<std::string_view> fields = splitAt(lines[i].substr(tab + 1), '\t');
+    std::vector<std::string_view> fields = splitAt(lines[i].substr(tab + 1), "\t");
     TunedSchedule entry;
     if (fields.size() != 6 || !parseMicroseconds(fields[4], entry.microseconds) ||
         !parseMicroseconds(fields[5], entry.selectedMicroseconds))

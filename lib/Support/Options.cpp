@@ -35,16 +35,6 @@ static std::string fileOrName(std::string_view value) {
   return value.find('/') != std::string_view::npos ? absolutePath(value) : std::string(value);
 }
 
-static std::vector<std::string_view> splitAt(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (size_t at = 0; at <= text.size();) {
-    size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 Expected<DumpRequest> swage::parseDump(std::string_view text) {
   static const std::pair<std::string_view, unsigned> words[] = {
       {"ir", DumpIR},     {"cuda", DumpCuda}, {"ptx", DumpPtx},       {"cubin", DumpCubin},
@@ -53,7 +43,7 @@ Expected<DumpRequest> swage::parseDump(std::string_view text) {
   size_t colon = text.rfind(':');
   if (colon != text.npos && text.find('/', colon) == text.npos) {
     request.parts = 0;
-    for (std::string_view word : splitAt(text.substr(colon + 1), ',')) {
+    for (std::string_view word : splitAt(text.substr(colon + 1), ",")) {
       std::vector<std::string_view> known;
       unsigned before = request.parts;
       for (auto [name, part] : words) {
@@ -145,7 +135,7 @@ static const Row table[] = {
       "compiles these kernels from files instead of the generated text"},
      [](Options &options, std::string_view value, std::string &) {
        std::vector<KernelOverride> overrides;
-       for (std::string_view entry : splitAt(value, ',')) {
+       for (std::string_view entry : splitAt(value, ",")) {
          size_t equals = entry.find('=');
          if (equals == entry.npos || equals == 0 || equals + 1 == entry.size())
            return false;

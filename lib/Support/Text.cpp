@@ -81,6 +81,16 @@ static Error fileError(const char *verb, const std::string &path) {
   return fileError(verb, path, std::strerror(errno));
 }
 
+std::vector<std::string_view> swage::splitAt(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find_first_of(separators, at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
 Expected<std::string> swage::readFile(const std::string &path, size_t limit) {
   std::FILE *file = std::fopen(path.c_str(), "rb");
   if (!file)

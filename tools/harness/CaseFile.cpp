@@ -17,16 +17,6 @@ using namespace swage;
 // Words
 //===----------------------------------------------------------------------===//
 
-static std::vector<std::string_view> splitAt(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  for (size_t at = 0; at <= text.size();) {
-    size_t end = std::min(text.find_first_of(separators, at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 static std::optional<int64_t> parseNumber(std::string_view text, int64_t least) {
   int64_t number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -25,6 +25,9 @@ std::string printable(std::string_view text);
 /// "a, b, c".
 std::string join(const std::vector<std::string> &parts, std::string_view separator);
 
+/// What stands between the characters of `separators`; parts may be empty, and there is at least one.
+std::vector<std::string_view> splitAt(std::string_view text, std::string_view separators);
+
 /// What a file that is read whole may have; devices and pipes may go on for ever.
 constexpr size_t kFileLimit = size_t(256) << 20;
 
