@@ -27,18 +27,27 @@ protected:
     auto nvrtc = Nvrtc::get();
     if (!nvrtc)
       GTEST_SKIP() << nvrtc.error().message;
-    CompileRequest request;
-    request.name = "scale.cu";
-    request.entry = "scale";
-    request.arch = device->properties().arch;
-    request.source = "extern \"C\" __global__ void scale(const float *x, float *y, float by) {\n"
-                     "  extern __shared__ float row[];\n"
-                     "  row[threadIdx.x] = x[threadIdx.x];\n"
-                     "  y[threadIdx.x] = row[threadIdx.x] * by;\n"
-                     "}\n";
-    auto compiled = (*nvrtc)->compile(request);
+    auto compiled = compile("scale",
+                            "extern \"C\" __global__ void scale(const float *x, float *y, float by) {\n"
+                            "  extern __shared__ float row[];\n"
+                            "  row[threadIdx.x] = x[threadIdx.x];\n"
+                            "  y[threadIdx.x] = row[threadIdx.x] * by;\n"
+                            "}\n");
     ASSERT_TRUE(compiled) << compiled.error().str();
     binary = *compiled;
+  }
+
+  /// One kernel, for the device.
+  Expected<KernelBinary> compile(const std::string &entry, const std::string &source) const {
+    auto nvrtc = Nvrtc::get();
+    if (!nvrtc)
+      return nvrtc.takeError();
+    CompileRequest request;
+    request.name = entry + ".cu";
+    request.entry = entry;
+    request.arch = device->properties().arch;
+    request.source = source;
+    return (*nvrtc)->compile(request);
   }
 
   Plan plan(unsigned dynamicSharedBytes = 65536) {
@@ -110,20 +119,14 @@ TEST_F(GpuTest, AThreadWithoutAContextMayLaunchOnAStream) {
 TEST_F(GpuTest, ClustersAreLaunched) {
   if (device->properties().ccMajor < 9)
     GTEST_SKIP() << "needs sm_90";
-  auto nvrtc = Nvrtc::get();
-  ASSERT_TRUE(nvrtc);
-  CompileRequest request;
-  request.name = "cluster.cu";
-  request.entry = "cluster";
-  request.arch = device->properties().arch;
-  request.source = "extern \"C\" __global__ void cluster(unsigned *out) {\n"
-                   "  unsigned rank, size;\n"
-                   "  asm(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(rank));\n"
-                   "  asm(\"mov.u32 %0, %%cluster_nctarank;\" : \"=r\"(size));\n"
-                   "  if (threadIdx.x == 0)\n"
-                   "    out[blockIdx.x] = size * 100 + rank;\n"
-                   "}\n";
-  auto compiled = (*nvrtc)->compile(request);
+  auto compiled = compile("cluster",
+                          "extern \"C\" __global__ void cluster(unsigned *out) {\n"
+                          "  unsigned rank, size;\n"
+                          "  asm(\"mov.u32 %0, %%cluster_ctarank;\" : \"=r\"(rank));\n"
+                          "  asm(\"mov.u32 %0, %%cluster_nctarank;\" : \"=r\"(size));\n"
+                          "  if (threadIdx.x == 0)\n"
+                          "    out[blockIdx.x] = size * 100 + rank;\n"
+                          "}\n");
   ASSERT_TRUE(compiled) << compiled.error().str();
   auto kernel = Kernel::load(device->sharedDriver(), *compiled);
   ASSERT_TRUE(kernel) << kernel.error().str();
@@ -159,19 +162,13 @@ TEST_F(GpuTest, ClustersAreLaunched) {
 TEST_F(GpuTest, OverlappingLaunchesSeeWhatThoseBeforeWrote) {
   if (device->properties().ccMajor < 9)
     GTEST_SKIP() << "needs sm_90";
-  auto nvrtc = Nvrtc::get();
-  ASSERT_TRUE(nvrtc);
-  CompileRequest request;
-  request.name = "step.cu";
-  request.entry = "step";
-  request.arch = device->properties().arch;
-  request.source = "extern \"C\" __global__ void step(const unsigned *in, unsigned *out) {\n"
-                   "  asm volatile(\"griddepcontrol.wait;\" : : : \"memory\");\n"
-                   "  asm volatile(\"griddepcontrol.launch_dependents;\" : : : \"memory\");\n"
-                   "  unsigned i = blockIdx.x * 256 + threadIdx.x;\n"
-                   "  out[i] = in[(i * 7919 + 12345) % (gridDim.x * 256)] + 1;\n"
-                   "}\n";
-  auto compiled = (*nvrtc)->compile(request);
+  auto compiled = compile("step",
+                          "extern \"C\" __global__ void step(const unsigned *in, unsigned *out) {\n"
+                          "  asm volatile(\"griddepcontrol.wait;\" : : : \"memory\");\n"
+                          "  asm volatile(\"griddepcontrol.launch_dependents;\" : : : \"memory\");\n"
+                          "  unsigned i = blockIdx.x * 256 + threadIdx.x;\n"
+                          "  out[i] = in[(i * 7919 + 12345) % (gridDim.x * 256)] + 1;\n"
+                          "}\n");
   ASSERT_TRUE(compiled) << compiled.error().str();
   auto kernel = Kernel::load(device->sharedDriver(), *compiled);
   ASSERT_TRUE(kernel) << kernel.error().str();
