@@ -148,7 +148,7 @@ Number roundToIntegral(Rounding rounding, const Number &x) {
 Number castTo(ElementType type, const Number &x) {
   FloatFormat format = formatOf(type);
   Number result = {roundTo(format, x.reference), x.error, roundTo(format, x.honest)};
-  if (x.error == 0 || std::isnan(x.reference))
+  if (x.error == 0 || isUncertain(x) || std::isnan(x.reference))
     return result;
   double low = roundTo(format, x.reference - kSlack * x.error);
   double high = roundTo(format, x.reference + kSlack * x.error);

@@ -168,6 +168,9 @@ static NormResult normalizeRows(const Value &x, const Value *gamma, const Value 
       }
       if (statistics)
         results.rstd.store(r, rstd);
+      // Means of parts of a row make NaN of an infinity when they are merged; so do PyTorch's.
+      if (statistics && withMean && std::isinf(mean.reference))
+        mean.error = kUncertain;
       if (statistics && withMean)
         results.mean.store(r, mean);
     }

@@ -3,6 +3,7 @@
 #include "ReferenceGraph.h"
 #include "swage/Reference/Random.h"
 #include "gtest/gtest.h"
+#include <cfloat>
 
 using namespace swage::reference;
 using namespace swage::reference::test;
@@ -133,6 +134,25 @@ TEST(Reference, layerNorm) {
   EXPECT_EQ(references(results[1]), (Elements{2.5, 0}));
   EXPECT_NEAR(results[2].reference(0), first, 1e-15);
   EXPECT_NEAR(results[2].reference(1), second, 1e-15);
+}
+
+/// Merged means of parts of a row make NaN of an infinity; all else of the row is NaN for certain.
+TEST(Reference, theMeanOfAnInfinityIsNotJudged) {
+  Tensor x = makeTensor(ElementType::F32, {2, 3}, {1, HUGE_VAL, 2, 1, HUGE_VAL, -HUGE_VAL});
+  Graph graph(R"(func.func @f(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>) {
+    %y, %m, %r = swage.layer_norm %x axis 1 eps 0.75 : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>)
+    return %y, %m, %r : tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32> })");
+  std::vector<Value> results = graph.run({&x});
+  ASSERT_EQ(results.size(), 3u) << graph.message;
+  EXPECT_EQ(results[1].load(0).error, kUncertain);
+  EXPECT_TRUE(std::isnan(results[1].reference(1)));
+  EXPECT_EQ(results[1].load(1).error, 0);
+  EXPECT_TRUE(std::isnan(results[2].reference(0)));
+  EXPECT_EQ(results[2].load(0).error, 0);
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_TRUE(std::isnan(results[0].reference(i))) << i;
+    EXPECT_EQ(results[0].load(i).error, 0) << i;
+  }
 }
 
 TEST(Reference, rmsNormOverTwoDimensions) {
@@ -333,6 +353,20 @@ TEST(Reference, explicitCastsAreRounded) {
     return %y : tensor<1xf32>)")[0];
   EXPECT_EQ(y.reference(0), roundTo(kF16, 1.0 / 3));
   EXPECT_EQ(y.load(0).honest, roundTo(kF16, 1.0 / 3));
+}
+
+/// A sum that may be infinite in f32, although its reference is finite, may be NaN after more work.
+TEST(Reference, whatIsUncertainStaysSoWhenItIsCast) {
+  Tensor x = makeTensor(ElementType::F32, {2}, {FLT_MAX, 1});
+  Tensor z = makeTensor(ElementType::F32, {2}, {0x1p102, 1});
+  Value y = runOne(R"(func.func @f(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xbf16> {
+    %s = arith.addf %x, %y : tensor<2xf32>
+    %r = arith.truncf %s : tensor<2xf32> to tensor<2xbf16>
+    return %r : tensor<2xbf16> })",
+                   {&x, &z});
+  EXPECT_EQ(y.load(0).error, kUncertain);
+  EXPECT_EQ(y.reference(1), 2);
+  EXPECT_EQ(y.load(1).error, 0);
 }
 
 // To nearest even; beyond the largest number stands infinity, or NaN where there is none.
