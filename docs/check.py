@@ -21,6 +21,10 @@ sources = [path for pattern in ("test", "python") for path in glob.glob(f"{root}
 gtests = {".".join(found) for path in sources for found in re.findall(r"TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\)", read(path))}
 lists = [path for path in glob.glob(f"{root}/**/CMakeLists.txt", recursive=True) if "/build" not in path]
 ctests = {name for path in lists for name in re.findall(r"(?:add_test\(NAME|swage_unit_test\()\s*([\w-]+)", read(path))}
+ctests |= {"simt-" + name for path in lists for name in re.findall(r"^simt_test\((\w[\w-]*)", read(path), re.M)}
+for path in lists:
+    for names in re.findall(r"^foreach\(test IN ITEMS ([\w -]+)\)\s+add_test\(NAME gpu-", read(path), re.M):
+        ctests |= {"gpu-" + name for name in names.split()}
 
 
 def exists(name):

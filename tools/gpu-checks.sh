@@ -29,6 +29,7 @@ check() { # NAME COMMAND...: runs it, keeps the log, notes the outcome
 recorded=$build/wrappers.rec
 check wrappers "$tests" wrappers --root="$root" $([ -e "$recorded" ] && echo "--recorded=$recorded --seeds=1")
 check random "$tests" random "$seeds"
+check numerics "$tests" numerics
 check latency "$tests" latency
 check bench "$(find_tool swage-bench)" --json="$out/swage.json" --svg="$out/swage.svg"
 for model in gpt2_block llama_block; do

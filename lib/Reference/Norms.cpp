@@ -168,9 +168,6 @@ static NormResult normalizeRows(const Value &x, const Value *gamma, const Value 
       }
       if (statistics)
         results.rstd.store(r, rstd);
-      // Means of parts of a row make NaN of an infinity when they are merged; so do PyTorch's.
-      if (statistics && withMean && std::isinf(mean.reference))
-        mean.error = kUncertain;
       if (statistics && withMean)
         results.mean.store(r, mean);
     }
@@ -189,6 +186,9 @@ NormResult layerNorm(const Value &x, const Value *gamma, const Value *beta, int6
                        [&](const std::vector<Number> &row) {
                          auto [mean, rounding] = layerNormMean(row, precision);
                          Number variance = layerNormVariance(row, mean, rounding, precision);
+                         // Of a row with an infinity the mean is NaN like all else, as PyTorch's.
+                         if (std::isnan(variance.reference))
+                           mean.reference = mean.honest = NAN;
                          return std::make_pair(mean, rstdOf(variance, epsilon, precision));
                        });
 }

@@ -99,16 +99,34 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     return {shuffleXor(s.mean, mask), shuffleXor(s.m2, mask)};
   }
 
+  /// In pairs: the sum of equal elements is exact.
+  template <int V> static __device__ __forceinline__ T sumOf(const T (&values)[V]) {
+    static_assert(powerOfTwoAbove(V) == V);
+    T sums[V];
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      sums[i] = values[i];
+#pragma unroll
+    for (int half = V / 2; half > 0; half /= 2)
+#pragma unroll
+      for (int i = 0; i < half; ++i)
+        sums[i] += sums[i + half];
+    return sums[0];
+  }
+  /// A thread with any valid vector has a valid first one.
   template <int U, int V>
   static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U],
                                              T count) {
+    // Vectors are summed relative to the first one: where all elements are equal the mean is exactly
+    // that, whatever their number, and the epsilon has nothing to magnify.
+    const T first = sumOf(values[0]);
+    T beyond = T(0);
+#pragma unroll
+    for (int u = 1; u < U; ++u)
+      beyond += valid[u] ? sumOf(values[u]) - first : T(0);
+    const T share = count == T(U * V) ? T(1) / T(U) : T(V) * reciprocal(count);
     State state = identity();
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-#pragma unroll
-      for (int i = 0; i < V; ++i)
-        state.mean += valid[u] ? values[u][i] : T(0);
-    state.mean *= count == T(U * V) ? T(1) / T(U * V) : count == T(0) ? T(0) : reciprocal(count);
+    state.mean = count == T(0) ? T(0) : (first + (U == 1 ? T(0) : beyond * share)) * (T(1) / T(V));
 #pragma unroll
     for (int u = 0; u < U; ++u)
 #pragma unroll
@@ -120,9 +138,10 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
   }
 
   static __device__ __forceinline__ Result result(State s, T count, T epsilon) {
-    // Of no elements the variance is 0 / 0, and so is the mean.
+    // Of no elements the variance is 0 / 0, and so is the mean.  Infinities, which leave no variance
+    // either, have a mean that depends on the order of the merges: it is NaN too, as in PyTorch.
     const T variance = s.m2 * (T(1) / count);
-    return {count == T(0) ? variance : s.mean, rsqrt(variance + epsilon)};
+    return {variance == variance ? s.mean : variance, rsqrt(variance + epsilon)};
   }
   static __device__ __forceinline__ T apply(Result r, T x) { return (x - r.mean) * r.rstd; }
   template <class F> static __device__ __forceinline__ auto with(Result r, F f) {

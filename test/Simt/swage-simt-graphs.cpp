@@ -2,6 +2,8 @@
 //
 //   swage-simt-graphs random [COUNT [FIRST]]
 //       random graphs against the reference; --fused, --brief: less of it
+//   swage-simt-graphs numerics [--only=PART]
+//       rows that break careless arithmetic, in every row class
 //   swage-simt-graphs bench [KERNELS_DIR] [--only=PART]
 //       how fast the simulator is with one host thread and with two, plain and checked
 //
@@ -9,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "KernelProblem.h"
+#include "NumericsSuite.h"
 #include "RandomGraphSuite.h"
 
 #include "swage/Simt/Simulator.h"
@@ -327,9 +330,11 @@ int main(int argc, char **argv) {
   }
   if (!plain.empty() && plain[0] == "bench")
     return runBench(plain.size() > 1 ? plain[1] : "", only);
-  if (plain.empty() || plain[0] != "random") {
+  bool numerics = !plain.empty() && plain[0] == "numerics";
+  if (plain.empty() || (plain[0] != "random" && !numerics)) {
     std::fputs("usage: swage-simt-graphs random [COUNT [FIRST]] [--brief] [--fused] "
                "[--sim=OPTIONS] [--threads=N]\n"
+               "       swage-simt-graphs numerics [--only=PART] [--sim=OPTIONS] [--threads=N]\n"
                "       swage-simt-graphs bench [KERNELS_DIR]\n",
                stderr);
     return 1;
@@ -346,5 +351,7 @@ int main(int argc, char **argv) {
   if (!compiler)
     return fail(compiler.error());
   graphs.compiler = *compiler;
+  if (numerics)
+    return runNumerics(*device, {graphs.threads, *compiler, only}) != 0;
   return runRandomGraphs(*device, graphs) != 0;
 }

@@ -2,6 +2,7 @@
 //
 //   swage-gpu-tests random [COUNT [FIRST]] [--threads=N]
 //   swage-gpu-tests compile [COUNT [FIRST]]: the same graphs, without a GPU
+//   swage-gpu-tests numerics [--only=PART]: rows that break careless arithmetic, in every row class
 //   swage-gpu-tests latency
 //   swage-gpu-tests wrappers [--root=DIR] [--recorded=FILE] [--seeds=N] [--only=PART]
 //       the kernels of test/Wrappers against what `swage-simt-tests record` has kept, or the
@@ -12,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Modes.h"
+#include "NumericsSuite.h"
 #include "RandomGraphSuite.h"
 
 #include "swage/JIT/Nvrtc.h"
@@ -26,6 +28,7 @@ using namespace swage;
 static int usage() {
   std::fputs(
       "usage: swage-gpu-tests random [COUNT [FIRST]] [--threads=N]\n"
+      "       swage-gpu-tests numerics [--only=PART] [--threads=N]\n"
       "       swage-gpu-tests latency\n"
       "       swage-gpu-tests wrappers [--root=DIR] [--recorded=FILE] [--seeds=N] [--only=PART]\n"
       "       swage-gpu-tests compile [COUNT [FIRST]]\n",
@@ -84,6 +87,8 @@ int main(int argc, char **argv) {
   std::fflush(stdout);
   if (mode == "random")
     return test::runRandomGraphs(*device, graphs) == 0 ? 0 : 1;
+  if (mode == "numerics")
+    return test::runNumerics(*device, {threads, nullptr, wrappers.only}) == 0 ? 0 : 1;
   if (mode == "wrappers") {
     wrappers.threads = threads;
     return test::runWrappers(wrappers) == 0 ? 0 : 1;

@@ -24,7 +24,8 @@ def Swage_LayerNormOp : Swage_Op<"layer_norm", [Pure, AttrSizedOperandSegments]>
         result = (row - mean) * rstd * gamma + beta
 
     `gamma` and `beta` may be left out. The statistics `mean` and `rstd` are optional results, given together, in f32 (f64 for
-    an f64 `x`). A row that holds an infinity gives NaN, and as its mean NaN or that infinity.
+    an f64 `x`). A row that holds an infinity or NaN gives NaN, its statistics too, as in PyTorch. Equal
+    elements have that element as their mean, exactly.
 
     Constraints: (C1) 0 <= axis < rank(x). (C2) gamma has the shape of the normalised dimensions. (C3) so has beta. (C4) result has
     the shape of x. (C5) there are no statistics or two, of the shape of the dimensions before axis. (C6) the statistics are f32, or f64 for an
