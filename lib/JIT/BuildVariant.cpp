@@ -352,7 +352,7 @@ static std::string aliasProblem(const Variant &variant, unsigned result, unsigne
                                        unsigned(reads - launch.inputs.begin()));
     if (!llvm::is_contained(variant.symbolic[launch.kernel].inPlace, pair) ||
         llvm::count_if(launch.inputs, isArgument) != 1)
-      return fmt::format("kernel @{} does not read and write each element on one thread", name);
+      return fmt::format("kernel @{} may read the argument's elements after they are written", name);
   }
   return "";
 }

@@ -159,6 +159,7 @@ public:
   LayoutBuilder(const Variant &variant, std::vector<TensorType> inputs) : variant(variant) {
     layout.inputs = std::move(inputs);
     layout.results = variant.results;
+    layout.aliases = variant.aliases;
     layout.launches.reserve(variant.launches.size());
     layout.indexBits = variant.guards.indexBits;
     values.resize(variant.workspaceValues);
@@ -334,7 +335,7 @@ void LayoutBuilder::noteInPlace(const SymbolicLaunch &symbolic, size_t number) {
   for (int64_t extent : extents)
     if (__builtin_mul_overflow(elements, extent, &elements))
       return;
-  if (elements % kernel.elementsPerBlock != 0)
+  if (kernel.elementsPerBlock == 0 || elements % kernel.elementsPerBlock != 0)
     return;
   for (auto [output, input] : kernel.inPlace) {
     SymbolicLaunch::Place to = symbolic.outputs[output], from = symbolic.inputs[input];

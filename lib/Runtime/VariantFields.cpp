@@ -72,8 +72,8 @@ static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &ker
       if (view.strides.size() != kernel.extents.size() || !isAlignment(view.alignment) ||
           view.elementBytes < 1 || view.elementBytes > 8)
         return "an access does not fit its kernel";
-  if (kernel.elementsPerBlock < 1)
-    return "a block takes no elements";
+  if (kernel.elementsPerBlock < 0)
+    return "a block takes fewer than no elements";
   return nullptr;
 }
 

@@ -330,7 +330,24 @@ TEST_F(JitTest, AResultMayBeTheMemoryOfAnArgument) {
   };
   expectPart(error("swage.alias = 2", add),
              "result 0 has swage.alias = 2 : i64; needed: the number of one of the 2 arguments");
-  expectPart(error("swage.alias = 0", softmax), "cannot be the memory of argument 0: kernel @");
+  const std::string sum = "  %s = arith.addf %x, %y : " + type +
+                          "\n  %z = swage.layer_norm %s axis 1 eps 1.0e-5 : (" + type + ") -> " +
+                          type + "\n";
+  const std::string both = ") -> (" + type + " {swage.alias = 1}, " + type + ") {\n" + sum;
+  auto twoResults = [&](const std::string &rest) {
+    auto executable = compile("func.func @main(%x: " + type + ", %y: " + type + both + rest +
+                              " : " + type + ", " + type + "\n}");
+    return executable ? std::string() : executable.error().message;
+  };
+  EXPECT_EQ(error("swage.alias = 0", softmax), "") << "the row is read before it is written";
+  EXPECT_EQ(twoResults("  return %s, %z"), "") << "the sum is written by who read it";
+  expectPart(twoResults("  %u = arith.mulf %z, %y : " + type + "\n  return %s, %u"),
+             "cannot be the memory of argument 1: kernel @"); // which is read again behind the norm
+  expectPart(error("swage.alias = 0", "  %t = swage.reshape %x : " + type +
+                                          " -> tensor<256x64xf32>\n  %z = swage.permute %t [1, 0] "
+                                          ": tensor<256x64xf32> -> " +
+                                          type + "\n  return %z : " + type + "\n"),
+             "cannot be the memory of argument 0: kernel @");
   EXPECT_EQ(error("swage.alias = 1", softmax), "") << "the argument is not read";
 }
 

@@ -111,6 +111,14 @@ private:
 };
 } // namespace
 
+/// The argument that a result may lie in, if there is one.
+static std::optional<unsigned> aliasOf(const Layout &layout, size_t result) {
+  for (auto [output, input] : layout.aliases)
+    if (output == result && layout.results[output].bytes() == layout.inputs[input].bytes())
+      return input;
+  return std::nullopt;
+}
+
 Expected<std::vector<Tensor>> swage::runGuarded(const Device &device, const Plan &plan,
                                                 const Layout &layout,
                                                 const std::vector<Tensor> &inputs,
@@ -126,16 +134,24 @@ Expected<std::vector<Tensor>> swage::runGuarded(const Device &device, const Plan
     in.push_back(*pointer);
   }
   std::vector<Tensor> results;
+  std::vector<size_t> places; // of the results, among the buffers
+  size_t count = inputs.size();
   for (size_t i = 0; i < layout.results.size(); ++i) {
     auto tensor = makeTensor(layout.results[i]);
     if (!tensor)
       return tensor.takeError();
+    results.push_back(std::move(*tensor));
+    if (std::optional<unsigned> argument = options.inPlace ? aliasOf(layout, i) : std::nullopt) {
+      out.push_back(const_cast<void *>(in[*argument]));
+      places.push_back(*argument);
+      continue;
+    }
     auto pointer = buffers.add(fmt::format("result {}", i), layout.results[i].bytes(), nullptr,
                                options.misalign);
     if (!pointer)
       return pointer.takeError();
     out.push_back(*pointer);
-    results.push_back(std::move(*tensor));
+    places.push_back(count++);
   }
   auto workspace = buffers.add("workspace", plan.workspaceBytes(), nullptr, 0);
   if (!workspace)
@@ -152,7 +168,7 @@ Expected<std::vector<Tensor>> swage::runGuarded(const Device &device, const Plan
   if (Status intact = buffers.checkBands(); !intact)
     return intact.takeError();
   for (size_t i = 0; i < results.size(); ++i)
-    if (Status read = buffers.read(inputs.size() + i, results[i].data()); !read)
+    if (Status read = buffers.read(places[i], results[i].data()); !read)
       return read.takeError();
   return results;
 }
@@ -164,16 +180,18 @@ Expected<std::vector<Tensor>> swage::runTwice(const Device &device, const Plan &
   auto first = runGuarded(device, plan, layout, inputs, {kPoisonNaN, misalign, bands});
   if (!first)
     return first;
-  auto second = runGuarded(device, plan, layout, inputs, {kPoisonNumber, misalign, bands});
+  auto second =
+      runGuarded(device, plan, layout, inputs, {kPoisonNumber, misalign, bands, /*inPlace=*/true});
   if (!second)
     return second;
   for (size_t i = 0; i < first->size(); ++i) {
     int64_t at = firstDifference((*first)[i].data(), (*second)[i].data(), (*first)[i].bytes());
     if (at >= 0)
       return makeError(Stage::Run,
-                       fmt::format("result {} depends on what its memory held before: byte {} of "
+                       fmt::format("result {} depends on what its memory held before{}: byte {} of "
                                    "{} differs between two runs",
-                                   i, at, (*first)[i].bytes()));
+                                   i, layout.aliases.empty() ? "" : ", or on lying in an argument",
+                                   at, (*first)[i].bytes()));
   }
   return first;
 }

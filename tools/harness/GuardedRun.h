@@ -29,6 +29,7 @@ struct GuardedOptions {
   uint8_t poison = reference::kPoisonNaN;
   int64_t misalign = 0; ///< bytes added to the addresses of arguments and results
   bool bands = true;
+  bool inPlace = false; ///< results lie in arguments where the layout allows it
 };
 
 /// The results, or an error that names the buffer whose bands were written.
@@ -37,8 +38,8 @@ Expected<std::vector<reference::Tensor>> runGuarded(const Device &device, const 
                                                     const std::vector<reference::Tensor> &inputs,
                                                     const GuardedOptions &options = {});
 
-/// Runs with two poisons: results that differ were not all written, or read what they were to
-/// write.
+/// Runs with two poisons, the second time in place where the layout allows it: results that differ
+/// were not all written, or read what they were to write, or wrote what was still to be read.
 Expected<std::vector<reference::Tensor>> runTwice(const Device &device, const Plan &plan,
                                                   const Layout &layout,
                                                   const std::vector<reference::Tensor> &inputs,

@@ -89,7 +89,7 @@ struct SymbolicKernel {
   /// (output, input) tensors that may be the same memory, if no other tensor of the launch is.
   std::vector<std::pair<unsigned, unsigned>> inPlace;
   /// Elements that a block takes. The last block reads elements of other threads too, and drops
-  /// them, unless it is full.
+  /// them, unless it is full. 0: any block may.
   int64_t elementsPerBlock = 1;
 };
 
@@ -137,6 +137,8 @@ struct LaunchInfo {
 /// Everything about a run that depends on shapes and not on a device.
 struct Layout {
   std::vector<TensorType> inputs, results;
+  /// (result, input) pairs that the caller may pass as the same memory.
+  std::vector<std::pair<unsigned, unsigned>> aliases;
   std::vector<LaunchInfo> launches;
   uint64_t workspaceBytes = 0;
   uint64_t workspaceLowerBound = 0; ///< most bytes that are in use at once: no plan needs less

@@ -1,7 +1,7 @@
-// GPT-J: attention and feed-forward both join an f32 residual stream; the norm is for a bf16 product. Its mean and rstd are kept for
+// GPT-J: attention and feed-forward both join an f32 residual stream, in place; the norm is for a bf16 product. Its mean and rstd are kept for
 // the backward pass.
 func.func @main(%attention: tensor<16384x4096xbf16>, %ffn: tensor<16384x4096xbf16>, %bias: tensor<4096xbf16>, %residual: tensor<16384x4096xf32>, %g: tensor<4096xf32>, %b: tensor<4096xf32>)
-    -> (tensor<16384x4096xf32>, tensor<16384x4096xbf16>, tensor<16384xf32>, tensor<16384xf32>) {
+    -> (tensor<16384x4096xf32> {swage.alias = 3}, tensor<16384x4096xbf16>, tensor<16384xf32>, tensor<16384xf32>) {
   %bb = swage.broadcast %bias dims [1] : tensor<4096xbf16> -> tensor<16384x4096xbf16>
   %wa = arith.extf %attention : tensor<16384x4096xbf16> to tensor<16384x4096xf32>
   %wf = arith.extf %ffn : tensor<16384x4096xbf16> to tensor<16384x4096xf32>

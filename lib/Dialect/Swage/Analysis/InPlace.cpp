@@ -1,22 +1,27 @@
 //===- InPlace.cpp - Outputs that may take an input's memory --------------===//
 
 #include "swage/Dialect/Swage/Analysis/InPlace.h"
-#include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 
 using namespace mlir;
 using namespace swage;
 
-/// Whether a view goes through its tensor row by row, so that no two points share an element.
+/// Whether no two points of the iteration space share an element of a view, which has no gaps.
 static bool isDense(KernelOp kernel, ViewAttr view) {
   LinearAccess access = *LinearAccess::of(view.getAccess());
-  ArrayRef<AffineExpr> extents = kernel.getExtents().getResults();
-  SmallVector<AffineExpr> strides = rowMajorStrides(extents, kernel.getContext());
-  if (strides.empty() || constantSize(access.offset) != 0)
-    return false;
-  for (size_t dim = 0; dim < extents.size(); ++dim)
-    if (constantSize(extents[dim]) != 1 && access.strides[dim] != strides[dim])
+  SmallVector<std::pair<AffineExpr, AffineExpr>> left; // stride, extent
+  for (auto [stride, extent] : llvm::zip_equal(access.strides, kernel.getExtents().getResults()))
+    if (constantSize(extent) != 1)
+      left.push_back({stride, extent});
+  AffineExpr run = getAffineConstantExpr(1, kernel.getContext());
+  while (!left.empty() && run) {
+    auto next = llvm::find_if(left, [&](auto &dim) { return dim.first == run; });
+    if (next == left.end())
       return false;
-  return true;
+    run = multiplySizes(run, next->second);
+    left.erase(next);
+  }
+  return left.empty() && constantSize(access.offset) == 0;
 }
 
 /// Whether no other view of the list is of the same tensor.
@@ -25,18 +30,76 @@ static bool isAlone(ArrayAttr views, ViewAttr view) {
                         [&](ViewAttr other) { return other.getTensor() == view.getTensor(); }) == 1;
 }
 
+/// The phases that run once per element, in order.
+static int64_t orderOf(Phase phase) {
+  switch (phase) {
+  case Phase::Body:
+  case Phase::Prologue:
+    return 0;
+  case Phase::Between:
+    return 1;
+  case Phase::Epilogue:
+    return 2;
+  default:
+    return -1;
+  }
+}
+
+/// Whether a template that keeps no row on chip evaluates the prologue anew for each later phase.
+static bool readsAgain(KernelOp kernel) {
+  auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
+  return row && (row.getKind() == RowClass::Looped || row.getKind() == RowClass::Column);
+}
+
+/// Whether the thread that writes an element of the output has read that of the input by then, for
+/// the last time and for sure: a load that nothing written depends on may be moved behind the
+/// write by the compiler.
+static bool isReadBeforeWritten(KernelOp kernel, int64_t input, int64_t output) {
+  SmallVector<PhaseOp> phases(kernel.getBody().getOps<PhaseOp>());
+  auto writes = llvm::find_if(
+      phases, [&](PhaseOp phase) { return llvm::is_contained(phase.getStores(), output); });
+  if (writes == phases.end() || orderOf(writes->getKind()) < 0)
+    return false;
+  PhaseOp writer = *writes;
+  Block &body = writer.getBody().front();
+  auto indexIn = [](ArrayRef<int64_t> list, int64_t number) {
+    return unsigned(llvm::find(list, number) - list.begin());
+  };
+  ArrayRef<int64_t> stores = writer.getStores(), loads = writer.getLoads();
+  OperandRange yielded = body.getTerminator()->getOperands();
+  Value written = yielded[yielded.size() - stores.size() + indexIn(stores, output)];
+  bool again = readsAgain(kernel);
+  if (again && writer.getKind() != Phase::Epilogue)
+    return false;
+  for (PhaseOp reader : phases) {
+    if (!llvm::is_contained(reader.getLoads(), input))
+      continue;
+    int64_t order = orderOf(reader.getKind());
+    if (order < 0 || order > orderOf(writer.getKind()))
+      return false;
+    if (reader == writer) {
+      unsigned first = body.getNumArguments() - loads.size();
+      if (!dependsOn(written, body.getArgument(first + indexIn(loads, input))))
+        return false;
+    } else if (again && !dependsOn(written, body.getArgument(0))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) {
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  if (!isa_and_nonnull<PointwiseScheduleAttr>(kernel.getScheduleAttr()) ||
-      !kernel.getReduced().empty())
+  if (!isa_and_nonnull<PointwiseScheduleAttr, RowScheduleAttr>(kernel.getScheduleAttr()))
     return pairs;
-  for (ViewAttr output : kernel.getOutputs().getAsRange<ViewAttr>()) {
+  for (auto [o, output] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
     if (!isDense(kernel, output) || !isAlone(kernel.getOutputs(), output))
       continue;
-    for (ViewAttr input : kernel.getInputs().getAsRange<ViewAttr>())
+    for (auto [i, input] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
       if (input.getSource() == Source::Memory && isAlone(kernel.getInputs(), input) &&
           input.getAccess() == output.getAccess() && input.getShape() == output.getShape() &&
-          elementBytes(input.getElement()) == elementBytes(output.getElement()))
+          elementBytes(input.getElement()) == elementBytes(output.getElement()) &&
+          isReadBeforeWritten(kernel, i, o))
         pairs.push_back({unsigned(output.getTensor()), unsigned(input.getTensor())});
   }
   return pairs;
@@ -44,5 +107,5 @@ SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) 
 
 int64_t swage::elementsPerBlock(KernelOp kernel) {
   auto schedule = dyn_cast_or_null<PointwiseScheduleAttr>(kernel.getScheduleAttr());
-  return schedule ? schedule.getThreads() * schedule.getVector() * schedule.getUnroll() : 1;
+  return schedule ? schedule.getThreads() * schedule.getVector() * schedule.getUnroll() : 0;
 }

@@ -8,14 +8,15 @@
 
 namespace swage {
 
-/// (output, input) tensors of a scheduled kernel that may be the same memory, if no other tensor of
-/// the launch is: every element of the input is read by one thread alone, at the point where that
-/// thread writes the same bytes of the output.  Of a pointwise kernel only: the others read an
-/// element on several threads or twice.
+/// (output, input) tensors of a prepared kernel that may be the same memory, if no other tensor of
+/// the launch is: the thread that writes an element of the output is the only one that uses the
+/// input's, and has read it for the last time.  Of pointwise and row kernels: the others read an
+/// element on several threads.
 llvm::SmallVector<std::pair<unsigned, unsigned>> inPlacePairs(KernelOp kernel);
 
-/// Elements that one block of a pointwise kernel takes. Past the end of the iteration space threads
-/// read its last elements once more and do nothing with them.
+/// Elements that one block of a pointwise kernel takes; 0 for the other kernels. Threads beyond the
+/// end of the iteration space, or of a row, read elements that others write, and do nothing with
+/// them.
 int64_t elementsPerBlock(KernelOp kernel);
 
 } // namespace swage
