@@ -18,10 +18,10 @@ using namespace swage;
 using namespace swage::test;
 
 namespace {
-enum class Type { F16, BF16, F32, F64, I32, I64, I1 };
+enum class Type { F16, BF16, F32, F64, I32, I64, I1, E4M3 };
 
 size_t bytesOf(Type type) {
-  return type == Type::I1                         ? 1
+  return type == Type::I1 || type == Type::E4M3   ? 1
          : type <= Type::BF16                     ? 2
          : type == Type::F32 || type == Type::I32 ? 4
                                                   : 8;
@@ -30,6 +30,7 @@ size_t bytesOf(Type type) {
 double unitOf(Type type) {
   return type == Type::F16    ? 0x1p-11
          : type == Type::BF16 ? 0x1p-8
+         : type == Type::E4M3 ? 0x1p-4
          : type == Type::F64  ? 0x1p-53
                               : 0x1p-24;
 }
@@ -59,6 +60,8 @@ double valueAt(Type type, const std::string &bytes, size_t i) {
     return double(get<int64_t>(bytes, i));
   case Type::I1:
     return get<uint8_t>(bytes, i);
+  case Type::E4M3:
+    return fromE4m3(get<uint8_t>(bytes, i));
   }
   return 0;
 }
@@ -87,6 +90,9 @@ std::string randomBytes(Type type, size_t count, Random &random) {
       break;
     case Type::I1:
       put(bytes, i, uint8_t(random.below(4) == 0));
+      break;
+    case Type::E4M3:
+      put(bytes, i, toE4m3(random.normal()));
       break;
     }
   return bytes;
@@ -191,6 +197,48 @@ constexpr double kSlack = 0x1p-18; // of sums in f32
 Wanted normalized(double x, double mean, double scale, double gamma, double beta, double slack) {
   double y = (x - mean) * scale;
   return {y * gamma + beta, slack * ((std::abs(y) + 1) * std::abs(gamma) + std::abs(beta))};
+}
+
+/// norm(x) * gamma over rows of `length`, in 8-bit floats of one scale for each `group` elements.
+/// `centred`: LayerNorm, not RMSNorm.
+void quantised(Builder &b, Type type, Type gammaType, size_t length, size_t group, bool centred,
+               double epsilon) {
+  constexpr size_t rows = 5;
+  unsigned x = b.input(type, rows * length), gamma = b.input(gammaType, length);
+  unsigned y = b.output(Type::E4M3, rows * length),
+           scale = b.output(Type::F32, rows * length / group);
+  b.pass({x, gamma, y, scale});
+  b.sizes(int32_t(rows));
+  b.launch(rows, 128);
+  auto row = [=](const Tensors &t, size_t at) {
+    std::vector<double> values(length);
+    auto [mean, variance] =
+        meanAndVariance(length, [&](size_t j) { return t(x, at * length + j); });
+    double square = centred ? variance : variance + mean * mean;
+    for (size_t j = 0; j < length; ++j)
+      values[j] = (t(x, at * length + j) - (centred ? mean : 0)) / std::sqrt(square + epsilon) *
+                  t(gamma, j);
+    return values;
+  };
+  auto scaleOf = [=](const std::vector<double> &values, size_t at) {
+    double largest = 0;
+    for (size_t j = at * group; j < (at + 1) * group; ++j)
+      largest = std::max(largest, std::abs(values[j]));
+    return largest / 448;
+  };
+  b.expect(y, [=, cached = SIZE_MAX, values = std::vector<double>()](const Tensors &t,
+                                                                    size_t i) mutable {
+    if (cached != i / length)
+      values = row(t, cached = i / length);
+    double value = values[i % length] / scaleOf(values, i % length / group);
+    // Below 2^-6 the format is as coarse as there.
+    return Wanted{value, 0x1p-10 + kSlack * (std::abs(value) + 1)};
+  });
+  b.expect(scale, [=](const Tensors &t, size_t i) {
+    size_t each = length / group;
+    double value = scaleOf(row(t, i / each), i % each);
+    return Wanted{value, kSlack * value};
+  });
 }
 
 /// Statistics of the last row asked for: elements come in order.
@@ -414,6 +462,10 @@ static const std::map<std::string, Make> &makers() {
                              t(beta, i % length), kSlack);
          });
        }},
+      {"row_quantise_groups",
+       [](Builder &b) { quantised(b, Type::F16, Type::F32, 1920, 128, false, 1e-6); }},
+      {"row_quantise_rows",
+       [](Builder &b) { quantised(b, Type::BF16, Type::BF16, 2000, 2000, true, 1e-5); }},
       {"row_rms_norm_looped",
        [](Builder &b) {
          constexpr size_t rows = 3, length = 8 * 1500;

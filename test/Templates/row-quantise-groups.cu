@@ -1,0 +1,70 @@
+// Hand-written Spec: RMS norm, then one scale for each 128 elements, which 16 lanes share.  15
+// groups do not fill the 16 of a block: the masked form.
+//   n = rms_norm(x) * gamma;  scale = max |n| / 448 a group;  y = n / scale      ?x1920, f16 in
+#include "swage/row.cuh"
+#include "swage/float8.cuh"
+namespace {
+struct Spec {
+  using Index = int;
+  using Compute = float;
+  static constexpr auto kCollective = swage::Collective::RmsNorm;
+  static constexpr auto kClass = swage::RowClass::Block;
+  static constexpr auto kSecond = swage::Collective::AbsMax;
+  static constexpr int kGroup = 128;
+  static constexpr double kEpsilon = 1.0e-6;
+  static constexpr int kThreads = 128;
+  static constexpr int kThreadsPerRow = 128;
+  static constexpr int kVector = 8;
+  static constexpr int kVectorsPerThread = 2;
+  struct Sizes {
+    Index s0;
+  };
+  static __device__ auto kept(const Sizes &sizes) { return swage::extents(sizes.s0); }
+  static __device__ auto reduced(const Sizes &sizes) {
+    return swage::extents(swage::Fixed<15>{}, swage::Fixed<16>{});
+  }
+  using Coord = swage::Coord<Index, 3>;
+
+  struct X : swage::Input<swage::f16, swage::Access::Vector> { // %x : tensor<?x1920xf16>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 1920 + d[1] * 128 + d[2];
+    }
+  };
+  struct Gamma : swage::Input<float, swage::Access::Vector,
+                              swage::Traffic::Reused> { // %gamma : tensor<1920xf32>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1] * 128 + d[2]; }
+  };
+  struct Y : swage::Output<swage::f8e4m3, swage::Access::Vector> { // tensor<?x1920xf8E4M3FN>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 1920 + d[1] * 128 + d[2];
+    }
+  };
+  struct Scale : swage::Output<float, swage::Access::Gather> { // tensor<?x15xf32>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0] * 15 + d[1]; }
+  };
+
+  using PrologueLoads = swage::List<X>;
+  using PrologueStores = swage::List<>;
+  static __device__ float prologue(float x) { return x; }
+  using BetweenLoads = swage::List<Gamma>;
+  using BetweenStores = swage::List<>;
+  static __device__ float between(float normalized, float gamma) { return normalized * gamma; }
+  using EpilogueLoads = swage::List<>;
+  using EpilogueStores = swage::List<Y>;
+  static constexpr bool kEpilogueStatistics = true;
+  static __device__ void epilogue(float n, float rstd, float largest, float &y) {
+    y = n * (448.0f / largest);
+  }
+  using FinishLoads = swage::List<>;
+  using FinishStores = swage::List<>;
+  using GroupFinishLoads = swage::List<>;
+  using GroupFinishStores = swage::List<Scale>;
+  static __device__ void groupFinish(float largest, float &scale) { scale = largest / 448.0f; }
+};
+} // namespace
+extern "C" __global__ void __launch_bounds__(Spec::kThreads)
+    row_quantise_groups(const swage::f16 *x, const float *gamma, swage::f8e4m3 *y, float *scale,
+                        Spec::Sizes sizes) {
+  swage::row<Spec>(swage::Bind<Spec::X, Spec::Gamma, Spec::Y, Spec::Scale>{x, gamma, y, scale},
+                   sizes);
+}

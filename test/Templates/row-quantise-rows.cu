@@ -1,0 +1,67 @@
+// Hand-written Spec: layer norm, then one scale a row for 8-bit floats.  The second collective is
+// the largest absolute value of what the first one and gamma make of the row.
+//   n = layer_norm(x) * gamma;  scale = max |n| / 448;  y = n / scale      ?x2000, bf16 in
+#include "swage/row.cuh"
+#include "swage/float8.cuh"
+namespace {
+struct Spec {
+  using Index = int;
+  using Compute = float;
+  static constexpr auto kCollective = swage::Collective::LayerNorm;
+  static constexpr auto kClass = swage::RowClass::Block;
+  static constexpr auto kSecond = swage::Collective::AbsMax;
+  static constexpr double kEpsilon = 1.0e-5;
+  static constexpr int kThreads = 128;
+  static constexpr int kThreadsPerRow = 128;
+  static constexpr int kVector = 8;
+  static constexpr int kVectorsPerThread = 2;
+  struct Sizes {
+    Index s0;
+  };
+  static __device__ auto kept(const Sizes &sizes) { return swage::extents(sizes.s0); }
+  static __device__ auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<250>{}); }
+  using Coord = swage::Coord<Index, 2>;
+
+  struct X : swage::Input<swage::bf16, swage::Access::Vector> { // %x : tensor<?x2000xbf16>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 2000 + d[1];
+    }
+  };
+  struct Gamma : swage::Input<swage::bf16, swage::Access::Vector,
+                              swage::Traffic::Reused> { // %gamma : tensor<2000xbf16>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1]; }
+  };
+  struct Y : swage::Output<swage::f8e4m3, swage::Access::Vector> { // tensor<?x2000xf8E4M3FN>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+      return d[0] * 2000 + d[1];
+    }
+  };
+  struct Scale : swage::Output<float, swage::Access::Vector> { // tensor<?xf32>
+    static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[0]; }
+  };
+
+  using PrologueLoads = swage::List<X>;
+  using PrologueStores = swage::List<>;
+  static __device__ float prologue(float x) { return x; }
+  using BetweenLoads = swage::List<Gamma>;
+  using BetweenStores = swage::List<>;
+  static __device__ float between(float normalized, float gamma) { return normalized * gamma; }
+  using EpilogueLoads = swage::List<>;
+  using EpilogueStores = swage::List<Y>;
+  static constexpr bool kEpilogueStatistics = true;
+  static __device__ void epilogue(float n, float mean, float rstd, float largest, float &y) {
+    y = n * (448.0f / largest);
+  }
+  using FinishLoads = swage::List<>;
+  using FinishStores = swage::List<Scale>;
+  static __device__ void finish(float mean, float rstd, float largest, float &scale) {
+    scale = largest / 448.0f;
+  }
+};
+} // namespace
+extern "C" __global__ void __launch_bounds__(Spec::kThreads)
+    row_quantise_rows(const swage::bf16 *x, const swage::bf16 *gamma, swage::f8e4m3 *y,
+                      float *scale, Spec::Sizes sizes) {
+  swage::row<Spec>(swage::Bind<Spec::X, Spec::Gamma, Spec::Y, Spec::Scale>{x, gamma, y, scale},
+                   sizes);
+}
