@@ -32,7 +32,9 @@ static const llvm::StringSet<> &reservedWords() {
       // the generated file
       "swage", "Spec", "Input", "Output", "Element", "Value", "Pointer", "kAccess", "kTraffic",
       "Index", "Compute", "Coord", "Sizes", "Loads", "Stores", "PrologueLoads", "PrologueStores",
-      "EpilogueLoads", "EpilogueStores", "FinishLoads", "FinishStores", "Pointers", "body",
+      "EpilogueLoads", "EpilogueStores", "FinishLoads", "FinishStores", "BetweenLoads",
+      "BetweenStores", "GroupFinishLoads", "GroupFinishStores", "BoundsLoads", "Pointers", "body",
+      "between", "groupFinish", "bounds",
       "prologue", "epilogue", "finish", "extents", "vectors", "tail", "tiles", "kept", "reduced",
       "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail", "kTransposedDim",
       "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "kCollective", "kClass", "kEpsilon",

@@ -357,6 +357,26 @@ static int64_t runVector(KernelOp kernel, PermuteScheduleAttr schedule) {
   return schedule.getMovement() / elementBytes(kernel.getOutput(0).getElement());
 }
 
+/// Whether nothing sees the elements of a softmax but rounded to 16 bits or fewer.
+static bool isRounded(KernelOp kernel) {
+  PhaseOp prologue = kernel.getPhase(Phase::Prologue), epilogue = kernel.getPhase(Phase::Epilogue);
+  auto collective = *prologue.getCollective();
+  if ((collective != Collective::Softmax && collective != Collective::LogSoftmax) || !epilogue ||
+      kernel.getPhase(Phase::Between))
+    return false;
+  auto isNarrow = [](Type type) {
+    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() <= 16;
+  };
+  BlockArgument element = epilogue.getBody().front().getArgument(0);
+  return element.getType().isF32() && llvm::all_of(element.getUses(), [&](OpOperand &use) {
+    if (isa<YieldOp>(use.getOwner())) {
+      int64_t output = epilogue.getStores()[use.getOperandNumber()];
+      return isNarrow(kernel.getOutput(unsigned(output)).getElement());
+    }
+    return isa<arith::TruncFOp>(use.getOwner()) && isNarrow(use.getOwner()->getResult(0).getType());
+  });
+}
+
 void SpecEmitter::emitConstants() {
   Attribute schedule = *kernel.getSchedule();
   int64_t threads = kernel.getGeometry()->getThreads();
@@ -401,6 +421,8 @@ void SpecEmitter::emitConstants() {
       out.line("static constexpr bool kStaged = true;");
     if (kernel.getPhase(Phase::Prologue).getZeroRows())
       out.line("static constexpr bool kZeroRows = true;");
+    if (isRounded(kernel))
+      out.line("static constexpr bool kRounded = true;");
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     constant("kRowGroups", reduce.getRowGroups());

@@ -1,7 +1,7 @@
 // What a row or column is reduced to, and how two partial results become one.
 //
-// Stats<C, T> (Softmax: and whether empty rows give zeros) describes collective C: State is a partial result over some elements; `of` computes
-// it from values in registers, `merge` joins two of them, `result` finishes, `apply` maps an
+// Stats<C, T> (softmax has two more parameters, see softmax.cuh) describes collective C: State is a
+// partial result over some elements; `of` computes it from values in registers, `merge` joins two of them, `result` finishes, `apply` maps an
 // element, `with` hands the row results to a function.  Where the number of elements behind a State
 // matters (LayerNorm) it travels beside it.
 //
@@ -18,7 +18,7 @@ namespace swage {
 enum class Collective { LayerNorm, RmsNorm, Softmax, LogSoftmax, Sum, Mean, Max, Min, AbsMax };
 
 /// The plain reductions: one number, an associative operation.
-template <Collective C, class T, bool ZeroRows = false> struct Stats {
+template <Collective C, class T, bool ZeroRows = false, bool Rounded = false> struct Stats {
   static constexpr bool kCounted = false;
   static constexpr bool kLargest = C == Collective::Max || C == Collective::AbsMax;
   struct State {

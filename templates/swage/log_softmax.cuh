@@ -7,9 +7,9 @@
 
 namespace swage {
 
-template <class T, bool ZeroRows>
-struct Stats<Collective::LogSoftmax, T, ZeroRows> : detail::SoftmaxState<T> {
-  using typename detail::SoftmaxState<T>::State;
+template <class T, bool ZeroRows, bool Rounded>
+struct Stats<Collective::LogSoftmax, T, ZeroRows, Rounded> : detail::SoftmaxState<T, Rounded> {
+  using typename detail::SoftmaxState<T, Rounded>::State;
   struct Result {
     T max, sum, from, log;
   };
@@ -22,7 +22,7 @@ struct Stats<Collective::LogSoftmax, T, ZeroRows> : detail::SoftmaxState<T> {
     for (int u = 0; u < U; ++u)
 #pragma unroll
       for (int i = 0; i < V; ++i)
-        state.sum += valid[u] ? exp(values[u][i] - from) : T(0);
+        state.sum += valid[u] ? Stats::power(values[u][i] - from) : T(0);
     return state;
   }
 

@@ -35,10 +35,13 @@ concept CollectiveSpec = requires(const typename Spec::Sizes &sizes) {
   Spec::reduced(sizes);
 };
 
-/// The collective of a Spec; with kZeroRows a row that is -inf throughout gives 0, not NaN.
+/// The collective of a Spec; with kZeroRows a row that is -inf throughout gives 0, not NaN; with
+/// kRounded nothing sees softmax's elements but in 16 bits or fewer.
 template <class Spec> constexpr bool kHasZeroRows = requires { Spec::kZeroRows; };
+template <class Spec> constexpr bool kIsRounded = requires { Spec::kRounded; };
 template <class Spec>
-using FirstStats = Stats<Spec::kCollective, typename Spec::Compute, kHasZeroRows<Spec>>;
+using FirstStats =
+    Stats<Spec::kCollective, typename Spec::Compute, kHasZeroRows<Spec>, kIsRounded<Spec>>;
 
 /// One vector through the prologue: fills `values`, and stores the prologue's outputs where `store`
 /// says so.

@@ -48,7 +48,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     RowChunk<Spec> chunk;
     place(chunk, step);
     chunk.load(pointers, sizes, true);
-    state = First::merge(state, count, First::of(chunk.values, chunk.valid, chunk.count),
+    state = First::merge(state, count, First::of(chunk.values, chunk.counted(), chunk.count),
                          chunk.count);
     count += chunk.count;
   }

@@ -126,6 +126,14 @@ template <class Spec> struct RowChunk {
       count += valid[u] ? Compute(V) : Compute(0);
     }
   }
+  /// Which vectors the first collective is over: where a mask bounds the row (softmax), those that
+  /// are read.
+  __device__ __forceinline__ auto counted() const -> const bool (&)[U] {
+    if constexpr (kIsBounded<Spec>)
+      return isRead;
+    else
+      return valid;
+  }
   /// Reads the inputs, all of them before the first is used, and makes the values.  What is not
   /// read is -inf.
   template <class Pointers>

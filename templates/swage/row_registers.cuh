@@ -76,7 +76,7 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
 
   const auto total = static_cast<Compute>(vectors) * Compute(V);
   Compute origin = 0;
-  const auto first = collect<First, Team, kExact, true>(chunk.values, chunk.valid, chunk.count,
+  const auto first = collect<First, Team, kExact, true>(chunk.values, chunk.counted(), chunk.count,
                                                         total, Compute(Spec::kEpsilon), origin,
                                                         exchange);
   applyCollected<First>(chunk.values, first, origin);

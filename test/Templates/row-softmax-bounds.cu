@@ -14,6 +14,7 @@ struct Spec {
   static constexpr int kVector = 8;
   static constexpr int kVectorsPerThread = 4;
   static constexpr bool kZeroRows = true;
+  static constexpr bool kRounded = true;
   struct Sizes {};
   static __device__ auto kept(const Sizes &sizes) { return swage::extents(swage::Fixed<64>{}); }
   static __device__ auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<128>{}); }

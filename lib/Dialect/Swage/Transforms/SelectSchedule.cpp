@@ -9,6 +9,7 @@
 #include "swage/Dialect/Swage/Transforms/SelectSchedule.h"
 #include "mlir/IR/OperationSupport.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Analysis/RowBounds.h"
 #include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
@@ -287,12 +288,22 @@ std::optional<SelectedSchedule> Selector::stagedRows(const Rows &rows) const {
   return std::nullopt;
 }
 
+/// Whether a mask leaves of each row one part, which is all that is read.
+static bool isBounded(KernelOp kernel) {
+  Block scratch;
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  return bool(rowBounds(kernel, builder));
+}
+
 /// A warp takes rows of up to four vectors a lane, neighbouring lanes 64 bytes or more; with few
 /// rows as many lanes as there are vectors.
 std::optional<SelectedSchedule> Selector::groupedRows(const Rows &rows, bool few) const {
   int64_t perThread = rows.vector < 4 ? rows.capacity : std::min<int64_t>(rows.capacity, 4);
-  // Two warps take what would fill one, with half the registers each.
-  bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128;
+  // Two warps take what would fill one, with half the registers each; unless a mask leaves each warp
+  // another part of the work, which they would wait for.
+  bool fillsWarp =
+      rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !isBounded(kernel);
   if (rows.vectors > 32 * perThread || (few && rows.vectors > 64) || fillsWarp)
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
