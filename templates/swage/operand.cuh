@@ -40,6 +40,11 @@ template <class T, Access Kind = Access::Vector> struct Output {
 
 template <class Operand> constexpr bool kIsInput = requires { Operand::kTraffic; };
 
+template <class Operand>
+constexpr bool kIsReused = Operand::kSource == Source::Memory && requires {
+  requires Operand::kTraffic == Traffic::Reused || Operand::kTraffic == Traffic::CoherentReused;
+};
+
 template <class... Operands> struct List {
   static constexpr bool kEmpty = sizeof...(Operands) == 0;
 };
@@ -99,6 +104,18 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
     (Fragment<Operands, V>::template load<Dim>(
          static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
      ...);
+  }
+  /// Those that other rows read too (kIsReused), or those that they do not.
+  template <bool Reused, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadWhere(const Pointers &pointers, const Coord &coord,
+                                            const Sizes &sizes) {
+    (
+        [&] {
+          if constexpr (kIsReused<Operands> == Reused)
+            Fragment<Operands, V>::template load<Dim>(
+                static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes);
+        }(),
+        ...);
   }
 };
 

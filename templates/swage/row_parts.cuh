@@ -173,15 +173,28 @@ template <class Spec> struct RowChunk {
                          pointers, coord[u], sizes);
     }
   }
-  /// `second(u)`: the result of the second collective for vector u.
-  template <class Second, class Pointers>
+  /// What the epilogue reads.  Its inputs that all rows share (gamma, beta) may be read ahead of the
+  /// collectives: they are in cache, and need not be waited for later.
+  using Late = Inputs<typename Spec::EpilogueLoads, V, kLast>[U];
+  template <class Pointers>
+  __device__ __forceinline__ void readShared(Late &late, const Pointers &pointers,
+                                             const typename Spec::Sizes &sizes) const {
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+      late[u].template loadWhere<true>(pointers, coord[u], sizes);
+  }
+  /// `second(u)`: the result of the second collective for vector u; ReadAhead: after readShared.
+  template <bool ReadAhead, class Second, class Pointers>
   __device__ __forceinline__ void epilogue(const typename FirstStats<Spec>::Result &first,
-                                           const Second &second, const Pointers &pointers,
+                                           const Second &second, Late &late,
+                                           const Pointers &pointers,
                                            const typename Spec::Sizes &sizes, bool exists) const {
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      Inputs<typename Spec::EpilogueLoads, V, kLast> in;
-      in.load(pointers, coord[u], sizes);
+      auto &in = late[u];
+      if constexpr (!ReadAhead)
+        in.template loadWhere<true>(pointers, coord[u], sizes);
+      in.template loadWhere<false>(pointers, coord[u], sizes);
       const bool stores = exists && valid[u];
       if constexpr (!kEpilogueTakesStatistics<Spec>)
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u], Statistics<>{}, stores,

@@ -74,6 +74,12 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
                               thread);
   chunk.load(pointers, sizes, exists);
 
+  // Where a block waits for itself at a barrier, and has registers to spare.
+  constexpr bool kReadAhead = !kGroup && kBlocks == 1 && kExact;
+  typename RowChunk<Spec>::Late late;
+  if constexpr (kReadAhead)
+    chunk.readShared(late, pointers, sizes);
+
   const auto total = static_cast<Compute>(vectors) * Compute(V);
   Compute origin = 0;
   const auto first = collect<First, Team, kExact, true>(chunk.values, chunk.counted(), chunk.count,
@@ -97,8 +103,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
     if (thread == 0 && exists && firstVector == 0)
       finishRow<Spec>(first, second[0], pointers, row, sizes);
   if constexpr (!Spec::EpilogueStores::kEmpty)
-    chunk.epilogue(
-        first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, pointers, sizes,
+    chunk.template epilogue<kReadAhead>(
+        first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, late, pointers, sizes,
         exists);
   if constexpr (kStaged) {
     barrier();
