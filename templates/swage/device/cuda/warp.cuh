@@ -23,8 +23,11 @@ __device__ __forceinline__ T byWords(T value, Exchange exchange) {
   } else if constexpr (sizeof(T) == 2) {
     const unsigned word = exchange(__builtin_bit_cast(unsigned short, value));
     return __builtin_bit_cast(T, static_cast<unsigned short>(word));
+  } else if constexpr (sizeof(T) == 4) {
+    // The common case by itself: the loop below would cost its unrolling at every call.
+    return __builtin_bit_cast(T, exchange(__builtin_bit_cast(unsigned, value)));
   } else {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16);
+    static_assert(sizeof(T) == 8 || sizeof(T) == 16);
     struct Words {
       unsigned at[sizeof(T) / 4];
     };
