@@ -377,6 +377,12 @@ static bool isRounded(KernelOp kernel) {
   });
 }
 
+/// The type that a phase's collective works in; null where the phase yields nothing for it.
+static Type collectedType(PhaseOp phase) {
+  Operation &yield = phase.getBody().front().back();
+  return yield.getNumOperands() ? yield.getOperand(0).getType() : Type();
+}
+
 void SpecEmitter::emitConstants() {
   Attribute schedule = *kernel.getSchedule();
   int64_t threads = kernel.getGeometry()->getThreads();
@@ -385,8 +391,11 @@ void SpecEmitter::emitConstants() {
              ";");
     if (auto row = dyn_cast<RowScheduleAttr>(schedule))
       out.line("static constexpr auto kClass = " + qualifiedName(row.getKind()) + ";");
-    if (auto between = kernel.getPhase(Phase::Between))
+    if (auto between = kernel.getPhase(Phase::Between)) {
       out.line("static constexpr auto kSecond = " + qualifiedName(*between.getCollective()) + ";");
+      if (Type type = collectedType(between); type && type != collectedType(prologue))
+        out.line("using SecondCompute = " + valueName(type) + ";");
+    }
     if (kernel.getPhase(Phase::GroupFinish))
       constant("kGroup", *constantSize(kernel.getExtents().getResults().back()));
     double epsilon = prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0;
@@ -533,8 +542,11 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     out.line("static constexpr bool k" + prefix + "Statistics = true;");
   static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
                                               "between", "groupFinish", "bounds"};
-  out.list(fmt::format("static __device__ {} {}(", returns ? "Compute" : "void",
-                       functions[static_cast<unsigned>(kind)]),
+  const char *type = "void";
+  if (returns)
+    type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue)) ? "Compute"
+                                                                                   : "SecondCompute";
+  out.list(fmt::format("static __device__ {} {}(", type, functions[static_cast<unsigned>(kind)]),
            parameters, ") {");
   out.indent();
   for (const Statement &statement : scalar.getStatements())
@@ -668,10 +680,9 @@ LogicalResult SpecEmitter::emit() {
   out.indent();
   out.line("using Index = " + index + ";");
   if (PhaseOp prologue = kernel.getPhase(Phase::Prologue)) {
-    Block &body = prologue.getBody().front();
-    if (body.back().getNumOperands() == 0)
+    if (!collectedType(prologue))
       return prologue.emitOpError() << "yields nothing for the collective";
-    out.line("using Compute = " + valueName(body.back().getOperand(0).getType()) + ";");
+    out.line("using Compute = " + valueName(collectedType(prologue)) + ";");
   }
   emitConstants();
   emitSizes();

@@ -35,7 +35,7 @@ template <Collective C, class T, bool ZeroRows = false, bool Rounded = false> st
     else if constexpr (C == Collective::Min)
       return minimum(a, b);
     else
-      return a + b;
+      return sumOf(a, b);
   }
   static __device__ __forceinline__ State merge(State a, T, State b, T) {
     return {combine(a.value, b.value)};

@@ -37,6 +37,14 @@ template <class T> __device__ __forceinline__ T highest() {
     return T(~(1ull << (8 * sizeof(T) - 1)));
 }
 
+/// Integers wrap.
+template <class T> __device__ __forceinline__ T sumOf(T a, T b) {
+  if constexpr (kIsFloating<T>)
+    return a + b;
+  else
+    return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b));
+}
+
 /// NaN if either is NaN, as torch.maximum; +0 is above -0.
 template <class T> __device__ __forceinline__ T maximum(T a, T b) {
   if constexpr (kIsFloating<T>)

@@ -92,16 +92,19 @@ template <class S, int V> struct ColumnStatistics {
   __device__ __forceinline__ Statistics<S> at(int i) const { return {results[i]}; }
 };
 
-/// One vector between two collectives: `values` become what the second one works on.
-template <class Spec, class... L, class... S, int V, int Dim, class Statistics, class Pointers>
+/// One vector between two collectives: `seconds`, which may be `values`, become what the second one
+/// works on.
+template <class Spec, class... L, class... S, int V, int Dim, class Second, class Statistics,
+          class Pointers>
 __device__ __forceinline__ void
-runBetween(List<S...>, const Inputs<List<L...>, V, Dim> &in, typename Spec::Compute (&values)[V],
+runBetween(List<S...>, const Inputs<List<L...>, V, Dim> &in,
+           const typename Spec::Compute (&values)[V], Second (&seconds)[V],
            const Statistics &statistics, bool store, const Pointers &pointers,
            const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    values[i] = statistics.at(i).with([&](auto... row) {
+    seconds[i] = statistics.at(i).with([&](auto... row) {
       return Spec::between(values[i], row..., static_cast<const Fragment<L, V> &>(in).value(i)...,
                            static_cast<Result<S, V> &>(out).values[i]...);
     });

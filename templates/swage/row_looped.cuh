@@ -94,8 +94,9 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
         typename Second::Result groups[U];
         chunk.between(first, pointers, sizes, true);
         chunk.collectGroups(groups, pointers, sizes, true);
-        chunk.template epilogue<false>(first, [&](int u) { return groups[u]; }, late, pointers,
-                                       sizes, true);
+        if constexpr (!Spec::EpilogueStores::kEmpty)
+          chunk.template epilogue<false>(first, [&](int u) { return groups[u]; }, late, pointers,
+                                         sizes, true);
       } else {
         if constexpr (kHasSecond<Spec>) {
           chunk.between(first, pointers, sizes, false);

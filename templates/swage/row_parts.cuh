@@ -34,7 +34,15 @@ template <class Spec> __device__ constexpr int groupOf() {
     return 0;
 }
 
-template <class Spec> using SecondStats = Stats<secondOf<Spec>(), typename Spec::Compute>;
+/// What the second collective works in, where that is another type: only over groups.
+template <class Spec> struct SecondComputeOf { using Type = typename Spec::Compute; };
+template <class Spec>
+  requires requires { typename Spec::SecondCompute; }
+struct SecondComputeOf<Spec> { using Type = typename Spec::SecondCompute; };
+template <class Spec> using SecondCompute = typename SecondComputeOf<Spec>::Type;
+template <class Spec> constexpr bool kIsSecondApart = requires { typename Spec::SecondCompute; };
+
+template <class Spec> using SecondStats = Stats<secondOf<Spec>(), SecondCompute<Spec>>;
 
 template <class Spec>
 using RowTeam = Team<Spec::kClass == RowClass::Group ? Spec::kThreadsPerRow : kWarpSize,
@@ -51,7 +59,7 @@ template <class Spec> __device__ constexpr int exchangeBytes() {
     return firstExchangeBytes<Spec>();
   else
     return firstExchangeBytes<Spec>() +
-           RowTeam<Spec>::template exchangeBytes<SecondStats<Spec>, typename Spec::Compute>();
+           RowTeam<Spec>::template exchangeBytes<SecondStats<Spec>, SecondCompute<Spec>>();
 }
 
 /// The block's shared memory, if it needs any.
@@ -107,7 +115,16 @@ template <class Spec> struct RowChunk {
   typename Spec::Coord coord[U];
   bool valid[U], isRead[U];
   Compute values[U][V];
+  SecondCompute<Spec> apart[kIsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
   Compute count;
+
+  /// What the second collective works on.
+  __device__ __forceinline__ auto &seconds() {
+    if constexpr (kIsSecondApart<Spec>)
+      return apart;
+    else
+      return values;
+  }
 
   /// Those from vector `first` of the row on; `full`: how many of them there always are.  Vectors
   /// behind the row's end are its last one, and not valid; what is outside of `range` is not read.
@@ -166,11 +183,11 @@ template <class Spec> struct RowChunk {
       in.load(pointers, coord[u], sizes);
       const bool stores = store && valid[u];
       if constexpr (kBetweenTakesStatistics<Spec>)
-        runBetween<Spec>(typename Spec::BetweenStores{}, in, values[u],
+        runBetween<Spec>(typename Spec::BetweenStores{}, in, values[u], seconds()[u],
                          Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
       else
-        runBetween<Spec>(typename Spec::BetweenStores{}, in, values[u], Statistics<>{}, stores,
-                         pointers, coord[u], sizes);
+        runBetween<Spec>(typename Spec::BetweenStores{}, in, values[u], seconds()[u],
+                         Statistics<>{}, stores, pointers, coord[u], sizes);
     }
   }
   /// What the epilogue reads.  Its inputs that all rows share (gamma, beta) may be read ahead of the
@@ -216,10 +233,12 @@ template <class Spec> struct RowChunk {
   collectGroups(typename SecondStats<Spec>::Result (&results)[U], const Pointers &pointers,
                 const typename Spec::Sizes &sizes, bool exists) {
     using S = SecondStats<Spec>;
+    using Number = SecondCompute<Spec>;
     constexpr int kLanes = Grouping<Spec>::kLanes, kDepth = Grouping<Spec>::kDepth;
+    auto &values = seconds();
 #pragma unroll
     for (int group = 0; group < U / kDepth; ++group) {
-      Compute part[kDepth][V];
+      Number part[kDepth][V];
       bool all[kDepth];
 #pragma unroll
       for (int k = 0; k < kDepth; ++k) {
@@ -228,9 +247,9 @@ template <class Spec> struct RowChunk {
         for (int i = 0; i < V; ++i)
           part[k][i] = values[group * kDepth + k][i];
       }
-      Compute origin = 0;
+      Number origin = 0;
       const auto result = collect<S, Team<kLanes>, true, false>(
-          part, all, Compute(kDepth * V), Compute(groupOf<Spec>()), Compute(0), origin, nullptr);
+          part, all, Number(kDepth * V), Number(groupOf<Spec>()), Number(0), origin, nullptr);
       applyCollected<S>(part, result, origin);
 #pragma unroll
       for (int k = 0; k < kDepth; ++k) {

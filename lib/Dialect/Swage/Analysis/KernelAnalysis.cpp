@@ -187,6 +187,10 @@ static std::string phaseProblem(KernelOp kernel) {
     return {};
   if (lacks(second.getValue(), Phase::Between))
     return "a second collective goes over what no phase makes";
+  if (second.getValue().getType() != first.getValue().getType())
+    for (unsigned i = 0; i < yield.getValues().size(); ++i)
+      if (phaseOf(kernel, i) == Phase::Epilogue)
+        return "an output is made behind a second collective of another type than the first";
   if (std::optional<ArrayRef<int64_t>> dims = second.getDims(); dims && dims->size() != 1)
     return "a group of a second collective is no single dimension";
   return {};

@@ -64,6 +64,7 @@ private:
   bool tryMerge(unsigned into, unsigned from, Operation *at);
   void mergeSiblings();
   bool trySiblings(unsigned a, unsigned b);
+  bool tryRows(unsigned a, unsigned b);
   void emitLaunches();
 
   SmallVector<Operation *> producersOf(Operation *node) const;
@@ -462,11 +463,28 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
   return true;
 }
 
+/// Joins two kernels with a collective each that go over the same rows, share an operand and do not
+/// depend on each other.
+bool Fuser::tryRows(unsigned a, unsigned b) {
+  BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
+  if (first.kernel->getReduced().empty() || second.kernel->getReduced().empty() ||
+      !groups[a].siblings.empty() || !groups[b].siblings.empty() ||
+      !llvm::any_of(second.tensors,
+                    [&](Value tensor) { return llvm::is_contained(first.tensors, tensor); }) ||
+      reaches(a, b, false) || reaches(b, a, false))
+    return false;
+  OpSet all = groups[a].ops;
+  all.insert(groups[b].ops.begin(), groups[b].ops.end());
+  std::string why;
+  return build(all, why) && tryMerge(b, a, groups[b].ops.front());
+}
+
 void Fuser::mergeSiblings() {
   for (unsigned a = 0; a < groups.size(); ++a)
     for (unsigned b = a + 1; b < groups.size(); ++b)
       if (groups[a].built && groups[b].built)
-        trySiblings(a, b);
+        if (!trySiblings(a, b))
+          tryRows(a, b);
 }
 
 //===----------------------------------------------------------------------===//

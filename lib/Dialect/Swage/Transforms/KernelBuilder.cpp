@@ -241,7 +241,8 @@ Value KernelBuilder::softmaxOperand(SoftmaxOp op, Value x) {
 }
 
 static constexpr const char *kOneCollective =
-    "a kernel has one collective, or a second one that is the largest absolute value";
+    "a kernel has one collective, or a second one that is the largest absolute value, or the sum "
+    "of integers of a group";
 
 Value KernelBuilder::computeCollective(OpResult result, const Relation &relation) {
   Operation *op = result.getOwner();
@@ -249,6 +250,11 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
   CollectiveOp &collectiveScalar = collectiveScalars[op == collective ? 0 : 1];
   if (!collectiveScalar) {
     locations.push_back(loc);
+    // The first collective stands in front of the second, also where that depends on none of it.
+    auto front = relations.find(collective->getResult(0));
+    if (op == second && !collectiveScalars[0] &&
+        (front == relations.end() || !evaluate(front->first, front->second)))
+      return {};
     // What reaches a second collective through its row results alone says nothing of its operand.
     auto operand = relations.find(op->getOperand(0));
     if (operand == relations.end())
@@ -279,12 +285,18 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
         x = abs.getOperand();
       }
     }
-    if (op != collective && kind != Collective::AbsMax)
-      return refuse(kOneCollective), Value();
     size_t count = hasElementResult(kind) + statisticsOf(kind);
     DenseI64ArrayAttr dims;
-    if (op != collective && !findGroups(dims))
-      return {};
+    if (op != collective) {
+      bool isBits = kind == Collective::Sum && type.isInteger(32);
+      if (kind != Collective::AbsMax && !isBits)
+        return refuse(kOneCollective), Value();
+      if (!findGroups(dims))
+        return {};
+      // Values of another type than the first collective's have registers of their own in groups.
+      if (!dims && type != collectiveScalars[0].getValue().getType())
+        return refuse("two collectives over one row are of two types"), Value();
+    }
     collectiveScalar = CollectiveOp::create(*builder, loc, SmallVector<Type>(count, type), kind, x,
                                             epsilon, dims, zeroRows);
   }
