@@ -12,9 +12,10 @@ from ._errors import Error
 _SCHEMAS = {
     "layer_norm": "(Tensor x, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05) -> Tensor",
     "rms_norm": "(Tensor x, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
-    "softmax": "(Tensor x, int dim, Tensor? mask=None, bool is_causal=False) -> Tensor",
-    "log_softmax": "(Tensor x, int dim, Tensor? mask=None, bool is_causal=False) -> Tensor",
+    "softmax": "(Tensor x, int dim, Tensor? mask=None, bool is_causal=False, bool lower_right=False) -> Tensor",
+    "log_softmax": "(Tensor x, int dim, Tensor? mask=None, bool is_causal=False, bool lower_right=False) -> Tensor",
     "dropout": "(Tensor x, float p, Tensor state) -> Tensor",
+    "dropout_with_mask": "(Tensor x, float p, Tensor state) -> (Tensor, Tensor)",
     "permute": "(Tensor x, int[] dims) -> Tensor",
     "sum": "(Tensor x, int[] dim, bool keepdim=False) -> Tensor",
     "mean": "(Tensor x, int[] dim, bool keepdim=False) -> Tensor",
@@ -39,7 +40,13 @@ def _reduced(x, dim, keepdim=False):
     return x.new_empty(shape)
 
 
+def _with_mask(x, *_):
+    return x.new_empty(x.shape), x.new_empty([*x.shape[:-1], x.shape[-1] // 32], dtype=torch.int32)
+
+
 def _fake(name):
+    if name == "dropout_with_mask":
+        return _with_mask
     return _permuted if name == "permute" else _reduced if name in ("sum", "mean", "amax", "amin") else _same_shape
 
 

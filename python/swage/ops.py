@@ -18,7 +18,10 @@ from . import _function
 from ._errors import Error
 from ._swage import Operation
 
-__all__ = ["amax", "amin", "dropout", "gelu", "layer_norm", "log_softmax", "mean", "permute", "rms_norm", "silu", "softmax", "sum"]
+__all__ = [
+    *("amax", "amin", "dropout", "dropout_with_mask", "gelu", "layer_norm", "log_softmax", "mean", "permute", "rms_norm"),
+    *("silu", "softmax", "sum"),
+]
 
 _EPSILON = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}
 
@@ -34,15 +37,18 @@ _own_rows = {}
 _lock = threading.Lock()
 
 
-def _function_for(build, element, rank, row, device, *details, names=("x",)):
-    """The function of `build(element, extents, *details)`: the last extents are `row`, those before any."""
+def _function_for(build, element, rank, row, device, *details, names=("x",), is_fixed=False):
+    """The function of `build(element, extents, *details)`: the last extents are `row`, those before any.
+
+    `is_fixed`: there is no graph for any row.
+    """
     with _lock:
         function = _functions.get((build, element, rank, row, device, details))
         if function is not None:
             return function
         own = _own_rows.setdefault((build, element, rank, device, details), set())
         fixed = (None,) * len(row)
-        if row in own or len(own) < _OWN_ROWS:
+        if is_fixed or row in own or len(own) < _OWN_ROWS:
             own.add(row)
             fixed = row
         function = _functions.get((build, element, rank, fixed, device, details))
@@ -73,11 +79,12 @@ def _number(value):
     return f"{value:.17e}"
 
 
-def _main(arguments, result, lines, value="y"):
-    """A module with one function, which returns %value of type `result`."""
+def _main(arguments, lines, results):
+    """A module with one function, which returns the `results`, each a name and its type."""
     signature = ", ".join(f"%{name}: {type}" for name, type in arguments)
     body = "".join(f"  {line}\n" for line in lines)
-    return f"func.func @main({signature}) -> {result} {{\n{body}  return %{value} : {result}\n}}\n"
+    values, types = (", ".join(words) for words in zip(*((f"%{name}", type) for name, type in results)))
+    return f"func.func @main({signature}) -> ({types}) {{\n{body}  return {values} : {types}\n}}\n"
 
 
 class _Graph:
@@ -109,11 +116,12 @@ class _Graph:
         sizes = f" sizes({', '.join(f'%size{dim}' for dim in self.sizes)})" if self.sizes else ""
         return self.line(name, f"swage.broadcast %{name}0 dims []{sizes} : tensor<{self.element}> -> {self.type}")
 
-    def main(self, value, others=()):
-        """The module that returns `value` in the type of %x, its first argument."""
+    def main(self, value, others=(), second=()):
+        """The module that returns `value` in the type of %x, its first argument; and `second`, a name and its type."""
         if self.type != self.stored:
             value = self.line("y", f"arith.truncf %{value} : {self.type} to {self.stored}")
-        return _main([("x", self.stored), *others], self.stored, self.lines, value)
+        results = [(value, self.stored)] + ([second] if second else [])
+        return _main([("x", self.stored), *others], self.lines, results)
 
 
 def _norm(element, extents, op, axis, epsilon, has_weight, has_bias):
@@ -125,10 +133,34 @@ def _norm(element, extents, op, axis, epsilon, has_weight, has_bias):
             words.append(f"{word} %{name}")
     types = ", ".join(type for _, type in arguments)
     result = arguments[0][1]
-    return _main(arguments, result, [f"%y = {' '.join(words)} axis {axis} eps {_number(epsilon)} : ({types}) -> {result}"])
+    return _main(arguments, [f"%y = {' '.join(words)} axis {axis} eps {_number(epsilon)} : ({types}) -> {result}"], [("y", result)])
 
 
-def _softmax(element, extents, axis, mask_ones, is_causal, log=False):
+def _lower_right(extents, sizes):
+    """Lines for %causal: columns up to the row's number and as many more as there are more columns than rows."""
+    rank, rows, columns = len(extents), extents[-2], extents[-1]
+    positions = _tensor("i32", extents)
+    if rows is not None:
+        return [
+            f"%more = arith.constant dense<{columns - rows}> : tensor<i32>",
+            f"%beyond = swage.broadcast %more dims []{sizes} : tensor<i32> -> {positions}",
+            f"%shifted = arith.addi %row, %beyond : {positions}",
+            f"%causal = arith.cmpi sle, %column, %shifted : {positions}",
+        ]
+    lines, wide = [], _tensor("i64", extents)
+    for name, dim in (("rows", rank - 2), ("columns", rank - 1)):
+        lines.append(f"%{name}_all = swage.iota dim 0 sizes(%size{dim}) : tensor<?xi32>")
+        lines.append(f"%{name}_last = swage.reduce max %{name}_all dims [0] : tensor<?xi32> -> tensor<i32>")
+        lines.append(f"%{name} = arith.extsi %{name}_last : tensor<i32> to tensor<i64>")
+    # In 64 bits nothing wraps, so that the mask bounds what is read.
+    lines.append("%more = arith.subi %columns, %rows : tensor<i64>")
+    lines.append(f"%beyond = swage.broadcast %more dims []{sizes} : tensor<i64> -> {wide}")
+    lines += [f"%{name}_wide = arith.extsi %{name} : {positions} to {wide}" for name in ("row", "column")]
+    lines.append(f"%shifted = arith.addi %row_wide, %beyond : {wide}")
+    return lines + [f"%causal = arith.cmpi sle, %column_wide, %shifted : {wide}"]
+
+
+def _softmax(element, extents, axis, mask_ones, is_causal, lower_right, log=False):
     type, keep, rank = _tensor(element, extents), _tensor("i1", extents), len(extents)
     arguments, lines, masks = [("x", type)], [], []
     dynamic = [dim for dim, extent in enumerate(extents) if extent is None]
@@ -147,21 +179,24 @@ def _softmax(element, extents, axis, mask_ones, is_causal, log=False):
         positions = _tensor("i32", extents)
         lines.append(f"%row = swage.iota dim {rank - 2}{sizes} : {positions}")
         lines.append(f"%column = swage.iota dim {rank - 1}{sizes} : {positions}")
-        lines.append(f"%causal = arith.cmpi sle, %column, %row : {positions}")
+        if lower_right:
+            lines += _lower_right(extents, sizes)
+        else:
+            lines.append(f"%causal = arith.cmpi sle, %column, %row : {positions}")
         masks.append("causal")
     if len(masks) == 2:
         lines.append(f"%both = arith.andi %given, %causal : {keep}")
         masks = ["both"]
     mask, types = (f" mask %{masks[0]}", f"{type}, {keep}") if masks else ("", type)
     lines.append(f"%y = swage.softmax %x{mask} axis {axis}{' log' if log else ''} : {types} -> {type}")
-    return _main(arguments, type, lines)
+    return _main(arguments, lines, [("y", type)])
 
 
 def _log_softmax(*details):
     return _softmax(*details, log=True)
 
 
-def _dropout(element, extents, p):
+def _dropout(element, extents, p, with_mask=False):
     graph = _Graph(element, extents)
     positions = _tensor("i32", extents)
     sizes = f" sizes({', '.join(f'%size{dim}' for dim in graph.sizes)})" if graph.sizes else ""
@@ -173,7 +208,21 @@ def _dropout(element, extents, p):
     raised = graph.op("raised", "arith.mulf", graph.x, graph.constant("factor", 1 / (1 - p)))
     zero = graph.constant("zero", 0.0)
     kept = graph.line("kept", f"arith.select %keep, %{raised}, %{zero} : {_tensor('i1', extents)}, {graph.type}")
-    return graph.main(kept, [("state", "tensor<2xi64>")])
+    mask = _packed(graph, extents) if with_mask else ()
+    return graph.main(kept, [("state", "tensor<2xi64>")], mask)
+
+
+def _packed(graph, extents):
+    """The name and the type of %keep with 32 elements of a row in a word, the first one in the lowest bit."""
+    rank, words = len(extents), extents[-1] // 32
+    ones = _tensor("i32", extents)
+    split, packed = (_tensor("i32", [*extents[:-1], words, *rest]) for rest in ([32], []))
+    given = f" sizes({', '.join(f'%size{dim}' for dim in graph.sizes)})" if graph.sizes else ""
+    graph.line("ones", f"arith.extui %keep : {_tensor('i1', extents)} to {ones}")
+    graph.line("split", f"swage.reshape %ones{given} : {ones} -> {split}")
+    graph.line("place", f"swage.iota dim {rank}{given} : {split}")
+    graph.line("placed", f"arith.shli %split, %place : {split}")
+    return graph.line("mask", f"swage.reduce sum %placed dims [{rank}] : {split} -> {packed}"), packed
 
 
 def _reduce(element, extents, kind, dims, keepdim):
@@ -181,15 +230,15 @@ def _reduce(element, extents, kind, dims, keepdim):
     result = _tensor(element, [extent for dim, extent in enumerate(extents) if dim not in dims])
     lines = [f"%y = swage.reduce {kind} %x dims {list(dims)} : {type} -> {result}"]
     if not keepdim:
-        return _main([("x", type)], result, lines)
+        return _main([("x", type)], lines, [("y", result)])
     kept = _tensor(element, [1 if dim in dims else extent for dim, extent in enumerate(extents)])
-    return _main([("x", type)], kept, lines + [f"%kept = swage.reshape %y : {result} -> {kept}"], "kept")
+    return _main([("x", type)], lines + [f"%kept = swage.reshape %y : {result} -> {kept}"], [("kept", kept)])
 
 
 def _permute(element, extents, dims):
     type = _tensor(element, extents)
     result = _tensor(element, [extents[dim] for dim in dims])
-    return _main([("x", type)], result, [f"%y = swage.permute %x {list(dims)} : {type} -> {result}"])
+    return _main([("x", type)], [f"%y = swage.permute %x {list(dims)} : {type} -> {result}"], [("y", result)])
 
 
 def _gelu(element, extents, approximate):
@@ -301,15 +350,18 @@ def rms_norm(x, normalized_shape, weight=None, eps=None, *, out=None, device=Non
     return _run_rms_norm(x, weight, None, normalized_shape, eps, device, out, stream)
 
 
-def _find_softmax(build, element, shape, mask, dim, is_causal, mask_ones, device):
+def _find_softmax(build, element, shape, mask, dim, is_causal, lower_right, mask_ones, device):
     rank = len(shape)
     axis = _axis(dim, rank)
     if is_causal and (rank < 2 or axis != rank - 1):
         raise Error(f"is_causal was given with dim {dim} of {rank}; needed: the last of at least two dimensions")
+    if lower_right and not is_causal:
+        raise Error("lower_right was given without is_causal; needed: both")
     if mask is not None and len(mask_ones) > rank:
         raise Error(f"mask has {len(mask_ones)} dimensions and x {rank}; needed: a mask that broadcasts to x")
     names = ("x",) if mask is None else ("x", "mask")
-    return _function_for(build, element, rank, shape[axis:], device, axis, mask_ones, bool(is_causal), names=names)
+    row = shape[axis - 1 :] if lower_right else shape[axis:]
+    return _function_for(build, element, rank, row, device, axis, mask_ones, bool(is_causal), bool(lower_right), names=names)
 
 
 def _ones(mask):
@@ -320,35 +372,36 @@ def _ones(mask):
 _run_softmax = Operation(functools.partial(_find_softmax, _softmax), inputs=2)
 
 
-def softmax(x, dim, mask=None, is_causal=False, *, out=None, device=None, stream=None):
+def softmax(x, dim, mask=None, is_causal=False, lower_right=False, *, out=None, device=None, stream=None):
     """torch.softmax: exponentials along `dim`, divided by their sum. Returns the shape of x.
 
     `mask`, of bool, broadcasts to x: where it is False the element is left out. `is_causal` leaves out what comes behind
-    the diagonal of the last two dimensions, and does not read it. Both may be given. What is left out gives 0, and so
-    does a row of which nothing is left.
+    the diagonal of the last two dimensions, and does not read it: the diagonal that begins with their first element, or
+    with `lower_right` the one that ends with their last, as for the newest queries of a longer cache. Both may be given.
+    What is left out gives 0, and so does a row of which nothing is left.
     """
     if _is_traced(x):
-        return _operators(out).softmax(x, dim, mask, is_causal)
-    return _run_softmax(x, mask, dim, is_causal, _ones(mask), device, out, stream)
+        return _operators(out).softmax(x, dim, mask, is_causal, lower_right)
+    return _run_softmax(x, mask, dim, is_causal, lower_right, _ones(mask), device, out, stream)
 
 
 _run_log_softmax = Operation(functools.partial(_find_softmax, _log_softmax), inputs=2)
 
 
-def log_softmax(x, dim, mask=None, is_causal=False, *, out=None, device=None, stream=None):
+def log_softmax(x, dim, mask=None, is_causal=False, lower_right=False, *, out=None, device=None, stream=None):
     """torch.log_softmax: the logarithm of softmax, without its underflow. Returns the shape of x.
 
-    `mask` and `is_causal` as in softmax; what is left out gives -inf.
+    `mask`, `is_causal` and `lower_right` as in softmax; what is left out gives -inf.
     """
     if _is_traced(x):
-        return _operators(out).log_softmax(x, dim, mask, is_causal)
-    return _run_log_softmax(x, mask, dim, is_causal, _ones(mask), device, out, stream)
+        return _operators(out).log_softmax(x, dim, mask, is_causal, lower_right)
+    return _run_log_softmax(x, mask, dim, is_causal, lower_right, _ones(mask), device, out, stream)
 
 
-def _find_dropout(element, shape, state, p, device):
+def _find_dropout(element, shape, state, p, device, build=_dropout, is_fixed=False):
     if not 0 <= p < 1:
         raise Error(f"p is {p}; needed: at least 0 and less than 1")
-    return _function_for(_dropout, element, len(shape), shape[-1:], device, float(p), names=("x", "state"))
+    return _function_for(build, element, len(shape), shape[-1:], device, float(p), names=("x", "state"), is_fixed=is_fixed)
 
 
 _run_dropout = Operation(_find_dropout, inputs=2)
@@ -364,6 +417,29 @@ def dropout(x, p, state, *, out=None, device=None, stream=None):
     if _is_traced(x):
         return _operators(out).dropout(x, p, state)
     return _run_dropout(x, state, p, device, out, stream)
+
+
+def _dropout_with_mask(element, extents, p):
+    return _dropout(element, extents, p, with_mask=True)
+
+
+def _find_dropout_with_mask(element, shape, state, p, device):
+    if not shape or shape[-1] % 32 != 0:
+        raise Error(f"x has the shape {shape}; needed: a last extent that is a multiple of 32, for words of the mask")
+    return _find_dropout(element, shape, state, p, device, build=_dropout_with_mask, is_fixed=True)
+
+
+_run_dropout_with_mask = Operation(_find_dropout_with_mask, inputs=2)
+
+
+def dropout_with_mask(x, p, state, *, out=None, device=None, stream=None):
+    """What `dropout` returns, and what it kept: int32 [..., last extent / 32], bit i of word j for element 32 j + i.
+
+    The last extent is a multiple of 32; each has kernels of its own. The mask is made of the stream and reads no memory.
+    """
+    if _is_traced(x):
+        return _operators(out).dropout_with_mask(x, p, state)
+    return _run_dropout_with_mask(x, state, p, device, out, stream)
 
 
 @Operation

@@ -88,6 +88,26 @@ class Ops(TestCase):
             swage.ops.softmax(x, 1, is_causal=True)
         with self.assertRefused("input", "mask has 5 dimensions and x 4"):
             swage.ops.softmax(x, 1, mask[None])
+        with self.assertRefused("input", "lower_right was given without is_causal"):
+            swage.ops.softmax(x, -1, lower_right=True)
+
+    def test_lower_right_causal_softmax(self):
+        def reference(x):
+            rows, columns = x.shape[-2:]
+            keep = numpy.arange(columns) <= numpy.arange(rows)[:, None] + (columns - rows)
+            e = numpy.where(keep, numpy.exp(x.astype(numpy.float64)), 0)
+            total = e.sum(-1, keepdims=True)
+            return e / numpy.where(total == 0, 1, total)
+
+        # Enough shapes that the later ones share a graph without fixed extents; with more rows than columns the first
+        # rows keep nothing.
+        for rows, columns in ((5, 19), (19, 5), (1, 40), (7, 7), *((3, 16 + k) for k in range(8)), (9, 4)):
+            x = random(2, rows, columns)
+            x[:, 0, -1] = numpy.nan if rows > 1 else 0  # behind the diagonal
+            y = swage.ops.softmax(x, -1, is_causal=True, lower_right=True)
+            self.assertClose(y, reference(numpy.nan_to_num(x)))
+            logarithm = swage.ops.log_softmax(x, -1, is_causal=True, lower_right=True)
+            self.assertClose(numpy.exp(logarithm), reference(numpy.nan_to_num(x)))
 
     def test_dropout(self):
         x, state = random(7, 13), numpy.array([123456789012, 77], numpy.int64)
@@ -96,6 +116,19 @@ class Ops(TestCase):
             self.assertClose(swage.ops.dropout(x, p, state), numpy.where(keep, x / (1 - p), 0))
         with self.assertRefused("input", "p is 1; needed: at least 0 and less than 1"):
             swage.ops.dropout(x, 1, state)
+
+    def test_dropout_with_mask(self):
+        state = numpy.array([123456789012, 77], numpy.int64)
+        for shape in ((3, 64), (32,), (2, 3, 96), (5, 64), (0, 32)):
+            x = random(*shape, dtype=numpy.float16)
+            keep = philox(state, x.size).reshape(shape) >= 0.25 * 2.0**32
+            y, mask = swage.ops.dropout_with_mask(x, 0.25, state)
+            self.assertClose(y, numpy.where(keep, x.astype(numpy.float64) / 0.75, 0))
+            self.assertEqual(mask.dtype, numpy.int32)
+            bits = mask[..., None] >> numpy.arange(32, dtype=numpy.int32) & 1
+            self.assertTrue((bits.reshape(shape) == keep).all())
+        with self.assertRefused("input", "needed: a last extent that is a multiple of 32"):
+            swage.ops.dropout_with_mask(random(2, 33), 0.25, state)
 
     def test_permute(self):
         x = random(4, 6, 10, dtype=numpy.float16)

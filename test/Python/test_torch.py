@@ -75,6 +75,8 @@ class Torch(TestCase):
         w, b = torch.randn(24), torch.randn(24)
         keep, state = torch.arange(24) < 7, torch.tensor([5, 6])
         bits = torch.from_numpy(philox(state.numpy(), x.numel()).astype("int64")).view(x.shape)
+        words = bits.flatten()[:96].view(3, 32)
+        packed = ((words >= 2**31).long() << torch.arange(32)).sum(1, keepdim=True).to(torch.int32)
         cases = [
             ("layer_norm", (x, [24], w, b, 1e-5), torch.nn.functional.layer_norm),
             ("layer_norm", (x, [4, 24]), torch.nn.functional.layer_norm),
@@ -83,6 +85,11 @@ class Torch(TestCase):
             ("softmax", (x, 2, keep), lambda x, dim, keep: x.masked_fill(~keep, -torch.inf).softmax(dim)),
             ("log_softmax", (x, -1), torch.log_softmax),
             ("dropout", (x, 0.5, state), lambda x, p, state: torch.where(bits >= 2**31, 2 * x, 0.0)),
+            (
+                "dropout_with_mask",
+                (x[..., :8].reshape(3, 32), 0.5, state),
+                lambda x, p, state: (torch.where(words >= 2**31, 2 * x, 0.0), packed),
+            ),
             ("permute", (x, [2, 0, -2]), torch.permute),
             ("sum", (x, [0, 2], True), torch.sum),
             ("sum", (x, []), lambda x, dim: torch.sum(x)),

@@ -132,6 +132,22 @@ func.func @few_rows(%x: tensor<8x128256xf32>) -> tensor<8x128256xf32> {
 
 // -----
 
+// Random bits, which nothing is read for, come in the fours that a counter gives.
+// CHECK-LABEL: func.func @random_bits
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 4
+func.func @random_bits(%state: tensor<2xi64>) -> tensor<16384x32xi32> {
+  %bits = swage.random %state : tensor<2xi64> -> tensor<16384x32x32xi32>
+  %zero = arith.constant dense<0> : tensor<16384x32x32xi32>
+  %keep = arith.cmpi slt, %bits, %zero : tensor<16384x32x32xi32>
+  %ones = arith.extui %keep : tensor<16384x32x32xi1> to tensor<16384x32x32xi32>
+  %place = swage.iota dim 2 : tensor<16384x32x32xi32>
+  %placed = arith.shli %ones, %place : tensor<16384x32x32xi32>
+  %mask = swage.reduce sum %placed dims [2] : tensor<16384x32x32xi32> -> tensor<16384x32xi32>
+  return %mask : tensor<16384x32xi32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @columns
 // CHECK:       #swage.row_schedule<kind = column, {{.*}}vector = 4
 func.func @columns(%x: tensor<64x512x512xf32>) -> tensor<64x512x512xf32> {

@@ -60,6 +60,9 @@ int64_t swage::vectorAlong(KernelOp kernel, unsigned dim, const SizeFacts &facts
     narrow = std::min(narrow, elementBytes(view.getElement()));
     wide = std::max(wide, elementBytes(view.getElement()));
   }
+  // What only comes from coordinates and random bits comes in fours, as the words of a counter do.
+  if (moving == 0)
+    narrow = 4;
   int64_t vector = std::min<int64_t>(16 / narrow, std::max<int64_t>(1, 32 / wide));
   while (vector > 1 && vector * moving > kVectorElements)
     vector /= 2;

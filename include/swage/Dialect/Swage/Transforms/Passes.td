@@ -40,11 +40,14 @@ def MaterializeResultsPass : Pass<"swage-materialize-results", "::mlir::func::Fu
 }
 
 def RecognizePass : Pass<"swage-recognize", "::mlir::func::FuncOp"> {
-  let summary = "Raises decomposed LayerNorm, RMSNorm and softmax to the structured ops";
+  let summary = "Raises decomposed LayerNorm, RMSNorm, softmax and log-softmax to the structured ops";
   let description = [{
     After shape inference and canonicalisation, before fusion: a structured op computes its statistics in one pass over a row on chip,
     which separate reductions cannot. Only what means the same is raised; a near miss (another axis, a missing maximum, a
     biased variance, an intermediate that is used elsewhere and is not a statistic) stays, with a remark that says why.
+
+    Log-softmax is x - max - log(sum), in either order. What a softmax reads may be scaled, and an `arith.select` between it and -inf, on either side,
+    is its mask: with `nan_rows`, for a row that is masked throughout was one of -inf. A select of another number, such as -1e4, is no mask.
 
     ```mlir
     %m = swage.reduce max %x dims [1] ... ; broadcast; arith.subf; math.exp; swage.reduce sum ...; broadcast; arith.divf
