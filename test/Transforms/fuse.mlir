@@ -262,3 +262,58 @@ func.func @centred_rows(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %c = arith.subf %x, %b : tensor<4x8xf32>
   return %c : tensor<4x8xf32>
 }
+
+// -----
+
+// Nothing flows between the two, but they go over the same rows.
+// CHECK-LABEL: func.func @one_row_two_collectives
+// CHECK:         swage.launch @layer_norm_abs_max_
+// CHECK-NOT:     swage.launch
+func.func @one_row_two_collectives(%x: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>) {
+  %n = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = math.absf %x : tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.layer_norm: one iteration space serves both, saves 128 bytes}}
+  %m = swage.reduce max %a dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  return %n, %m : tensor<4x8xf32>, tensor<4xf32>
+}
+
+// -----
+
+// The bits of a dropout mask, in words of 32: integers beside the floats of the norm, whose element is stored between the two.
+// CHECK-LABEL: func.func @mask_bits
+// CHECK:         swage.launch @rms_norm_sum_
+// CHECK-NOT:     swage.launch
+// CHECK:         %[[N:.*]]:2 = swage.collective rms_norm %{{.*}} eps 1.000000e-05 : f32 -> f32, f32
+// CHECK:         %[[W:.*]] = arith.shli
+// CHECK:         %[[M:.*]] = swage.collective sum %[[W]] dims [2] : i32 -> i32
+// CHECK:         swage.yield %[[N]]#0, %[[M]] : f32, i32
+func.func @mask_bits(%x: tensor<4x64xf32>, %state: tensor<2xi64>) -> (tensor<4x64xf32>, tensor<4x2xi32>) {
+  %limit = arith.constant dense<3865470566> : tensor<4x64xi32>
+  %zero = arith.constant dense<0.0> : tensor<4x64xf32>
+  %bits = swage.random %state : tensor<2xi64> -> tensor<4x64xi32>
+  %keep = arith.cmpi ult, %bits, %limit : tensor<4x64xi32>
+  %d = arith.select %keep, %x, %zero : tensor<4x64xi1>, tensor<4x64xf32>
+  // expected-remark @+1 {{fused with arith.select}}
+  %n = swage.rms_norm %d axis 1 eps 1.0e-5 : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %place = swage.iota dim 2 : tensor<4x2x32xi32>
+  %kept = arith.extui %keep : tensor<4x64xi1> to tensor<4x64xi32>
+  %words = swage.reshape %kept : tensor<4x64xi32> -> tensor<4x2x32xi32>
+  %placed = arith.shli %words, %place : tensor<4x2x32xi32>
+  // expected-remark @+1 {{fused with arith.select: one iteration space serves both, saves 0 bytes}}
+  %mask = swage.reduce sum %placed dims [2] : tensor<4x2x32xi32> -> tensor<4x2xi32>
+  return %n, %mask : tensor<4x64xf32>, tensor<4x2xi32>
+}
+
+// -----
+
+// Integers of a whole row beside floats, and floats of groups, are kernels of their own.
+// CHECK-LABEL: func.func @other_sums
+// CHECK-COUNT-3: swage.launch
+func.func @other_sums(%x: tensor<4x64xi32>) -> (tensor<4x64xf32>, tensor<4xi32>, tensor<4x2xf32>) {
+  %f = arith.sitofp %x : tensor<4x64xi32> to tensor<4x64xf32>
+  %n = swage.rms_norm %f axis 1 eps 1.0e-6 : (tensor<4x64xf32>) -> tensor<4x64xf32>
+  %s = swage.reduce sum %x dims [1] : tensor<4x64xi32> -> tensor<4xi32>
+  %g = swage.reshape %f : tensor<4x64xf32> -> tensor<4x2x32xf32>
+  %t = swage.reduce sum %g dims [2] : tensor<4x2x32xf32> -> tensor<4x2xf32>
+  return %n, %s, %t : tensor<4x64xf32>, tensor<4xi32>, tensor<4x2xf32>
+}
