@@ -74,8 +74,9 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
                               thread);
   chunk.load(pointers, sizes, exists);
 
-  // Where a block waits for itself at a barrier, and has registers to spare.
-  constexpr bool kReadAhead = !kGroup && kBlocks == 1 && kExact;
+  // Where a block waits for itself at a barrier; for other numbers of threads the compiler finds
+  // that registers are free which would have gone to another block.
+  constexpr bool kReadAhead = !kGroup && kBlocks == 1 && kExact && powerOfTwoAbove(T) == T;
   typename RowChunk<Spec>::Late late;
   if constexpr (kReadAhead)
     chunk.readShared(late, pointers, sizes);
