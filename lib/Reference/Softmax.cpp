@@ -8,7 +8,8 @@
 //
 // 4 u (m - s_i) is the rounded difference and its product with log2(e) in kernels that use exp2; an
 // error of m itself is common to the row and cancels. 6 u is the exponential and one rescaling by
-// another exponential, as online kernels do. `smallest` is for results that are denormal in f32.
+// another exponential, as online kernels do. `smallest` is for results that are denormal in f32, which
+// kernels for 16-bit elements, bf16 among them, may also take for 0: their error is all of them.
 // No error is larger than the distance to the ends of 0..1.
 //
 // The logarithm of the sum has the error of the sum, as an absolute one, and its own; log-softmax
@@ -81,6 +82,8 @@ static Number softmaxRow(std::vector<Number> &row, bool log, double empty, Preci
     double error = 0;
     if (y > 0) {
       error = y * std::expm1(s.error + common) + 2 * precision.smallest();
+      if (!precision.wide && y < precision.smallestNormal())
+        error += y;
       error = std::min(error, std::max(y, 1 - y) + precision.unit());
     }
     s = {y, error, precision.round(s.honest / honestTotal)};

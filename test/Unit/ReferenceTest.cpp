@@ -156,6 +156,19 @@ TEST(Reference, theMeanOfAnInfinityIsNaN) {
   }
 }
 
+/// The instruction for 2^x that kernels for 16-bit elements use flushes denormal numbers.
+TEST(Reference, denormalResultsOfSoftmaxMayBeZero) {
+  Tensor x = makeTensor(ElementType::F32, {1, 3}, {0, -80, -90});
+  Value y = runOne(R"(func.func @f(%x: tensor<1x3xf32>) -> tensor<1x3xbf16> {
+    %y = swage.softmax %x axis 1 : tensor<1x3xf32> -> tensor<1x3xbf16>
+    return %y : tensor<1x3xbf16> })",
+                   {&x});
+  EXPECT_GT(y.reference(1), FLT_MIN);
+  EXPECT_LT(y.load(1).error, 1e-3 * y.reference(1));
+  EXPECT_LT(y.reference(2), FLT_MIN);
+  EXPECT_GE(y.load(2).error, y.reference(2));
+}
+
 TEST(Reference, rmsNormOverTwoDimensions) {
   Tensor x = makeTensor(ElementType::F16, {1, 2, 2}, {1, 2, 3, 4});
   Value y = runOne(R"(func.func @f(%x: tensor<1x2x2xf16>) -> tensor<1x2x2xf16> {
