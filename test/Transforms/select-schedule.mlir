@@ -83,6 +83,29 @@ func.func @medium_rows(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16> {
 
 // -----
 
+// 416 threads with a vector each would leave a multiprocessor with too few rows at once.
+// CHECK-LABEL: func.func @resident_rows
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 4
+func.func @resident_rows(%x: tensor<16384x3088xbf16>) -> tensor<16384x3088xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<16384x3088xbf16> -> tensor<16384x3088xbf16>
+  return %y : tensor<16384x3088xbf16>
+}
+
+// -----
+
+// A warp takes a row whose mask leaves it another part than the next one's; without the mask two would.
+// CHECK-LABEL: func.func @causal_rows
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 2, vector = 8, vectors_per_thread = 4
+func.func @causal_rows(%x: tensor<16x1024x1024xf16>) -> tensor<16x1024x1024xf16> {
+  %i = swage.iota dim 1 : tensor<16x1024x1024xi32>
+  %j = swage.iota dim 2 : tensor<16x1024x1024xi32>
+  %m = arith.cmpi sle, %j, %i : tensor<16x1024x1024xi32>
+  %y = swage.softmax %x mask %m axis 2 : tensor<16x1024x1024xf16>, tensor<16x1024x1024xi1> -> tensor<16x1024x1024xf16>
+  return %y : tensor<16x1024x1024xf16>
+}
+
+// -----
+
 // Rows that begin at any element pass through shared memory while one or a few threads can take each.
 // CHECK-LABEL: func.func @odd_short_rows
 // CHECK:       #swage.row_schedule<kind = group, threads_per_row = 1, rows_per_block = 128, vector = 1, vectors_per_thread = 33, index = 32, staged = true
