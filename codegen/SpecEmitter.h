@@ -23,6 +23,9 @@ struct Operand {
   std::string structName; ///< "Gamma"
 };
 
+/// The type that a phase's collective works in; null where the phase yields nothing for it.
+mlir::Type collectedType(PhaseOp phase);
+
 class SpecEmitter {
 public:
   SpecEmitter(KernelOp kernel, SourceText &out) : kernel(kernel), out(out) {}
@@ -40,6 +43,10 @@ private:
   llvm::LogicalResult emitPhase(Phase kind);
   void emitEntry();
 
+  /// Arguments that the template hands to a phase before its loads.
+  std::vector<std::string> givenNames(PhaseOp phase) const;
+  /// What the scalar function of a bounds phase sets.
+  static constexpr llvm::StringRef boundNames[] = {"first", "last"};
   Operand *find(bool isOutput, unsigned position, Access access);
   std::string valueOf(const Operand &operand) const {
     return (operand.isOutput ? outputNames : inputNames)[operand.position];

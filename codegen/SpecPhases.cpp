@@ -1,0 +1,137 @@
+//===- SpecPhases.cpp - A phase as a scalar function of a Spec ------------===//
+
+#include "ExpressionEmitter.h"
+#include "SpecEmitter.h"
+#include "TypeNames.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/STLExtras.h"
+#include <fmt/format.h>
+
+using namespace mlir;
+using namespace swage;
+using namespace swage::codegen;
+
+std::vector<std::string> SpecEmitter::givenNames(PhaseOp phase) const {
+  Phase kind = phase.getKind();
+  std::vector<std::string> given;
+  if (kind == Phase::Between || kind == Phase::Epilogue)
+    given.push_back("element");
+  PhaseOp between = kernel.getPhase(Phase::Between);
+  bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
+  NameTable names;
+  auto add = [&](PhaseOp of) {
+    for (StringRef name : statisticNames(*of.getCollective()))
+      given.push_back(names.unique(name));
+  };
+  if (phase.getStatistics() || kind == Phase::Finish)
+    add(kernel.getPhase(Phase::Prologue));
+  if (between && (kind == Phase::GroupFinish || (kind == Phase::Finish && !isGrouped) ||
+                  (kind == Phase::Epilogue && phase.getStatistics())))
+    add(between);
+  return given;
+}
+
+LogicalResult SpecEmitter::emitPhase(Phase kind) {
+  PhaseOp phase = kernel.getPhase(kind);
+  Block &body = phase.getBody().front();
+  auto yield = dyn_cast<YieldOp>(body.back());
+  bool returns = kind == Phase::Prologue || kind == Phase::Between,
+       isBounds = kind == Phase::Bounds;
+  size_t taken = isBounds ? 2 : returns ? 1 : 0;
+  std::vector<std::string> given;
+  if (kind != Phase::Body)
+    given = givenNames(phase);
+  size_t loads = phase.getLoads().size(), stores = phase.getStores().size();
+  if (body.getNumArguments() != given.size() + loads)
+    return phase.emitOpError() << "has " << body.getNumArguments() << " arguments, but takes "
+                               << given.size() + loads;
+  if (!yield || yield.getValues().size() != stores + taken)
+    return phase.emitOpError() << "yields " << (yield ? yield.getValues().size() : 0)
+                               << " values, but gives " << stores + taken;
+
+  static constexpr const char *prefixes[] = {"",       "Prologue", "Epilogue",
+                                             "Finish", "Between",  "GroupFinish", "Bounds"};
+  StringRef prefix = prefixes[static_cast<unsigned>(kind)];
+  std::vector<std::string> loadNames, storeNames, parameters;
+  NameTable names;
+  for (const std::string &name : inputNames)
+    names.reserve(name);
+  for (const std::string &name : outputNames)
+    names.reserve(name);
+  if (isBounds)
+    for (StringRef name : boundNames)
+      names.reserve(name);
+  ExpressionEmitter scalar(names);
+  for (const auto &[name, argument] : llvm::zip_first(given, body.getArguments())) {
+    names.reserve(name);
+    scalar.bind(argument, name);
+    parameters.push_back(fmt::format("{} {}", valueName(argument.getType()).str(), name));
+  }
+  ArrayRef<int64_t> accesses = phase.getAccess();
+  for (auto [i, position] : llvm::enumerate(phase.getLoads())) {
+    Operand &operand = *find(false, position, static_cast<Access>(accesses[i]));
+    BlockArgument argument = body.getArgument(given.size() + i);
+    StringRef type = valueName(operand.view.getElement());
+    if (type != valueName(argument.getType()))
+      return phase.emitOpError() << "takes " << argument.getType() << " from input " << position
+                                 << ", which holds " << operand.view.getElement();
+    scalar.bind(argument, valueOf(operand));
+    loadNames.push_back(operand.structName);
+    parameters.push_back(fmt::format("{} {}", type.str(), valueOf(operand)));
+  }
+  for (auto [i, position] : llvm::enumerate(phase.getStores())) {
+    Operand &operand = *find(true, position, static_cast<Access>(accesses[loads + i]));
+    Type given = yield.getValues()[taken + i].getType();
+    StringRef type = valueName(operand.view.getElement());
+    if (type != valueName(given))
+      return phase.emitOpError() << "gives " << given << " to output " << position
+                                 << ", which holds " << operand.view.getElement();
+    storeNames.push_back(operand.structName);
+    parameters.push_back(fmt::format("{} &{}", type.str(), valueOf(operand)));
+  }
+  out.list("using " + prefix.str() + "Loads = swage::List<", loadNames, ">;");
+  if (!isBounds)
+    out.list("using " + prefix.str() + "Stores = swage::List<", storeNames, ">;");
+  if (storeNames.empty() && taken == 0)
+    return success();
+  for (StringRef name : isBounds ? ArrayRef<StringRef>(boundNames) : ArrayRef<StringRef>())
+    parameters.push_back(("long long &" + name).str());
+
+  if (failed(scalar.emit(body)))
+    return failure();
+  if (phase.getStatistics())
+    out.line("static constexpr bool k" + prefix + "Statistics = true;");
+  static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
+                                              "between", "groupFinish", "bounds"};
+  const char *type = "void";
+  if (returns)
+    type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue)) ? "Compute"
+                                                                                   : "SecondCompute";
+  out.list(fmt::format("static __device__ {} {}(", type, functions[static_cast<unsigned>(kind)]),
+           parameters, ") {");
+  out.indent();
+  for (const Statement &statement : scalar.getStatements())
+    needsMath |= callsMath(statement.text);
+  for (Value value : yield.getValues())
+    needsMath |= callsMath(scalar.textOf(value));
+  for (const Statement &statement : scalar.getStatements())
+    out.line(statement.text, fileAndLine(statement.loc));
+  auto place = [](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op ? fileAndLine(op->getLoc()) : std::string();
+  };
+  for (auto [i, position] : llvm::enumerate(phase.getStores())) {
+    Value value = yield.getValues()[taken + i];
+    out.line(outputNames[position] + " = " + scalar.textOf(value) + ";", place(value));
+  }
+  if (returns) {
+    Value value = yield.getValues()[0];
+    out.line("return " + scalar.textOf(value) + ";", place(value));
+  }
+  if (isBounds)
+    for (auto [name, value] : llvm::zip_equal(boundNames, yield.getValues()))
+      out.line(name + " = " + scalar.textOf(value) + ";", place(value));
+  out.dedent();
+  out.line("}");
+  return success();
+}
