@@ -343,7 +343,7 @@ static bool isRounded(KernelOp kernel) {
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() <= 16;
   };
   BlockArgument element = epilogue.getBody().front().getArgument(0);
-  return element.getType().isF32() && llvm::all_of(element.getUses(), [&](OpOperand &use) {
+  return element.getType().isF32() && !element.use_empty() && llvm::all_of(element.getUses(), [&](OpOperand &use) {
     if (isa<YieldOp>(use.getOwner())) {
       int64_t output = epilogue.getStores()[use.getOperandNumber()];
       return isNarrow(kernel.getOutput(unsigned(output)).getElement());

@@ -1,9 +1,9 @@
 // What a row or column is reduced to, and how two partial results become one.
 //
 // Stats<C, T> (softmax has two more parameters, see softmax.cuh) describes collective C: State is a
-// partial result over some elements; `of` computes it from values in registers, `merge` joins two of them, `result` finishes, `apply` maps an
-// element, `with` hands the row results to a function.  Where the number of elements behind a State
-// matters (LayerNorm) it travels beside it.
+// partial result over some elements; `of` computes it from values in registers, `merge` joins two of
+// them, `result` finishes, `apply` maps an element, `with` hands the row results to a function.
+// Where the number of elements behind a State matters (LayerNorm) it travels beside it.
 //
 // LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two
 // passes over registers and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of
@@ -93,7 +93,8 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
                     : countA == T(0) ? T(1)
                                      : countB * reciprocal(countA + countB);
     const T distance = b.mean - a.mean;
-    return {a.mean + distance * share, a.m2 + b.m2 + distance * distance * (countA * share)};
+    // In this order a side without elements adds 0 also where the distance squared overflows.
+    return {a.mean + distance * share, a.m2 + b.m2 + distance * (distance * (countA * share))};
   }
   static __device__ __forceinline__ State shuffle(State s, int mask) {
     return {shuffleXor(s.mean, mask), shuffleXor(s.m2, mask)};

@@ -105,7 +105,7 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
          static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
      ...);
   }
-  /// Those that other rows read too (kIsReused), or those that they do not.
+  /// Those that are read more than once (kIsReused), or those that are not.
   template <bool Reused, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadWhere(const Pointers &pointers, const Coord &coord,
                                             const Sizes &sizes) {

@@ -36,7 +36,7 @@ concept CollectiveSpec = requires(const typename Spec::Sizes &sizes) {
 };
 
 /// The collective of a Spec; with kZeroRows a row that is -inf throughout gives 0, not NaN; with
-/// kRounded nothing sees softmax's elements but in 16 bits or fewer.
+/// kRounded nothing sees softmax's elements but in 16 bits or fewer (its row results may be floats).
 template <class Spec> constexpr bool kHasZeroRows = requires { Spec::kZeroRows; };
 template <class Spec> constexpr bool kIsRounded = requires { Spec::kRounded; };
 template <class Spec>

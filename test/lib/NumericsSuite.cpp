@@ -494,6 +494,10 @@ int swage::test::runNumerics(const Device &device, const NumericsOptions &option
         test.text = textOf(test);
         cases.push_back(std::move(test));
       }
+  if (cases.empty()) {
+    std::printf("numerics: no case has '%s' in its name\n", options.only.c_str());
+    return 1;
+  }
   Options caching = Options::get();
   caching.cacheMode = CacheMode::Off;
   auto cache = std::make_shared<KernelCache>(caching);

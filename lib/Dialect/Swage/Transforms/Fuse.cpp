@@ -463,11 +463,23 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
   return true;
 }
 
-/// Joins two kernels with a collective each that go over the same rows, share an operand and do not
-/// depend on each other.
+/// Whether a kernel's only collective may be the second one of another: what KernelBuilder takes,
+/// asked before anything is built.
+static bool mayComeSecond(KernelOp kernel) {
+  auto collectives = kernel.getBody().getOps<CollectiveOp>();
+  if (!llvm::hasSingleElement(collectives))
+    return false;
+  CollectiveOp only = *collectives.begin();
+  return only.getKind() == Collective::AbsMax ||
+         (only.getKind() == Collective::Sum && only.getValue().getType().isInteger(32));
+}
+
+/// Joins two kernels with a collective each that go over the same rows, where the first one reads
+/// an operand that the second one is made of, and that do not depend on each other.
 bool Fuser::tryRows(unsigned a, unsigned b) {
   BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
   if (first.kernel->getReduced().empty() || second.kernel->getReduced().empty() ||
+      (!mayComeSecond(*first.kernel) && !mayComeSecond(*second.kernel)) ||
       !groups[a].siblings.empty() || !groups[b].siblings.empty() ||
       !llvm::any_of(second.tensors,
                     [&](Value tensor) { return llvm::is_contained(first.tensors, tensor); }) ||
