@@ -1,0 +1,107 @@
+// Who works on a row: the classes of row.cuh, the threads and the shared memory of a collective or
+// two, and which vectors of the row are whose.
+#pragma once
+
+#include "swage/row_bounds.cuh"
+#include "swage/team.cuh"
+
+namespace swage {
+
+enum class RowClass { Group, Block, Looped, Column };
+
+namespace detail {
+
+template <class Spec> __device__ constexpr int blocksPerRow() {
+  if constexpr (requires { Spec::kBlocksPerRow; })
+    return Spec::kBlocksPerRow;
+  else
+    return 1;
+}
+template <class Spec> constexpr bool kIsStaged = requires { Spec::kStaged; };
+
+/// Whether a second collective follows the first; which; and over how many elements (0: the row).
+template <class Spec> constexpr bool kHasSecond = requires { Spec::kSecond; };
+template <class Spec> __device__ constexpr Collective secondOf() {
+  if constexpr (kHasSecond<Spec>)
+    return Spec::kSecond;
+  else
+    return Collective::Sum;
+}
+template <class Spec> __device__ constexpr int groupOf() {
+  if constexpr (requires { Spec::kGroup; })
+    return Spec::kGroup;
+  else
+    return 0;
+}
+
+/// What the second collective works in, where that is another type: only over groups.
+template <class Spec> struct SecondComputeOf { using Type = typename Spec::Compute; };
+template <class Spec>
+  requires requires { typename Spec::SecondCompute; }
+struct SecondComputeOf<Spec> { using Type = typename Spec::SecondCompute; };
+template <class Spec> using SecondCompute = typename SecondComputeOf<Spec>::Type;
+template <class Spec> constexpr bool kIsSecondApart = requires { typename Spec::SecondCompute; };
+
+template <class Spec> using SecondStats = Stats<secondOf<Spec>(), SecondCompute<Spec>>;
+
+template <class Spec>
+using RowTeam = Team<Spec::kClass == RowClass::Group ? Spec::kThreadsPerRow : kWarpSize,
+                     Spec::kClass == RowClass::Group ? 1 : Spec::kThreadsPerRow / kWarpSize,
+                     blocksPerRow<Spec>()>;
+
+/// Shared memory of the exchanges: the first collective's, and behind it the second's.
+template <class Spec> __device__ constexpr int firstExchangeBytes() {
+  return (RowTeam<Spec>::template exchangeBytes<FirstStats<Spec>, typename Spec::Compute>() + 15) /
+         16 * 16;
+}
+template <class Spec> __device__ constexpr int exchangeBytes() {
+  if constexpr (!kHasSecond<Spec> || groupOf<Spec>() != 0)
+    return firstExchangeBytes<Spec>();
+  else
+    return firstExchangeBytes<Spec>() +
+           RowTeam<Spec>::template exchangeBytes<SecondStats<Spec>, SecondCompute<Spec>>();
+}
+
+/// The block's shared memory, if it needs any.
+template <int Bytes> __device__ __forceinline__ char *arenaOf() {
+  if constexpr (Bytes > 0)
+    return arena<Bytes>();
+  else
+    return nullptr;
+}
+
+/// How the vectors of a group of a second collective lie: kLanes neighbouring threads have kDepth
+/// vectors each.
+template <class Spec> struct Grouping {
+  static constexpr int kVectors = groupOf<Spec>() / Spec::kVector;
+  static constexpr int kLanes = kVectors < kWarpSize ? kVectors : kWarpSize;
+  static constexpr int kDepth = kVectors / kLanes;
+  static_assert(kVectors > 0 && powerOfTwoAbove(kVectors) == kVectors &&
+                    Spec::kThreadsPerRow % kLanes == 0 && Spec::kVectorsPerThread % kDepth == 0,
+                "a group belongs to lanes of one warp");
+};
+
+/// The place of a thread's vector `u` among those that the block takes at once: neighbouring
+/// threads have neighbouring vectors.
+template <class Spec> __device__ __forceinline__ int placeOf(int thread, int u) {
+  if constexpr (groupOf<Spec>() == 0) {
+    return u * Spec::kThreadsPerRow + thread;
+  } else {
+    constexpr int kLanes = Grouping<Spec>::kLanes, kDepth = Grouping<Spec>::kDepth;
+    const int group = thread / kLanes + Spec::kThreadsPerRow / kLanes * (u / kDepth);
+    return group * (kLanes * kDepth) + u % kDepth * kLanes + thread % kLanes;
+  }
+}
+
+/// The first coordinate of a vector of the current row.
+template <class Spec, class Reduced>
+__device__ __forceinline__ typename Spec::Coord
+vectorOfRow(typename Spec::Coord row, const Reduced &reduced, typename Spec::Index vector) {
+  constexpr int kKept = decltype(Spec::kept(typename Spec::Sizes{}))::kRank;
+  reduced.template split<kKept>(vector, row);
+  row[kKept + Reduced::kRank - 1] *= Spec::kVector;
+  return row;
+}
+
+} // namespace detail
+} // namespace swage
