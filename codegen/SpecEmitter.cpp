@@ -343,13 +343,16 @@ static bool isRounded(KernelOp kernel) {
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() <= 16;
   };
   BlockArgument element = epilogue.getBody().front().getArgument(0);
-  return element.getType().isF32() && !element.use_empty() && llvm::all_of(element.getUses(), [&](OpOperand &use) {
-    if (isa<YieldOp>(use.getOwner())) {
+  auto isUseNarrow = [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<YieldOp>(user)) {
       int64_t output = epilogue.getStores()[use.getOperandNumber()];
       return isNarrow(kernel.getOutput(unsigned(output)).getElement());
     }
-    return isa<arith::TruncFOp>(use.getOwner()) && isNarrow(use.getOwner()->getResult(0).getType());
-  });
+    return isa<arith::TruncFOp>(user) && isNarrow(user->getResult(0).getType());
+  };
+  return element.getType().isF32() && !element.use_empty() &&
+         llvm::all_of(element.getUses(), isUseNarrow);
 }
 
 Type codegen::collectedType(PhaseOp phase) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "NumericsSuite.h"
 
+#include "CompilePool.h"
 #include "GuardedRun.h"
 
 #include "swage/JIT/ProgramIR.h"
@@ -14,12 +15,10 @@
 #include "swage/Reference/Acceptance.h"
 #include "swage/Reference/Interpreter.h"
 
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <map>
-#include <thread>
 
 using namespace swage;
 using namespace swage::test;
@@ -498,19 +497,10 @@ int swage::test::runNumerics(const Device &device, const NumericsOptions &option
     std::printf("numerics: no case has '%s' in its name\n", options.only.c_str());
     return 1;
   }
-  Options caching = Options::get();
-  caching.cacheMode = CacheMode::Off;
-  auto cache = std::make_shared<KernelCache>(caching);
-  std::atomic<size_t> next{0};
-  std::vector<std::thread> pool;
-  for (unsigned i = 0; i < options.threads; ++i)
-    pool.emplace_back([&] {
-      for (size_t at = next++; at < cases.size(); at = next++)
-        if (Status done = compile(cases[at], device.properties().arch, options, cache); !done)
-          cases[at].failure = done.error().str();
-    });
-  for (std::thread &thread : pool)
-    thread.join();
+  compileInPool(cases, options.threads, [&](Case &test, auto &cache) {
+    if (Status done = compile(test, device.properties().arch, options, cache); !done)
+      test.failure = done.error().str();
+  });
   int failed = 0;
   std::map<std::string, double> worst;
   for (Case &test : cases) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "RandomGraphSuite.h"
 
+#include "CompilePool.h"
 #include "GuardedRun.h"
 #include "RandomGraph.h"
 
@@ -13,11 +14,9 @@
 #include "swage/Reference/Acceptance.h"
 #include "swage/Reference/Interpreter.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
-#include <thread>
 
 using namespace swage;
 using namespace swage::test;
@@ -88,19 +87,8 @@ static void compileOne(Case &test, const std::string &arch, const RandomGraphOpt
 
 static void compileAll(std::vector<Case> &cases, const std::string &arch,
                        const RandomGraphOptions &how) {
-  // Kernels that several graphs share are compiled once; the disk stays out of it.
-  Options options = Options::get();
-  options.cacheMode = CacheMode::Off;
-  auto cache = std::make_shared<KernelCache>(options);
-  std::atomic<size_t> next{0};
-  std::vector<std::thread> pool;
-  for (unsigned i = 0; i < how.threads; ++i)
-    pool.emplace_back([&] {
-      for (size_t at = next++; at < cases.size(); at = next++)
-        compileOne(cases[at], arch, how, cache);
-    });
-  for (std::thread &thread : pool)
-    thread.join();
+  compileInPool(cases, how.threads,
+                [&](Case &test, auto &cache) { compileOne(test, arch, how, cache); });
 }
 
 static std::vector<Case> makeCases(const RandomGraphOptions &options) {

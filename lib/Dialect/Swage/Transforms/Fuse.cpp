@@ -463,15 +463,12 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
   return true;
 }
 
-/// Whether a kernel's only collective may be the second one of another: what KernelBuilder takes,
-/// asked before anything is built.
+/// Whether a kernel's only collective may be the second one of another, asked before anything is
+/// built.
 static bool mayComeSecond(KernelOp kernel) {
-  auto collectives = kernel.getBody().getOps<CollectiveOp>();
-  if (!llvm::hasSingleElement(collectives))
-    return false;
-  CollectiveOp only = *collectives.begin();
-  return only.getKind() == Collective::AbsMax ||
-         (only.getKind() == Collective::Sum && only.getValue().getType().isInteger(32));
+  CollectiveOp only = kernel.getCollective();
+  return only && !kernel.getSecondCollective() &&
+         mayComeSecond(only.getKind(), only.getValue().getType());
 }
 
 /// Joins two kernels with a collective each that go over the same rows, where the first one reads

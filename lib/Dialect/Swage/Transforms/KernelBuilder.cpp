@@ -244,6 +244,10 @@ static constexpr const char *kOneCollective =
     "a kernel has one collective, or a second one that is the largest absolute value, or the sum "
     "of integers of a group";
 
+bool swage::mayComeSecond(Collective kind, Type type) {
+  return kind == Collective::AbsMax || (kind == Collective::Sum && type.isInteger(32));
+}
+
 Value KernelBuilder::computeCollective(OpResult result, const Relation &relation) {
   Operation *op = result.getOwner();
   Location loc = op->getLoc();
@@ -288,8 +292,7 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
     size_t count = hasElementResult(kind) + statisticsOf(kind);
     DenseI64ArrayAttr dims;
     if (op != collective) {
-      bool isBits = kind == Collective::Sum && type.isInteger(32);
-      if (kind != Collective::AbsMax && !isBits)
+      if (!mayComeSecond(kind, type))
         return refuse(kOneCollective), Value();
       if (!findGroups(dims))
         return {};

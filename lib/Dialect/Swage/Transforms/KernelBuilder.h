@@ -32,6 +32,8 @@ bool isIndexOp(mlir::Operation *op);
 bool isSourceOp(mlir::Operation *op);
 /// Whether an op combines elements along dimensions.
 bool isCollectiveOp(mlir::Operation *op);
+/// Whether a collective of this kind over elements of this type may follow another one in a kernel.
+bool mayComeSecond(Collective kind, mlir::Type type);
 /// Whether an op is arith or math on tensors that a kernel body can hold.
 bool isElementwiseOp(mlir::Operation *op);
 
