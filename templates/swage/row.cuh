@@ -26,11 +26,12 @@
 // Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
 // extent in vectors of kVector (Column: kept(sizes) does).  Optional: kBlocksPerRow (1), kStaged,
 // kSecond, the second collective, kGroup, the elements of its groups, and SecondCompute, the type of
-// its values over groups where that is another one than Compute; kZeroRows (softmax.cuh);
-// BoundsLoads and bounds, what a mask leaves of a row (row_bounds.cuh), which is all that is read.
+// its values over groups where that is another one than Compute; kZeroRows and kRounded
+// (softmax.cuh); BoundsLoads and bounds, what a mask leaves of a row (row_bounds.cuh), which is all
+// that is read.
 // Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per
-// row.  An output may lie where an input does, element on element, if no later phase reads that; Looped
-// and Column evaluate the prologue twice: only outputs of their epilogue may.
+// row.  An output may lie where an input does, element on element, if no later phase reads that;
+// Looped and Column evaluate the prologue twice: only outputs of their epilogue may.
 #pragma once
 
 #include "swage/columns.cuh"
