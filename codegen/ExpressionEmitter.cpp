@@ -36,8 +36,8 @@ static Expression callOf(StringRef function, const Twine &arguments, unsigned si
 bool swage::codegen::callsMath(StringRef text) {
   // What the templates declare for themselves (numeric.cuh, and device.cuh without math.cuh).
   static constexpr StringRef everywhere[] = {
-      "bitCast", "exp",           "leadingZeros", "maximum", "maximumNumber",
-      "minimum", "minimumNumber", "popCount",     "roundTo", "rsqrt"};
+      "abs",     "bitCast",       "exp",      "leadingZeros", "maximum", "maximumNumber",
+      "minimum", "minimumNumber", "popCount", "roundTo",      "rsqrt"};
   StringRef prefix = "swage::";
   for (size_t at = text.find(prefix); at != StringRef::npos; at = text.find(prefix)) {
     text = text.substr(at + prefix.size());

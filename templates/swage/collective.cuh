@@ -58,7 +58,7 @@ template <Collective C, class T, bool ZeroRows = false, bool Rounded = false> st
     return state;
   }
   static __device__ __forceinline__ T element(T x) {
-    return C == Collective::RmsNorm ? x * x : C == Collective::AbsMax ? maximum(x, -x) : x;
+    return C == Collective::RmsNorm ? x * x : C == Collective::AbsMax ? abs(x) : x;
   }
 
   static __device__ __forceinline__ Result result(State s, T count, T epsilon) {

@@ -83,6 +83,8 @@ static std::vector<const void *> keyOf(Value value, const Relation &relation) {
 Value KernelBuilder::roundTo(Value scalar, Type element, Location loc) {
   if (element == scalar.getType() || !isa<FloatType>(element))
     return scalar;
+  if (auto wide = scalar.getDefiningOp<arith::ExtFOp>(); wide && wide.getIn().getType() == element)
+    return scalar;
   Value narrow = arith::TruncFOp::create(*builder, loc, element, scalar);
   return arith::ExtFOp::create(*builder, loc, scalarType(element), narrow);
 }

@@ -5,6 +5,10 @@ namespace swage {
 
 template <class T> constexpr bool kIsFloating = T(0.5) != T(0);
 
+__device__ __forceinline__ float abs(float x) { return __builtin_fabsf(x); }
+__device__ __forceinline__ double abs(double x) { return __builtin_fabs(x); }
+__device__ __forceinline__ int abs(int x) { return x < 0 ? -x : x; }
+__device__ __forceinline__ long long abs(long long x) { return x < 0 ? -x : x; }
 __device__ __forceinline__ float exp(float x) { return __builtin_expf(x); }
 __device__ __forceinline__ double exp(double x) { return __builtin_exp(x); }
 __device__ __forceinline__ float exp2Fast(float x) { return __builtin_exp2f(x); }

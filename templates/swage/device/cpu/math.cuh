@@ -9,10 +9,6 @@ namespace swage {
 
 __device__ __forceinline__ float sqrt(float x) { return __builtin_sqrtf(x); }
 __device__ __forceinline__ double sqrt(double x) { return __builtin_sqrt(x); }
-__device__ __forceinline__ float abs(float x) { return __builtin_fabsf(x); }
-__device__ __forceinline__ double abs(double x) { return __builtin_fabs(x); }
-__device__ __forceinline__ int abs(int x) { return x < 0 ? -x : x; }
-__device__ __forceinline__ long long abs(long long x) { return x < 0 ? -x : x; }
 __device__ __forceinline__ float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 __device__ __forceinline__ double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
 __device__ __forceinline__ float exp2(float x) { return __builtin_exp2f(x); }

@@ -97,5 +97,8 @@ template <class T>
 __device__ __forceinline__ typename Widened<T>::Type roundTo(typename Widened<T>::Type value) {
   return widen(narrow<T>(value));
 }
+template <> __device__ __forceinline__ float roundTo<bf16>(float value) {
+  return widen(narrow<bf16>(value));
+}
 
 } // namespace swage

@@ -6,6 +6,10 @@ namespace swage {
 
 template <class T> constexpr bool kIsFloating = T(0.5) != T(0);
 
+__device__ __forceinline__ float abs(float x) { return ::fabsf(x); }
+__device__ __forceinline__ double abs(double x) { return ::fabs(x); }
+__device__ __forceinline__ int abs(int x) { return x < 0 ? -x : x; }
+__device__ __forceinline__ long long abs(long long x) { return x < 0 ? -x : x; }
 __device__ __forceinline__ float exp(float x) { return ::expf(x); }
 __device__ __forceinline__ double exp(double x) { return ::exp(x); }
 /// 2^x within 2 units in the last place, and 0 below the normal numbers: one instruction.

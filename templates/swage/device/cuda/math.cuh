@@ -20,10 +20,6 @@ namespace swage {
 
 __device__ __forceinline__ float sqrt(float x) { return ::sqrtf(x); }
 __device__ __forceinline__ double sqrt(double x) { return ::sqrt(x); }
-__device__ __forceinline__ float abs(float x) { return ::fabsf(x); }
-__device__ __forceinline__ double abs(double x) { return ::fabs(x); }
-__device__ __forceinline__ int abs(int x) { return x < 0 ? -x : x; }
-__device__ __forceinline__ long long abs(long long x) { return x < 0 ? -x : x; }
 __device__ __forceinline__ float fma(float x, float y, float z) { return ::fmaf(x, y, z); }
 __device__ __forceinline__ double fma(double x, double y, double z) { return ::fma(x, y, z); }
 __device__ __forceinline__ float exp2(float x) { return ::exp2f(x); }

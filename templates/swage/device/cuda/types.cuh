@@ -97,5 +97,10 @@ template <class T>
 __device__ __forceinline__ typename Widened<T>::Type roundTo(typename Widened<T>::Type value) {
   return widen(narrow<T>(value));
 }
+template <> __device__ __forceinline__ float roundTo<bf16>(float value) {
+  // A pair is rounded by the units that do arithmetic, a single element by those that are a quarter
+  // as fast; and in the upper half of a register it is a float as it is.
+  return __builtin_bit_cast(float, narrowPair(bf16{}, 0.0f, value));
+}
 
 } // namespace swage
