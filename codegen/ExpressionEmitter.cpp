@@ -176,7 +176,6 @@ static StringRef floatFunction(Operation &op) {
       .Case("math.round", "swage::round")
       .Case("math.roundeven", "swage::roundEven")
       .Case("math.trunc", "swage::trunc")
-      .Case("math.exp", "swage::exp")
       .Case("math.exp2", "swage::exp2")
       .Case("math.expm1", "swage::expm1")
       .Case("math.log", "swage::log")
@@ -257,6 +256,11 @@ static Expression compareFloats(arith::CmpFPredicate predicate, const Expression
   return literal("false");
 }
 
+/// Whether an approximation will do. There is none for f64.
+template <class Op> static bool isFlagged(Op op, arith::FastMathFlags flag) {
+  return arith::bitEnumContainsAll(op.getFastmath(), flag) && op.getType().isF32();
+}
+
 std::optional<Expression> ExpressionEmitter::printFloat(Operation &op) {
   using Result = std::optional<Expression>;
   if (StringRef function = floatFunction(op); !function.empty())
@@ -265,7 +269,15 @@ std::optional<Expression> ExpressionEmitter::printFloat(Operation &op) {
       .Case<arith::AddFOp>([&](auto) { return infix(op, "+", Precedence::Sum); })
       .Case<arith::SubFOp>([&](auto) { return infix(op, "-", Precedence::Sum); })
       .Case<arith::MulFOp>([&](auto) { return infix(op, "*", Precedence::Product); })
-      .Case<arith::DivFOp>([&](auto) { return infix(op, "/", Precedence::Product); })
+      .Case<arith::DivFOp>([&](arith::DivFOp division) {
+        return isFlagged(division, arith::FastMathFlags::arcp)
+                   ? call(op, "swage::divideFast")
+                   : infix(op, "/", Precedence::Product);
+      })
+      .Case<math::ExpOp>([&](math::ExpOp exp) {
+        return call(op,
+                    isFlagged(exp, arith::FastMathFlags::afn) ? "swage::expFast" : "swage::exp");
+      })
       .Case<arith::NegFOp>([&](auto) { return negate(operand(op, 0)); })
       .Case<arith::CmpFOp>([&](arith::CmpFOp compare) {
         return compareFloats(compare.getPredicate(), operand(op, 0), operand(op, 1));

@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "swage/Dialect/Swage/Analysis/Approximation.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
@@ -324,6 +325,7 @@ LogicalResult Preparer::run() {
   if (!kernel.getSchedule())
     return kernel.emitOpError() << "has no schedule; run --swage-select-schedule first";
   moveAsBits();
+  allowApproximations(kernel);
   if (failed(addPhases()))
     return failure();
   kernel.setGeometryAttr(geometryOf(kernel));

@@ -129,7 +129,8 @@ def PrepareForEmissionPass : Pass<"swage-prepare-for-emission", "::mlir::ModuleO
   let summary = "Splits bodies into phases and fixes the launch geometry";
   let description = [{
     The last pass that changes IR. The body becomes one `swage.phase` for each scalar function that the template calls; loads and stores are
-    dealt out to the phases; `geometry` gets blocks, threads and shared memory. What the emitter prints is all here.
+    dealt out to the phases; `geometry` gets blocks, threads and shared memory. What the emitter prints is all here. Divisions and exponentials
+    whose last digits nobody sees get `fastmath<arcp>` and `fastmath<afn>` (docs/numerics.md).
 
     With `overlap` the kernels of a function with several launches wait by themselves for the grids before them, where `arch` can (9.0), so
     that its launches may overlap. A kernel that is prepared already keeps its own answer. What `arch` has not, clusters, overlap, or so much

@@ -1,0 +1,94 @@
+// RUN: swage-translate --swage-to-cuda %s | FileCheck %s
+
+// SiLU in 16 bits shows nothing of the last digits of a float.
+// CHECK: output0 = swage::divideFast(input0, swage::expFast(-input0) + 1.0f);
+// CHECK: extern "C"
+func.func @silu(%x: tensor<64x256xf16>) -> tensor<64x256xf16> {
+  %one = arith.constant dense<1.0> : tensor<64x256xf16>
+  %minus = arith.negf %x : tensor<64x256xf16>
+  %e = math.exp %minus : tensor<64x256xf16>
+  %d = arith.addf %e, %one : tensor<64x256xf16>
+  %y = arith.divf %x, %d : tensor<64x256xf16>
+  return %y : tensor<64x256xf16>
+}
+
+// A float shows them.
+// CHECK: output0 = input0 / (swage::exp(-input0) + 1.0f);
+// CHECK: extern "C"
+func.func @float(%x: tensor<64x256xf32>) -> tensor<64x256xf32> {
+  %one = arith.constant dense<1.0> : tensor<64x256xf32>
+  %minus = arith.negf %x : tensor<64x256xf32>
+  %e = math.exp %minus : tensor<64x256xf32>
+  %d = arith.addf %e, %one : tensor<64x256xf32>
+  %y = arith.divf %x, %d : tensor<64x256xf32>
+  return %y : tensor<64x256xf32>
+}
+
+// So does a step: 6 / 3 must not end up below 2.
+// CHECK: output0 = swage::floor(input0 / input1);
+// CHECK: extern "C"
+func.func @step(%a: tensor<64x256xf16>, %b: tensor<64x256xf16>) -> tensor<64x256xf16> {
+  %q = arith.divf %a, %b : tensor<64x256xf16>
+  %y = math.floor %q : tensor<64x256xf16>
+  return %y : tensor<64x256xf16>
+}
+
+// And a comparison.
+// CHECK: const float div = input0 / input1;
+// CHECK: extern "C"
+func.func @comparison(%a: tensor<64x256xf16>, %b: tensor<64x256xf16>) -> tensor<64x256xf16> {
+  %q = arith.divf %a, %b : tensor<64x256xf16>
+  %less = arith.cmpf olt, %q, %a : tensor<64x256xf16>
+  %y = arith.select %less, %q, %b : tensor<64x256xi1>, tensor<64x256xf16>
+  return %y : tensor<64x256xf16>
+}
+
+// A difference may magnify what is wrong with its operands: not too much for a division, whose error is always a few units of a float, but for an
+// exponential's, which grows with the argument.
+// CHECK: const float div = swage::divideFast(input0, swage::exp(input0) + 1.0f);
+// CHECK: extern "C"
+func.func @difference(%x: tensor<64x256xf16>, %z: tensor<64x256xf16>) -> tensor<64x256xf16> {
+  %one = arith.constant dense<1.0> : tensor<64x256xf16>
+  %e = math.exp %x : tensor<64x256xf16>
+  %d = arith.addf %e, %one : tensor<64x256xf16>
+  %q = arith.divf %x, %d : tensor<64x256xf16>
+  %y = arith.subf %q, %z : tensor<64x256xf16>
+  return %y : tensor<64x256xf16>
+}
+
+// Results that are denormal floats are numbers to bf16.
+// CHECK: output0 = swage::exp(input0);
+// CHECK: extern "C"
+func.func @denormal(%x: tensor<64x256xbf16>) -> tensor<64x256xbf16> {
+  %y = math.exp %x : tensor<64x256xbf16>
+  return %y : tensor<64x256xbf16>
+}
+
+// Through a root mean square an error stays what it was; beside it a rstd may be a float.
+// CHECK: return swage::divideFast(input0, swage::expFast(input0) + 1.0f);
+// CHECK: extern "C"
+func.func @norm(%x: tensor<64x256xbf16>) -> (tensor<64x256xbf16>, tensor<64xf32>) {
+  %one = arith.constant dense<1.0> : tensor<64x256xbf16>
+  %e = math.exp %x : tensor<64x256xbf16>
+  %d = arith.addf %e, %one : tensor<64x256xbf16>
+  %q = arith.divf %x, %d : tensor<64x256xbf16>
+  %y, %rstd = swage.rms_norm %q axis 1 eps 1.0e-6 : (tensor<64x256xbf16>) -> (tensor<64x256xbf16>, tensor<64xf32>)
+  return %y, %rstd : tensor<64x256xbf16>, tensor<64xf32>
+}
+
+// The quotient that the elements are multiplied by is only seen in 8 bits; the scale that is a result is a float.
+// CHECK: output1 = element * swage::divideFast(448.0f, largest);
+// CHECK: output0 = largest / 448.0f;
+// CHECK: extern "C"
+func.func @row_scale(%x: tensor<64x256xbf16>) -> (tensor<64x256xf8E4M3FN>, tensor<64xf32>) {
+  %most = arith.constant dense<448.0> : tensor<64xf32>
+  %f = arith.extf %x : tensor<64x256xbf16> to tensor<64x256xf32>
+  %a = math.absf %f : tensor<64x256xf32>
+  %m = swage.reduce max %a dims [1] : tensor<64x256xf32> -> tensor<64xf32>
+  %scale = arith.divf %m, %most : tensor<64xf32>
+  %inverse = arith.divf %most, %m : tensor<64xf32>
+  %ib = swage.broadcast %inverse dims [0] : tensor<64xf32> -> tensor<64x256xf32>
+  %v = arith.mulf %f, %ib : tensor<64x256xf32>
+  %q = arith.truncf %v : tensor<64x256xf32> to tensor<64x256xf8E4M3FN>
+  return %q, %scale : tensor<64x256xf8E4M3FN>, tensor<64xf32>
+}
