@@ -333,7 +333,40 @@ int Nvrtc::State::queryBuild() const {
   return status ? build : 0;
 }
 
+/// The source with its kernels' launch bounds saying that one block a multiprocessor is enough; empty
+/// if they say something about that already.
+static std::string withOneBlock(const std::string &source) {
+  static const std::string_view begin = "__launch_bounds__(";
+  std::string text;
+  size_t done = 0;
+  for (size_t at = source.find(begin); at != std::string::npos; at = source.find(begin, at + 1)) {
+    size_t end = source.find(')', at);
+    if (end == std::string::npos || source.find(',', at) < end)
+      return {};
+    text += source.substr(done, end - done) + ", 1";
+    done = end;
+  }
+  return text.empty() ? text : text + source.substr(done);
+}
+
+/// Left to itself, ptxas may rather spill than take the registers of another block. A kernel with
+/// spills is slower than one with fewer blocks.
 Expected<KernelBinary> Nvrtc::compile(const CompileRequest &request) const {
+  auto spilled = [](const KernelBinary &binary) {
+    return binary.resources.spillStores + binary.resources.spillLoads;
+  };
+  Expected<KernelBinary> binary = compileOnce(request);
+  if (!binary || spilled(*binary) == 0)
+    return binary;
+  CompileRequest alone = request;
+  alone.source = withOneBlock(request.source);
+  if (alone.source.empty())
+    return binary;
+  Expected<KernelBinary> second = compileOnce(alone);
+  return second && spilled(*second) < spilled(*binary) ? std::move(second) : std::move(binary);
+}
+
+Expected<KernelBinary> Nvrtc::compileOnce(const CompileRequest &request) const {
   if (Status known = checkArch(request.arch); !known)
     return known.takeError();
   KernelBinary binary;

@@ -47,9 +47,11 @@ public:
   /// By the build-id of the library or, where it has none, its version.
   std::string identity() const override;
   Expected<std::vector<std::string>> options(const CompileRequest &request) const override;
+  /// A kernel that spills registers is compiled again, for one block a multiprocessor.
   Expected<KernelBinary> compile(const CompileRequest &request) const override;
 
 private:
+  Expected<KernelBinary> compileOnce(const CompileRequest &request) const;
   struct State;
   explicit Nvrtc(std::unique_ptr<State> state);
   Status checkArch(const std::string &arch) const;
