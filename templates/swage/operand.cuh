@@ -40,10 +40,18 @@ template <class T, Access Kind = Access::Vector> struct Output {
 
 template <class Operand> constexpr bool kIsInput = requires { Operand::kTraffic; };
 
-template <class Operand>
-constexpr bool kIsReused = Operand::kSource == Source::Memory && requires {
-  requires Operand::kTraffic == Traffic::Reused || Operand::kTraffic == Traffic::CoherentReused;
-};
+/// Where the time of an input goes: streamed from memory, in cache because all rows share it, or
+/// spent on making it.
+enum class Supply { Streamed, Shared, Computed };
+template <class Operand> __device__ constexpr Supply supplyOf() {
+  if constexpr (Operand::kSource != Source::Memory)
+    return Supply::Computed;
+  else if constexpr (Operand::kTraffic == Traffic::Reused ||
+                     Operand::kTraffic == Traffic::CoherentReused)
+    return Supply::Shared;
+  else
+    return Supply::Streamed;
+}
 
 template <class... Operands> struct List {
   static constexpr bool kEmpty = sizeof...(Operands) == 0;
@@ -98,22 +106,43 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Gather, Sour
 template <class Operands, int V, int Dim> struct Inputs;
 template <class... Operands, int V, int Dim>
 struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
+  /// What lies in memory should be on its way before anything is computed.
   template <class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void load(const Pointers &pointers, const Coord &coord,
                                        const Sizes &sizes) {
-    (Fragment<Operands, V>::template load<Dim>(
-         static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
-     ...);
+    loadMemory(pointers, coord, sizes);
+    loadOnly<Supply::Computed>(pointers, coord, sizes);
   }
-  /// Those that are read more than once (kIsReused), or those that are not.
-  template <bool Reused, class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void loadWhere(const Pointers &pointers, const Coord &coord,
-                                            const Sizes &sizes) {
+  template <class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadMemory(const Pointers &pointers, const Coord &coord,
+                                             const Sizes &sizes) {
+    loadOnly<Supply::Streamed>(pointers, coord, sizes);
+    loadOnly<Supply::Shared>(pointers, coord, sizes);
+  }
+  /// Those of one supply.
+  template <Supply From, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadOnly(const Pointers &pointers, const Coord &coord,
+                                           const Sizes &sizes) {
     (
         [&] {
-          if constexpr (kIsReused<Operands> == Reused)
+          if constexpr (supplyOf<Operands>() == From)
             Fragment<Operands, V>::template load<Dim>(
                 static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes);
+        }(),
+        ...);
+  }
+  /// All, at coordinates where `before` has been loaded: random bits that are there are copied.
+  template <class Before, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadAfter(const Before &before, const Pointers &pointers,
+                                            const Coord &coord, const Sizes &sizes) {
+    (
+        [&] {
+          using Mine = Fragment<Operands, V>;
+          if constexpr (Operands::kSource == Source::Random && __is_base_of(Mine, Before))
+            static_cast<Mine &>(*this) = before;
+          else
+            Mine::template load<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord,
+                                     sizes);
         }(),
         ...);
   }

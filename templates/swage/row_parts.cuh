@@ -20,6 +20,7 @@ template <class Spec> struct RowChunk {
   Compute values[U][V];
   SecondCompute<Spec> apart[kIsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
   Compute count;
+  Inputs<typename Spec::PrologueLoads, V, kLast> in[U];
 
   /// What the second collective works on.
   __device__ __forceinline__ auto &seconds() {
@@ -59,14 +60,14 @@ template <class Spec> struct RowChunk {
   template <class Pointers>
   __device__ __forceinline__ void load(const Pointers &pointers, const typename Spec::Sizes &sizes,
                                        bool store) {
-    Inputs<typename Spec::PrologueLoads, V, kLast> in[U];
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u])
-        in[u].load(pointers, coord[u], sizes);
+        in[u].loadMemory(pointers, coord[u], sizes);
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u]) {
+        in[u].template loadOnly<Supply::Computed>(pointers, coord[u], sizes);
         runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
                           pointers, coord[u], sizes);
       } else {
@@ -82,14 +83,14 @@ template <class Spec> struct RowChunk {
                                           const typename Spec::Sizes &sizes, bool store) {
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      Inputs<typename Spec::BetweenLoads, V, kLast> in;
-      in.load(pointers, coord[u], sizes);
+      Inputs<typename Spec::BetweenLoads, V, kLast> more;
+      more.loadAfter(in[u], pointers, coord[u], sizes);
       const bool stores = store && valid[u];
       if constexpr (kBetweenTakesStatistics<Spec>)
-        runBetween<Spec>(typename Spec::BetweenStores{}, in, values[u], seconds()[u],
+        runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
                          Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
       else
-        runBetween<Spec>(typename Spec::BetweenStores{}, in, values[u], seconds()[u],
+        runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
                          Statistics<>{}, stores, pointers, coord[u], sizes);
     }
   }
@@ -101,7 +102,7 @@ template <class Spec> struct RowChunk {
                                              const typename Spec::Sizes &sizes) const {
 #pragma unroll
     for (int u = 0; u < U; ++u)
-      late[u].template loadWhere<true>(pointers, coord[u], sizes);
+      late[u].template loadOnly<Supply::Shared>(pointers, coord[u], sizes);
   }
   /// `second(u)`: the result of the second collective for vector u; ReadAhead: after readShared.
   template <bool ReadAhead, class Second, class Pointers>
@@ -113,8 +114,9 @@ template <class Spec> struct RowChunk {
     for (int u = 0; u < U; ++u) {
       auto &in = late[u];
       if constexpr (!ReadAhead)
-        in.template loadWhere<true>(pointers, coord[u], sizes);
-      in.template loadWhere<false>(pointers, coord[u], sizes);
+        in.template loadOnly<Supply::Shared>(pointers, coord[u], sizes);
+      in.template loadOnly<Supply::Streamed>(pointers, coord[u], sizes);
+      in.template loadOnly<Supply::Computed>(pointers, coord[u], sizes);
       const bool stores = exists && valid[u];
       if constexpr (!kEpilogueTakesStatistics<Spec>)
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u], Statistics<>{}, stores,
