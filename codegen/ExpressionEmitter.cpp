@@ -174,7 +174,6 @@ static StringRef floatFunction(Operation &op) {
       .Case("math.ceil", "swage::ceil")
       .Case("math.floor", "swage::floor")
       .Case("math.round", "swage::round")
-      .Case("math.roundeven", "swage::roundEven")
       .Case("math.trunc", "swage::trunc")
       .Case("math.exp2", "swage::exp2")
       .Case("math.expm1", "swage::expm1")
@@ -256,6 +255,17 @@ static Expression compareFloats(arith::CmpFPredicate predicate, const Expression
   return literal("false");
 }
 
+/// Whether a float is rounded only to become an int of as many bits or fewer, which is one
+/// instruction: then the conversion rounds.
+static bool isConverted(Operation &op) {
+  return isa<math::RoundEvenOp>(op) && op.getResult(0).getType().isF32() &&
+         llvm::all_of(op.getUsers(), [](Operation *user) {
+           return isa<arith::FPToSIOp>(user) &&
+                  user->getResult(0).getType().getIntOrFloatBitWidth() > 1 &&
+                  user->getResult(0).getType().getIntOrFloatBitWidth() <= 32;
+         });
+}
+
 /// Whether an approximation will do. There is none for f64.
 template <class Op> static bool isFlagged(Op op, arith::FastMathFlags flag) {
   return arith::bitEnumContainsAll(op.getFastmath(), flag) && op.getType().isF32();
@@ -294,6 +304,8 @@ std::optional<Expression> ExpressionEmitter::printFloat(Operation &op) {
           return call(op, "swage::powInteger");
         return std::nullopt;
       })
+      .Case<math::RoundEvenOp>(
+          [&](auto) { return isConverted(op) ? operand(op, 0) : call(op, "swage::roundEven"); })
       .Case<math::IsNormalOp>([&](auto) {
         bool isDouble = op.getOperand(0).getType().isF64();
         Expression least =
@@ -493,6 +505,8 @@ std::optional<Expression> ExpressionEmitter::printConversion(Operation &op) {
       .Case<arith::UIToFPOp>(
           [&](auto) { return converted(isBool(from) ? x : asUnsigned(x, from)); })
       .Case<arith::FPToSIOp>([&](auto) {
+        if (auto rounding = op.getOperand(0).getDefiningOp(); rounding && isConverted(*rounding))
+          return castTo(target, callOf("swage::roundToInt", x.text, x.size));
         if (!isBool(to))
           return castTo(target, x);
         return combine(callOf("swage::trunc", x.text, x.size), "!=", literal("0"),

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/Analysis/Approximation.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
@@ -31,6 +33,7 @@ public:
 
 private:
   void moveAsBits();
+  void roundLast();
   LogicalResult addPhases();
   LogicalResult addPhase(Phase kind, ArrayRef<Value> extra, std::optional<unsigned> vectorDim,
                          CollectiveOp collective = {});
@@ -74,6 +77,29 @@ void Preparer::moveAsBits() {
   Builder builder(context);
   kernel.setInputsAttr(builder.getArrayAttr(inputs));
   kernel.setOutputsAttr(builder.getArrayAttr(outputs));
+}
+
+/// Floats are rounded to integers behind clamps to integers rather than in front of them: there the
+/// conversion to an integer rounds too.
+void Preparer::roundLast() {
+  auto isInteger = [](Value value) {
+    FloatAttr number;
+    return matchPattern(value, m_Constant(&number)) && number.getValue().isInteger();
+  };
+  for (auto round :
+       llvm::make_early_inc_range(kernel.getBody().front().getOps<math::RoundEvenOp>()))
+    while (round->hasOneUse()) {
+      Operation *clamp = *round->user_begin();
+      if (!isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp,
+               math::ClampFOp>(clamp) ||
+          !llvm::all_of(clamp->getOperands(),
+                        [&](Value x) { return x == round.getResult() || isInteger(x); }))
+        break;
+      round->replaceAllUsesWith(ValueRange{round.getOperand()});
+      round->moveAfter(clamp);
+      clamp->getResult(0).replaceAllUsesWith(round.getResult());
+      round.setOperand(clamp->getResult(0));
+    }
 }
 
 /// The elements of a schedule's widest vector.
@@ -325,6 +351,7 @@ LogicalResult Preparer::run() {
   if (!kernel.getSchedule())
     return kernel.emitOpError() << "has no schedule; run --swage-select-schedule first";
   moveAsBits();
+  roundLast();
   allowApproximations(kernel);
   if (failed(addPhases()))
     return failure();

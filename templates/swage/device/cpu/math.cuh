@@ -57,6 +57,7 @@ __device__ __forceinline__ float round(float x) { return __builtin_roundf(x); }
 __device__ __forceinline__ double round(double x) { return __builtin_round(x); }
 __device__ __forceinline__ float roundEven(float x) { return __builtin_rintf(x); }
 __device__ __forceinline__ double roundEven(double x) { return __builtin_rint(x); }
+__device__ __forceinline__ int roundToInt(float x) { return static_cast<int>(__builtin_rintf(x)); }
 
 // 1 whatever the other argument is, where the host's library makes an exception of signalling NaNs.
 __device__ __forceinline__ float pow(float x, float y) {

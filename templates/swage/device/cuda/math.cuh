@@ -68,6 +68,7 @@ __device__ __forceinline__ float round(float x) { return ::roundf(x); }
 __device__ __forceinline__ double round(double x) { return ::round(x); }
 __device__ __forceinline__ float roundEven(float x) { return ::rintf(x); }
 __device__ __forceinline__ double roundEven(double x) { return ::rint(x); }
+__device__ __forceinline__ int roundToInt(float x) { return ::__float2int_rn(x); }
 
 __device__ __forceinline__ float pow(float x, float y) { return ::powf(x, y); }
 __device__ __forceinline__ double pow(double x, double y) { return ::pow(x, y); }
