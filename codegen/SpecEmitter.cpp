@@ -158,7 +158,7 @@ void SpecEmitter::nameOperands() {
     operand.structName = structs.unique(typeCase(valueOf(operand)));
 }
 
-/// Whether some iteration dimension reads the same elements again.
+/// Whether some iteration dimension comes to the same elements again.
 bool SpecEmitter::isReused(ViewAttr view) const {
   LinearAccess access = *LinearAccess::of(view.getAccess());
   for (auto [dim, extent] : llvm::enumerate(kernel.getExtents().getResults()))
@@ -190,10 +190,14 @@ static std::string describe(const Operand &operand) {
 std::string SpecEmitter::trafficOf(const Operand &operand) const {
   if (operand.isOutput)
     return "";
-  bool reused = isReused(operand.view);
   if (kernel.getGeometry()->getOverlap())
-    return reused ? ", swage::Traffic::CoherentReused" : ", swage::Traffic::CoherentStream";
-  return reused ? ", swage::Traffic::Reused" : "";
+    return ", swage::Traffic::Coherent";
+  if (isReused(operand.view))
+    return ", swage::Traffic::Reused";
+  // A reduction has fewer results than elements.
+  bool scans = llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
+                            [&](ViewAttr view) { return isReused(view); });
+  return scans ? ", swage::Traffic::Scan" : "";
 }
 
 void SpecEmitter::emitOperand(const Operand &operand) {
@@ -204,7 +208,7 @@ void SpecEmitter::emitOperand(const Operand &operand) {
                        trafficOf(operand));
   else if (operand.view.getSource() == Source::Random)
     base = fmt::format("swage::Random<{}{}>", qualifiedName(operand.access),
-                       kernel.getGeometry()->getOverlap() ? ", swage::Traffic::CoherentReused" : "");
+                       kernel.getGeometry()->getOverlap() ? ", swage::Traffic::Coherent" : "");
   else
     base = fmt::format("swage::Coordinate<{}>", qualifiedName(operand.access));
   std::string head = "struct " + operand.structName;

@@ -20,7 +20,7 @@ template <Access Kind> struct Coordinate {
 };
 
 /// Its pointer is that of the state: the seed and the offset of the stream.
-template <Access Kind, Traffic Use = Traffic::Reused> struct Random {
+template <Access Kind, Traffic Use = Traffic::Stream> struct Random {
   using Element = int;
   using Value = int;
   using Pointer = const long long *;

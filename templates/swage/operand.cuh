@@ -40,19 +40,6 @@ template <class T, Access Kind = Access::Vector> struct Output {
 
 template <class Operand> constexpr bool kIsInput = requires { Operand::kTraffic; };
 
-/// Where the time of an input goes: streamed from memory, in cache because all rows share it, or
-/// spent on making it.
-enum class Supply { Streamed, Shared, Computed };
-template <class Operand> __device__ constexpr Supply supplyOf() {
-  if constexpr (Operand::kSource != Source::Memory)
-    return Supply::Computed;
-  else if constexpr (Operand::kTraffic == Traffic::Reused ||
-                     Operand::kTraffic == Traffic::CoherentReused)
-    return Supply::Shared;
-  else
-    return Supply::Streamed;
-}
-
 template <class... Operands> struct List {
   static constexpr bool kEmpty = sizeof...(Operands) == 0;
 };
@@ -111,25 +98,18 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   __device__ __forceinline__ void load(const Pointers &pointers, const Coord &coord,
                                        const Sizes &sizes) {
     loadMemory(pointers, coord, sizes);
-    loadOnly<Supply::Computed>(pointers, coord, sizes);
+    loadComputed(pointers, coord, sizes);
   }
+  /// Those that come from memory, and those that are made: the time of the one hides the other's.
   template <class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadMemory(const Pointers &pointers, const Coord &coord,
                                              const Sizes &sizes) {
-    loadOnly<Supply::Streamed>(pointers, coord, sizes);
-    loadOnly<Supply::Shared>(pointers, coord, sizes);
+    loadWhere<true>(pointers, coord, sizes);
   }
-  /// Those of one supply.
-  template <Supply From, class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void loadOnly(const Pointers &pointers, const Coord &coord,
-                                           const Sizes &sizes) {
-    (
-        [&] {
-          if constexpr (supplyOf<Operands>() == From)
-            Fragment<Operands, V>::template load<Dim>(
-                static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes);
-        }(),
-        ...);
+  template <class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadComputed(const Pointers &pointers, const Coord &coord,
+                                               const Sizes &sizes) {
+    loadWhere<false>(pointers, coord, sizes);
   }
   /// All, at coordinates where `before` has been loaded: random bits that are there are copied.
   template <class Before, class Pointers, class Coord, class Sizes>
@@ -143,6 +123,19 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
           else
             Mine::template load<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord,
                                      sizes);
+        }(),
+        ...);
+  }
+
+private:
+  template <bool Memory, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadWhere(const Pointers &pointers, const Coord &coord,
+                                            const Sizes &sizes) {
+    (
+        [&] {
+          if constexpr ((Operands::kSource == Source::Memory) == Memory)
+            Fragment<Operands, V>::template load<Dim>(
+                static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes);
         }(),
         ...);
   }

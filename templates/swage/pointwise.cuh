@@ -80,7 +80,7 @@ __device__ __forceinline__ void pointwise(const Pointers &pointers,
 #pragma unroll
     for (int step = 0; step < Spec::kUnroll; ++step)
       if (kExact || first + step * Spec::kThreads < count) {
-        in[step].template loadOnly<Supply::Computed>(pointers, coord[step], sizes);
+        in[step].loadComputed(pointers, coord[step], sizes);
         detail::bodyAndStore<Spec>(typename Spec::Stores{}, in[step], pointers, coord[step], sizes);
       }
   }

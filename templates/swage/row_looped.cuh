@@ -88,22 +88,19 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     for (Index i = 0; i < steps; ++i) {
       constexpr bool kForward = kHasSecond<Spec> && groupOf<Spec>() == 0;
       RowChunk<Spec> chunk;
-      typename RowChunk<Spec>::Late late;
       reload(chunk, kForward ? i : steps - 1 - i);
       if constexpr (groupOf<Spec>() != 0) {
         typename Second::Result groups[U];
         chunk.between(first, pointers, sizes, true);
         chunk.collectGroups(groups, pointers, sizes, true);
         if constexpr (!Spec::EpilogueStores::kEmpty)
-          chunk.template epilogue<false>(first, [&](int u) { return groups[u]; }, late, pointers,
-                                         sizes, true);
+          chunk.epilogue(first, [&](int u) { return groups[u]; }, pointers, sizes, true);
       } else {
         if constexpr (kHasSecond<Spec>) {
           chunk.between(first, pointers, sizes, false);
           applyEach<Second>(chunk.values, second);
         }
-        chunk.template epilogue<false>(first, [&](int) { return second; }, late, pointers, sizes,
-                                       true);
+        chunk.epilogue(first, [&](int) { return second; }, pointers, sizes, true);
       }
     }
 }

@@ -67,7 +67,7 @@ template <class Spec> struct RowChunk {
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u]) {
-        in[u].template loadOnly<Supply::Computed>(pointers, coord[u], sizes);
+        in[u].loadComputed(pointers, coord[u], sizes);
         runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
                           pointers, coord[u], sizes);
       } else {
@@ -94,29 +94,15 @@ template <class Spec> struct RowChunk {
                          Statistics<>{}, stores, pointers, coord[u], sizes);
     }
   }
-  /// What the epilogue reads.  Its inputs that all rows share (gamma, beta) may be read ahead of the
-  /// collectives: they are in cache, and need not be waited for later.
-  using Late = Inputs<typename Spec::EpilogueLoads, V, kLast>[U];
-  template <class Pointers>
-  __device__ __forceinline__ void readShared(Late &late, const Pointers &pointers,
-                                             const typename Spec::Sizes &sizes) const {
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-      late[u].template loadOnly<Supply::Shared>(pointers, coord[u], sizes);
-  }
-  /// `second(u)`: the result of the second collective for vector u; ReadAhead: after readShared.
-  template <bool ReadAhead, class Second, class Pointers>
+  /// `second(u)`: the result of the second collective for vector u.
+  template <class Second, class Pointers>
   __device__ __forceinline__ void epilogue(const typename FirstStats<Spec>::Result &first,
-                                           const Second &second, Late &late,
-                                           const Pointers &pointers,
+                                           const Second &second, const Pointers &pointers,
                                            const typename Spec::Sizes &sizes, bool exists) const {
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      auto &in = late[u];
-      if constexpr (!ReadAhead)
-        in.template loadOnly<Supply::Shared>(pointers, coord[u], sizes);
-      in.template loadOnly<Supply::Streamed>(pointers, coord[u], sizes);
-      in.template loadOnly<Supply::Computed>(pointers, coord[u], sizes);
+      Inputs<typename Spec::EpilogueLoads, V, kLast> in;
+      in.load(pointers, coord[u], sizes);
       const bool stores = exists && valid[u];
       if constexpr (!kEpilogueTakesStatistics<Spec>)
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u], Statistics<>{}, stores,

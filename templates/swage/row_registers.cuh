@@ -74,13 +74,6 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
                               thread);
   chunk.load(pointers, sizes, exists);
 
-  // Where a block waits for itself at a barrier; for other numbers of threads the compiler finds
-  // that registers are free which would have gone to another block.
-  constexpr bool kReadAhead = !kGroup && kBlocks == 1 && kExact && powerOfTwoAbove(T) == T;
-  typename RowChunk<Spec>::Late late;
-  if constexpr (kReadAhead)
-    chunk.readShared(late, pointers, sizes);
-
   const auto total = static_cast<Compute>(vectors) * Compute(V);
   Compute origin = 0;
   const auto first = collect<First, Team, kExact, true>(chunk.values, chunk.counted(), chunk.count,
@@ -104,9 +97,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
     if (thread == 0 && exists && firstVector == 0)
       finishRow<Spec>(first, second[0], pointers, row, sizes);
   if constexpr (!Spec::EpilogueStores::kEmpty)
-    chunk.template epilogue<kReadAhead>(
-        first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, late, pointers, sizes,
-        exists);
+    chunk.epilogue(
+        first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, pointers, sizes, exists);
   if constexpr (kStaged) {
     barrier();
     Slabs::store(given, pointers, slab, slabElements, sizes);

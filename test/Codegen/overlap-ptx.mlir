@@ -7,7 +7,7 @@
 // CHECK:       griddepcontrol.wait;
 // CHECK-NOT:   .global.
 // CHECK:       griddepcontrol.launch_dependents;
-// CHECK:       ld.global.L1::no_allocate.v4.u32
+// CHECK:       ld.global.v4.u32
 // CHECK:       st.global
 // CHECK-LABEL: .entry
 // CHECK-NOT:   .global.

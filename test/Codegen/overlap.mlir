@@ -8,18 +8,17 @@
 // not promised to stay as it is.
 // CHECK:      #include "swage/row.cuh"
 // CHECK-NEXT: #include "swage/device/launch_control.cuh"
-// CHECK:      struct [[X:.*]] : swage::Input<swage::f16, swage::Access::Vector, swage::Traffic::CoherentStream> {
-// CHECK:      struct [[GAMMA:.*]] : swage::Input<swage::f16, swage::Access::Vector, swage::Traffic::CoherentReused> {
+// CHECK:      struct [[X:.*]] : swage::Input<swage::f16, swage::Access::Vector, swage::Traffic::Coherent> {
+// CHECK:      struct [[GAMMA:.*]] : swage::Input<swage::f16, swage::Access::Vector, swage::Traffic::Coherent> {
 // CHECK:      struct [[Y:.*]] : swage::Output<swage::f16, swage::Access::Vector> {
 // CHECK:      layer_norm_{{.*}}(
 // CHECK:      {{^}}  swage::waitForPriorGrids();
 // CHECK-NEXT: {{^}}  swage::allowDependentGrids();
 // CHECK-NEXT: {{^}}  using Pointers =
 
-// A type that is too long for a line.
+// A permute waits too.
 // CHECK:      {{^}}  // operand 0: tensor<64x768xi16>
-// CHECK-NEXT: {{^}}  struct Input0{{$}}
-// CHECK-NEXT: {{^}}      : swage::Input<swage::bits16, swage::Access::Transposed, swage::Traffic::CoherentStream> {
+// CHECK-NEXT:  struct Input0 : swage::Input<swage::bits16, swage::Access::Transposed, swage::Traffic::Coherent> {
 // CHECK:      transpose_{{.*}}(
 // CHECK:      swage::waitForPriorGrids();
 func.func @main(%x: tensor<64x768xf16>, %g: tensor<768xf16>) -> tensor<768x64xf16> {

@@ -85,7 +85,7 @@ func.func @medium_rows(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16> {
 
 // 416 threads with a vector each would leave a multiprocessor with too few rows at once.
 // CHECK-LABEL: func.func @resident_rows
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 4
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 224, rows_per_block = 1, vector = 8, vectors_per_thread = 2
 func.func @resident_rows(%x: tensor<16384x3088xbf16>) -> tensor<16384x3088xbf16> {
   %y = swage.softmax %x axis 1 : tensor<16384x3088xbf16> -> tensor<16384x3088xbf16>
   return %y : tensor<16384x3088xbf16>

@@ -45,19 +45,19 @@ extern "C" __global__ void global_memory(const unsigned *in, unsigned *out) {
   copy<1, swage::Traffic::Reused>(in, out, thread);
 }
 
-// launch: coherent_memory grid=1 block=64 in=3968 out=3968 exact
-extern "C" __global__ void coherent_memory(const unsigned *in, unsigned *out) {
+// launch: other_memory grid=1 block=64 in=3968 out=3968 exact
+extern "C" __global__ void other_memory(const unsigned *in, unsigned *out) {
   const unsigned thread = swage::threadIndex();
-  copy<16, swage::Traffic::CoherentStream>(in, out, thread);
-  copy<16, swage::Traffic::CoherentReused>(in, out, thread);
-  copy<8, swage::Traffic::CoherentStream>(in, out, thread);
-  copy<8, swage::Traffic::CoherentReused>(in, out, thread);
-  copy<4, swage::Traffic::CoherentStream>(in, out, thread);
-  copy<4, swage::Traffic::CoherentReused>(in, out, thread);
-  copy<2, swage::Traffic::CoherentStream>(in, out, thread);
-  copy<2, swage::Traffic::CoherentReused>(in, out, thread);
-  copy<1, swage::Traffic::CoherentStream>(in, out, thread);
-  copy<1, swage::Traffic::CoherentReused>(in, out, thread);
+  copy<16, swage::Traffic::Coherent>(in, out, thread);
+  copy<16, swage::Traffic::Scan>(in, out, thread);
+  copy<8, swage::Traffic::Coherent>(in, out, thread);
+  copy<8, swage::Traffic::Scan>(in, out, thread);
+  copy<4, swage::Traffic::Coherent>(in, out, thread);
+  copy<4, swage::Traffic::Scan>(in, out, thread);
+  copy<2, swage::Traffic::Coherent>(in, out, thread);
+  copy<2, swage::Traffic::Scan>(in, out, thread);
+  copy<1, swage::Traffic::Coherent>(in, out, thread);
+  copy<1, swage::Traffic::Scan>(in, out, thread);
 }
 
 // launch: shared_packets grid=1 block=64 in=1984 out=1984 exact

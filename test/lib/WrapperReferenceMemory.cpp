@@ -180,7 +180,7 @@ Memory swage::test::crowd(const Memory &in, unsigned first, unsigned count) {
 
 void swage::test::addMemoryReferences(References &references) {
   references["global_memory"] = globalMemory;
-  references["coherent_memory"] = globalMemory;
+  references["other_memory"] = globalMemory;
   references["shared_packets"] = sharedPackets;
   references["copy_async"] = copyAsync;
   references["copy_pipeline"] = copyPipeline;

@@ -331,12 +331,10 @@ int64_t Selector::blocksFor(const Rows &rows) const {
   return blocks;
 }
 
-/// About how many blocks a multiprocessor holds, by the registers that norms turned out to need.
-static int64_t residentBlocks(int64_t threads, int64_t vector, int64_t perThread) {
-  constexpr int64_t warps = 64, registers = 65536;
-  int64_t elements = perThread * vector,
-          each = llvm::alignTo(vector == 1 ? 16 + elements : 20 + elements * 5 / 4, 8);
-  return std::min(warps * 32, registers / each) / threads;
+/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many warps.
+static int64_t residentBlocks(int64_t threads, int64_t registers) {
+  int64_t warps = 4 * std::min<int64_t>(16, 512 / llvm::alignTo(registers, 8));
+  return warps / (threads / 32);
 }
 
 /// Blocks that keep a row, or `share` vectors of it, in registers.
@@ -346,28 +344,32 @@ std::optional<SelectedSchedule> Selector::blockRows(const Rows &rows, int64_t bl
   if (share > 1024 * rows.capacity)
     return std::nullopt;
   // Too little of the rows on a multiprocessor costs most, then blocks of more than 512 threads,
-  // then idle lanes. 16 elements a thread keep enough loads in flight where they fit
-  // exactly; else more of them pay for the masks, and with few rows the more threads the better.
+  // then idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses more of
+  // them pay for what a thread does once, and with few rows the more threads the better.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
-  if (share % (32 * wanted) != 0 || rows.bytes < 16)
-    wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, (rows.bytes < 16 ? 24 : 32) / rows.vector);
+  if (rows.bytes < 16)
+    wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
   if (few)
     wanted = 1;
   auto threadsFor = [&](int64_t perThread) {
     return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
   };
-  // How much a multiprocessor has of the rows at once falls short of what keeps memory busy, in
-  // steps.
+  // How much a multiprocessor has of the rows at once, beside the one that waits at its barrier,
+  // falls short of what keeps memory busy, in steps.  A LayerNorm that is not dealt out evenly waits
+  // longer: its threads' statistics have counts.
+  bool counts = kernel.getCollective().getKind() == Collective::LayerNorm;
   auto shortage = [&](int64_t perThread) {
-    constexpr int64_t enough = 48 << 10, step = 8 << 10;
-    int64_t resident =
-        residentBlocks(threadsFor(perThread), rows.vector, perThread) * share * rows.bytes;
-    return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, enough - resident), step);
+    constexpr int64_t step = 8 << 10;
+    int64_t threads = threadsFor(perThread), base = rows.vector == 1 || !counts ? 16 : 24;
+    int64_t enough = (counts && threads * perThread != share ? 48 : 40) << 10;
+    int64_t others = residentBlocks(threads, base + perThread * rows.vector) - 1;
+    int64_t missing = enough - others * share * rows.bytes;
+    return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
     return std::tuple(shortage(perThread), !few && threads > 512,
-                      (threads * perThread - share) * 16 / share, std::abs(perThread - wanted));
+                      (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
     if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))

@@ -4,8 +4,8 @@
 
 namespace swage {
 
-/// What a load leaves behind: nothing (each byte is read once), or a cache line for later readers.
-enum class Traffic { Stream, Reused, CoherentStream, CoherentReused };
+/// Makes no difference here; see cuda/memory.cuh.
+enum class Traffic { Stream, Scan, Reused, Coherent };
 
 template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
 

@@ -1,31 +1,29 @@
 // Memory accesses of 1, 2, 4, 8 and 16 bytes, as 32-bit words.
 //
-// Global loads go through the read-only path (ld.global.nc): a kernel never reads what it has
-// written, and where an output aliases an input each thread reads an element before it alone writes
-// it.  Streamed data leaves no line in L1, so that what is read again (a bias, gamma and beta)
-// stays there.
+// Most global loads go through the read-only path (ld.global.nc), which the compiler may move ahead
+// of anything: a kernel never reads what it has written, and where an output aliases an input each
+// thread reads an element before it alone writes it.  Two kinds of loads must not be moved.  A
+// kernel that overlaps the one before it must not read ahead of its wait.  And vectors of what is
+// read again (gamma and beta) are best read one by one, each behind the stores of the one before:
+// read all at once they take registers that hold rows of other blocks.
 //
-// The read-only path is for what nobody writes while the kernel lives, so that the compiler may
-// move such a load ahead of anything.  A kernel that overlaps the one before it must not have that:
-// its loads are ordinary ones, in the order of the text.
+// L1::no_allocate costs 3 to 5 % wherever about as much is written as is read, and gains up to 5 %
+// where next to nothing is (H200; docs/notes/rows.md).
 #pragma once
 
 namespace swage {
 
-/// What a load leaves behind: nothing (each byte is read once), or a cache line for later readers.
-/// Coherent: of memory that other grids may write until waitForPriorGrids returns.
-enum class Traffic { Stream, Reused, CoherentStream, CoherentReused };
+/// Stream: each byte is read once.  Scan: the same in a kernel that writes next to nothing.  Reused:
+/// several coordinates read it; vectors in the order of the text.  Coherent: memory that other grids
+/// may write until waitForPriorGrids returns.
+enum class Traffic { Stream, Scan, Reused, Coherent };
 
 template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
 
 namespace ptx {
-template <int Bytes, bool Reused>
-__device__ __forceinline__ void loadCoherent(const void *from, unsigned *words) {
-  if constexpr (Bytes == 16 && !Reused)
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                 : "l"(from));
-  else if constexpr (Bytes == 16)
+template <int Bytes>
+__device__ __forceinline__ void loadInOrder(const void *from, unsigned *words) {
+  if constexpr (Bytes == 16)
     asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                  : "l"(from));
@@ -43,9 +41,9 @@ __device__ __forceinline__ void loadCoherent(const void *from, unsigned *words) 
 template <int Bytes, Traffic Use>
 __device__ __forceinline__ void loadGlobal(const void *from, unsigned *words) {
   static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16);
-  if constexpr (Use == Traffic::CoherentStream || Use == Traffic::CoherentReused)
-    ptx::loadCoherent<Bytes, Use == Traffic::CoherentReused>(from, words);
-  else if constexpr (Bytes == 16 && Use == Traffic::Stream)
+  if constexpr (Use == Traffic::Coherent || (Use == Traffic::Reused && Bytes >= 8))
+    ptx::loadInOrder<Bytes>(from, words);
+  else if constexpr (Bytes == 16 && Use == Traffic::Scan)
     asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
         : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
         : "l"(from));
