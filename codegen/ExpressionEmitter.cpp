@@ -175,6 +175,7 @@ static StringRef floatFunction(Operation &op) {
       .Case("math.floor", "swage::floor")
       .Case("math.round", "swage::round")
       .Case("math.trunc", "swage::trunc")
+      .Case("math.exp", "swage::exp")
       .Case("math.exp2", "swage::exp2")
       .Case("math.expm1", "swage::expm1")
       .Case("math.log", "swage::log")
@@ -266,27 +267,26 @@ static bool isConverted(Operation &op) {
          });
 }
 
-/// Whether an approximation will do. There is none for f64.
-template <class Op> static bool isFlagged(Op op, arith::FastMathFlags flag) {
-  return arith::bitEnumContainsAll(op.getFastmath(), flag) && op.getType().isF32();
+/// Whether an approximation will do, and there is one.
+static bool isFlagged(Operation &op, arith::FastMathFlags flag) {
+  auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
+  return flags && isa<arith::DivFOp, math::ExpOp, math::TanhOp, math::ErfOp>(op) &&
+         op.getResult(0).getType().isF32() &&
+         arith::bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(), flag);
 }
 
 std::optional<Expression> ExpressionEmitter::printFloat(Operation &op) {
   using Result = std::optional<Expression>;
   if (StringRef function = floatFunction(op); !function.empty())
-    return call(op, function);
+    return call(op, isFlagged(op, arith::FastMathFlags::afn) ? function.str() + "Fast"
+                                                             : function.str());
   return llvm::TypeSwitch<Operation *, Result>(&op)
       .Case<arith::AddFOp>([&](auto) { return infix(op, "+", Precedence::Sum); })
       .Case<arith::SubFOp>([&](auto) { return infix(op, "-", Precedence::Sum); })
       .Case<arith::MulFOp>([&](auto) { return infix(op, "*", Precedence::Product); })
-      .Case<arith::DivFOp>([&](arith::DivFOp division) {
-        return isFlagged(division, arith::FastMathFlags::arcp)
-                   ? call(op, "swage::divideFast")
-                   : infix(op, "/", Precedence::Product);
-      })
-      .Case<math::ExpOp>([&](math::ExpOp exp) {
-        return call(op,
-                    isFlagged(exp, arith::FastMathFlags::afn) ? "swage::expFast" : "swage::exp");
+      .Case<arith::DivFOp>([&](auto) {
+        return isFlagged(op, arith::FastMathFlags::arcp) ? call(op, "swage::divideFast")
+                                                         : infix(op, "/", Precedence::Product);
       })
       .Case<arith::NegFOp>([&](auto) { return negate(operand(op, 0)); })
       .Case<arith::CmpFOp>([&](arith::CmpFOp compare) {

@@ -3,6 +3,7 @@
 // that are the same on every machine.  Included by the kernels that call one, not by the templates.
 #pragma once
 
+#include "swage/approximation.cuh"
 #include "swage/device/math.cuh"
 #include "swage/numeric.cuh"
 #include "swage/trigonometry.cuh"
@@ -16,16 +17,6 @@ template <class T> __device__ __forceinline__ bool isInfinite(T value) {
 template <class T> __device__ __forceinline__ bool isFinite(T value) {
   return abs(value) < highest<T>();
 }
-
-/// a / b within 2 units in the last place.  The instruction that makes reciprocals neither takes nor
-/// gives denormal numbers, so that very small and very large divisors are scaled first.
-__device__ __forceinline__ float divideFast(float a, float b) {
-  const float scale = abs(b) > 0x1p125f ? 0x1p-3f : abs(b) < 0x1p-100f ? 0x1p30f : 1.0f;
-  return a * scale * reciprocal(b * scale);
-}
-
-/// Its error is 2 units in the last place and 2^-24 |x|; denormal results are 0.
-__device__ __forceinline__ float expFast(float x) { return exp2Fast(x * 1.4426950408889634f); }
 
 /// base raised to an integer power, by squaring; a negative power is the reciprocal.
 template <class T> __device__ __forceinline__ T powInteger(T base, int exponent) {

@@ -92,3 +92,29 @@ func.func @row_scale(%x: tensor<64x256xbf16>) -> (tensor<64x256xf8E4M3FN>, tenso
   %q = arith.truncf %v : tensor<64x256xf32> to tensor<64x256xf8E4M3FN>
   return %q, %scale : tensor<64x256xf8E4M3FN>, tensor<64xf32>
 }
+
+// 1 + tanh cancels for negative numbers; what it is equal to does not, and is shorter. A float sees neither.
+// CHECK: output0 = swage::divideFast(2.0f, swage::expFast(input0 * -2.0f) + 1.0f);
+// CHECK: extern "C"
+// CHECK: output0 = swage::tanhFast(input0);
+// CHECK: output1 = swage::erfFast(input0);
+// CHECK: extern "C"
+func.func @functions(%x: tensor<64x256xbf16>, %y: tensor<64x256xbf16>) -> (tensor<64x256xbf16>, tensor<64x256xbf16>, tensor<64x256xbf16>) {
+  %one = arith.constant dense<1.0> : tensor<64x256xbf16>
+  %t = math.tanh %x : tensor<64x256xbf16>
+  %gate = arith.addf %one, %t : tensor<64x256xbf16>
+  %u = math.tanh %y : tensor<64x256xbf16>
+  %e = math.erf %y : tensor<64x256xbf16>
+  return %gate, %u, %e : tensor<64x256xbf16>, tensor<64x256xbf16>, tensor<64x256xbf16>
+}
+
+// CHECK: output0 = swage::tanh(input0) + 1.0f;
+// CHECK: output1 = swage::erf(input0);
+// CHECK: extern "C"
+func.func @exact(%x: tensor<64x256xf32>) -> (tensor<64x256xf32>, tensor<64x256xf32>) {
+  %one = arith.constant dense<1.0> : tensor<64x256xf32>
+  %t = math.tanh %x : tensor<64x256xf32>
+  %gate = arith.addf %t, %one : tensor<64x256xf32>
+  %e = math.erf %x : tensor<64x256xf32>
+  return %gate, %e : tensor<64x256xf32>, tensor<64x256xf32>
+}

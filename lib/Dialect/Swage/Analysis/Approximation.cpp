@@ -1,11 +1,12 @@
 //===- Approximation.cpp - What may be computed in fewer steps ------------===//
 //
-// A division that is right to the last bit takes a dozen instructions and a branch, one with an
-// error of two units in the last place of an f32 takes 8, or 2 by what is the same for a row. An
-// exponential with 2 instructions in place of 9 has an error that grows with its argument, by 2^-24
-// of that. Elements that end in 16 bits show neither, unless what stands between makes a step of
-// the error (a comparison, a rounding to an integer) or, which counts for the exponential,
-// magnifies it: differences cancel, sums of numbers of one sign do not.
+// The exact forms of functions (device/math.cuh) are worth a digit that elements of 16 bits do not
+// have: a division that is right to the last bit takes a dozen instructions and a branch, one that is
+// off by two units in the last place of an f32 takes 8, or 2 by what is the same for a row. So they do
+// where no step between there and the results makes more of a small error than it was: comparisons
+// and roundings to integers jump. The exponential in two instructions has an error that grows with its
+// argument, by 2^-24 of that; nothing may magnify it, as differences do and sums of numbers of one
+// sign do not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -104,7 +105,42 @@ static bool mayLoseDenormals(Value value) {
   });
 }
 
+/// What a sum of 1 and a hyperbolic tangent adds to 1, or null.
+static math::TanhOp tanhBesideOne(arith::AddFOp sum) {
+  FloatAttr number;
+  for (auto [x, y] : {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
+    if (auto tanh = x.getDefiningOp<math::TanhOp>();
+        tanh && matchPattern(y, m_Constant(&number)) && number.getValue().isExactlyValue(1.0))
+      return tanh;
+  return {};
+}
+
+/// Pattern: 1 + tanh(x) -> 2 / (1 + exp(-2 x)), which does not cancel.
+static void replaceTanh(KernelOp kernel) {
+  for (auto sum : llvm::make_early_inc_range(kernel.getBody().front().getOps<arith::AddFOp>())) {
+    math::TanhOp tanh = tanhBesideOne(sum);
+    if (!tanh || !sum.getType().isF32() ||
+        !Sight(kernel, Growth::Smooth).endsNarrow(sum.getResult()))
+      continue;
+    OpBuilder builder(sum);
+    Location loc = sum.getLoc();
+    auto constant = [&](float number) {
+      return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(number)).getResult();
+    };
+    Value twice = arith::MulFOp::create(builder, loc, tanh.getOperand(), constant(-2));
+    Value power = math::ExpOp::create(builder, loc, twice, arith::FastMathFlags::afn);
+    Value divisor = arith::AddFOp::create(builder, loc, power, constant(1));
+    sum.replaceAllUsesWith(
+        arith::DivFOp::create(builder, loc, constant(2), divisor, arith::FastMathFlags::arcp)
+            .getResult());
+    sum.erase();
+    if (tanh.use_empty())
+      tanh.erase();
+  }
+}
+
 void swage::allowApproximations(KernelOp kernel) {
+  replaceTanh(kernel);
   for (Operation &op : kernel.getBody().front()) {
     if (op.getNumResults() != 1 || !op.getResult(0).getType().isF32())
       continue;
@@ -113,6 +149,8 @@ void swage::allowApproximations(KernelOp kernel) {
         typed.setFastmath(typed.getFastmath() | flag);
     };
     allow(dyn_cast<arith::DivFOp>(op), Growth::Smooth, arith::FastMathFlags::arcp);
+    allow(dyn_cast<math::TanhOp>(op), Growth::Smooth, arith::FastMathFlags::afn);
+    allow(dyn_cast<math::ErfOp>(op), Growth::Smooth, arith::FastMathFlags::afn);
     if (mayLoseDenormals(op.getResult(0)))
       allow(dyn_cast<math::ExpOp>(op), Growth::Relative, arith::FastMathFlags::afn);
   }

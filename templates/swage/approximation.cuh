@@ -1,0 +1,63 @@
+// Functions of a float in fewer instructions than the exact ones of device/math.cuh, for values that
+// are seen in 16 bits or fewer only.  Errors are in units in the last place, infinities and NaN are
+// as they should be.  Included through math.cuh.
+#pragma once
+
+#include "swage/device/math.cuh"
+#include "swage/numeric.cuh"
+
+namespace swage {
+
+/// a / b within 2 units.  The instruction that makes reciprocals neither takes nor gives denormal
+/// numbers, so that very small and very large divisors are scaled first.
+__device__ __forceinline__ float divideFast(float a, float b) {
+  const float scale = abs(b) > 0x1p125f ? 0x1p-3f : abs(b) < 0x1p-100f ? 0x1p30f : 1.0f;
+  return a * scale * reciprocal(b * scale);
+}
+
+/// Within 2 units and 2^-24 |x|; denormal results are 0.
+__device__ __forceinline__ float expFast(float x) { return exp2Fast(x * 1.4426950408889634f); }
+
+namespace detail {
+
+/// c[0] + c[1] x + ... + c[N - 1] x^(N - 1).
+template <int N> __device__ __forceinline__ float polynomial(const float (&c)[N], float x) {
+  float sum = c[N - 1];
+#pragma unroll
+  for (int i = N - 2; i >= 0; --i)
+    sum = fma(sum, x, c[i]);
+  return sum;
+}
+
+/// An odd function that rises to 1 and is 1 from `limit` on: x times a quotient of two polynomials of
+/// x^2, which ends a little above 1.
+template <int N, int M>
+__device__ __forceinline__ float sigmoidOf(float x, float limit, const float (&above)[N],
+                                           const float (&below)[M]) {
+  const float size = minimum(abs(x), limit), square = size * size;
+  const float quotient = size * polynomial(above, square) * reciprocal(polynomial(below, square));
+  return copySign(minimum(quotient, 1.0f), x);
+}
+
+} // namespace detail
+
+/// Within 4 units; by minimax approximation of relative errors, tighter towards 1, which is what is
+/// left of 1 + erf(x) for negative x.
+__device__ __forceinline__ float erfFast(float x) {
+  return detail::sigmoidOf(x, 3.95f,
+                           {1.128379039e+00f, 2.073233205e-01f, 5.486193765e-02f, 4.458248839e-03f,
+                            2.945430968e-04f, 1.842232611e-06f},
+                           {1.0f, 5.170657656e-01f, 1.209889814e-01f, 1.635967218e-02f,
+                            1.319527663e-03f, 3.644205818e-05f});
+}
+
+/// Within 4 units.
+__device__ __forceinline__ float tanhFast(float x) {
+  return detail::sigmoidOf(x, 8.8f,
+                           {9.999999511e-01f, 1.335152054e-01f, 3.461288401e-03f, 2.008028361e-05f,
+                            1.270642668e-08f},
+                           {1.0f, 4.668481560e-01f, 2.574451213e-02f, 3.230990732e-04f,
+                            7.492221781e-07f});
+}
+
+} // namespace swage
