@@ -57,12 +57,15 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   Pointers pointers = given;
   [[maybe_unused]] typename Spec::Coord slab{};
   [[maybe_unused]] int slabElements = 0;
+  [[maybe_unused]] const bool hasPart = kBlocks == 1 || firstVector < vectors;
   if constexpr (kStaged) {
+    // A block behind the row's end holds the last vector: its threads read that (RowChunk::place).
+    const Index slabVector = hasPart ? firstVector : vectors - 1;
     kept.split(firstRow, slab);
-    slab = vectorOfRow<Spec>(slab, reduced, firstVector < vectors ? firstVector : 0);
+    slab = vectorOfRow<Spec>(slab, reduced, slabVector);
     const Index rowsHere = rows - firstRow < kRowsPerBlock ? rows - firstRow : kRowsPerBlock;
-    const Index left = vectors - firstVector;
-    const Index vectorsHere = kBlocks == 1 ? vectors : left < 0 ? 0 : left < T * U ? left : T * U;
+    const Index left = vectors - slabVector;
+    const Index vectorsHere = kBlocks == 1 ? vectors : left < T * U ? left : T * U;
     slabElements = static_cast<int>(rowsHere * vectorsHere) * V;
     Slabs::load(pointers, given, storage, slab, slabElements, sizes);
     copyAsyncWait<0>();
@@ -101,7 +104,8 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
         first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, pointers, sizes, exists);
   if constexpr (kStaged) {
     barrier();
-    Slabs::store(given, pointers, slab, slabElements, sizes);
+    if (hasPart)
+      Slabs::store(given, pointers, slab, slabElements, sizes);
   }
 }
 

@@ -242,6 +242,13 @@ static LogicalResult verifyGroups(KernelOp kernel, RowScheduleAttr schedule) {
   return success();
 }
 
+/// The type of the elements that the first collective combines.
+static Type collectedType(KernelOp kernel) {
+  if (PhaseOp prologue = kernel.getPhase(Phase::Prologue))
+    return prologue.getBody().front().back().getOperand(0).getType();
+  return kernel.getCollective().getValue().getType();
+}
+
 static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   CollectiveOp second = kernel.getSecondCollective();
   if (kernel.getPhase(Phase::GroupFinish) || (second && second.getDims()))
@@ -279,6 +286,14 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
     if (shared == 0)
       return kernel.emitOpError() << "has a staged schedule, but no operand that is contiguous "
                                      "across the rows of a block";
+    if (shared > kSharedMemory)
+      return kernel.emitOpError() << "schedule needs " << shared
+                                  << " bytes of shared memory, but a block has " << kSharedMemory;
+  }
+  if (schedule.getKind() == RowClass::Column && schedule.getThreadsPerRow() > 1) {
+    // The threads of a column leave a state for each position: two numbers at most.
+    int64_t shared = schedule.getThreadsPerRow() * schedule.getRowsPerBlock() *
+                     schedule.getVector() * 2 * (collectedType(kernel).isF64() ? 8 : 4);
     if (shared > kSharedMemory)
       return kernel.emitOpError() << "schedule needs " << shared
                                   << " bytes of shared memory, but a block has " << kSharedMemory;
