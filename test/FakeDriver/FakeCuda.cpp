@@ -45,8 +45,17 @@ struct CUstream_st {
   std::vector<FakeLaunch> captured;
 };
 
+/// For tools: FAKE_CUDA_FAILURE="cuGraphLaunch 700" makes that call fail with that result.
+static FakeCuda fromEnvironment() {
+  FakeCuda initial;
+  std::string failure = std::getenv("FAKE_CUDA_FAILURE") ? std::getenv("FAKE_CUDA_FAILURE") : "";
+  if (size_t space = failure.find(' '); space != std::string::npos)
+    initial.failures[failure.substr(0, space)] = {std::atoi(failure.c_str() + space), -1};
+  return initial;
+}
+
 // Never destroyed: threads may call a driver while the process ends.
-static FakeCuda &fake = *new FakeCuda;
+static FakeCuda &fake = *new FakeCuda(fromEnvironment());
 static std::mutex mutex;
 static std::atomic<int> capturing{0};
 static CUctx_st contexts[16];

@@ -168,6 +168,33 @@ TEST_F(TunerTest, ATimerThatFailsIsAnError) {
   EXPECT_EQ(tuned.error().message, "no time");
 }
 
+TEST_F(TunerTest, WhatTheDriverRefusesIsLeftOut) {
+  auto refusing = [this](const std::vector<Plan> &plans, const std::vector<TensorType> &,
+                         bool exactly) -> Expected<std::vector<double>> {
+    if (!exactly && ++calls == 2)
+      return makeError(Stage::Launch, "too large a cluster");
+    return std::vector<double>(plans.size(), 1e-6);
+  };
+  std::vector<TunedKernel> tuned = tune(refusing);
+  ASSERT_EQ(tuned.size(), 1u);
+  int refused = 0;
+  for (const TriedSchedule &one : tuned[0].tried)
+    refused += one.outcome == Outcome::Unusable && one.why == "too large a cluster";
+  EXPECT_EQ(refused, 1);
+  EXPECT_GT(tuned[0].best().seconds, 0);
+}
+
+TEST_F(TunerTest, WithoutATimerEveryScheduleIsJudged) {
+  std::vector<TunedKernel> tuned = tune(nullptr);
+  ASSERT_EQ(tuned.size(), 1u);
+  EXPECT_EQ(tuned[0].selected.outcome, Outcome::Accepted);
+  EXPECT_EQ(tuned[0].tried.size(), 4u);
+  for (const TriedSchedule &one : tuned[0].tried) {
+    EXPECT_TRUE(one.outcome == Outcome::Accepted || one.outcome == Outcome::Same) << one.why;
+    EXPECT_EQ(one.seconds, 0);
+  }
+}
+
 TEST(TunedKernel, OnlyWhatIsRightIsBest) {
   TunedKernel kernel;
   kernel.kernel = "row_1";

@@ -238,6 +238,17 @@ Status Tuner::tuneKernel(Case &one, const KernelSchedules &schedules, TunedKerne
     trial.launch = *planned;
   }
 
+  // After an error that the driver never takes back nothing more can be measured.
+  auto survived = [&](const std::vector<Trial *> &running) -> Status {
+    Status healthy = device.health();
+    if (healthy)
+      return {};
+    std::string which;
+    for (const Trial *trial : running)
+      which += (which.empty() ? "" : " or ") + trial->schedule.schedule;
+    return makeError(Stage::Run, fmt::format("schedule {} of {} broke the device: {}", which,
+                                             tuned.kernel, healthy.error().message));
+  };
   auto judge = [&](Trial &trial) -> Status {
     if (!one.judge) {
       auto created = Judge::create(one.program, *trial.executable, *trial.layout);
@@ -252,19 +263,18 @@ Status Tuner::tuneKernel(Case &one, const KernelSchedules &schedules, TunedKerne
     trial.schedule.outcome = right ? Outcome::Accepted : Outcome::Rejected;
     if (!right)
       trial.schedule.why = right.error().message.substr(0, 200);
-    // After an error that the driver never takes back nothing more can be measured.
-    if (Status healthy = device.health(); !healthy)
-      return makeError(Stage::Run, fmt::format("schedule {} broke the device: {}",
-                                               trial.schedule.schedule, healthy.error().message));
-    return {};
+    return survived({&trial});
   };
   auto time = [&](const std::vector<Trial *> &group, bool exactly) -> Status {
     std::vector<Plan> plans;
     for (Trial *trial : group)
       plans.push_back(*trial->launch);
     auto times = timer(plans, types, exactly);
-    if (!times)
+    if (!times) {
+      if (Status alive = survived(group); !alive)
+        return alive;
       return times.takeError();
+    }
     for (size_t i = 0; i < group.size(); ++i)
       group[i]->schedule.seconds = (*times)[i];
     return {};
@@ -274,19 +284,25 @@ Status Tuner::tuneKernel(Case &one, const KernelSchedules &schedules, TunedKerne
   for (Trial &trial : trials) {
     if (!trial.launch)
       continue;
-    bool judgeNow = &trial == &selected || one.elements <= one.tuning.judgeAll;
+    bool judgeNow = !timer || &trial == &selected || one.elements <= one.tuning.judgeAll;
     if (judgeNow)
       if (Status judged = judge(trial); !judged)
         return judged;
-    if (trial.schedule.outcome == Outcome::Rejected && &trial != &selected)
+    if (!timer || (trial.schedule.outcome == Outcome::Rejected && &trial != &selected))
       continue;
     if (one.tuning.progress)
       one.tuning.progress(fmt::format("timing schedule {} of {} of {}", &trial - trials.data() + 1,
                                       trials.size(), tuned.kernel));
     if (!judgeNow)
       trial.schedule.outcome = Outcome::Timed;
-    if (Status timed = time({&trial}, false); !timed)
+    Status timed = time({&trial}, false);
+    if (!timed && (&trial == &selected || !device.health()))
       return timed;
+    if (!timed) {
+      trial.schedule.outcome = Outcome::Unusable;
+      trial.schedule.why = timed.error().message.substr(0, 200);
+      continue;
+    }
     ranked.push_back(&trial);
   }
   auto isFaster = [](const Trial *a, const Trial *b) {
@@ -307,8 +323,9 @@ Status Tuner::tuneKernel(Case &one, const KernelSchedules &schedules, TunedKerne
   }
   if (!selected.launch)
     return makeError(Stage::Run, selected.schedule.why);
-  if (Status timed = time(finalists, true); !timed)
-    return timed;
+  if (timer)
+    if (Status timed = time(finalists, true); !timed)
+      return timed;
 
   // What only was timed alone is not comparable with finalists to the last per cent: it comes last.
   tuned.selected = selected.schedule;

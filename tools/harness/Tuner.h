@@ -2,7 +2,8 @@
 //
 // Tries every schedule that a kernel's verifier accepts.  What the compiler refuses, spills or
 // makes the same machine code from is left out; the rest is timed alone, and the fastest take turns
-// with the selected schedule.  The winner's results are those of the reference.
+// with the selected schedule.  The winner's results are those of the reference.  A kernel that the
+// driver never recovers from ends the search, with an error that names its schedule.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_TOOLS_HARNESS_TUNER_H
@@ -21,7 +22,7 @@ struct TriedSchedule {
     Timed,    ///< alone, and not among the fastest
     Accepted, ///< and right
     Rejected, ///< `why` its results are wrong
-    Unusable, ///< `why` it was not run: the compiler refused it or it spills
+    Unusable, ///< `why` it was not run: the compiler or the driver refused it, or it spills
     Same,     ///< as one that came before: the same source
   };
   std::string schedule;
@@ -57,6 +58,7 @@ public:
   using Timer = std::function<Expected<std::vector<double>>(
       const std::vector<Plan> &plans, const std::vector<TensorType> &inputs, bool exactly)>;
 
+  /// Without a timer every schedule is judged and none timed.
   Tuner(Device device, Timer timer) : device(std::move(device)), timer(std::move(timer)) {}
   /// With the times of a benchmark, which must live as long.
   Tuner(Device device, Benchmark &benchmark, int64_t misalign);

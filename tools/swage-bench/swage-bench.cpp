@@ -55,7 +55,8 @@ static cl::opt<uint64_t> checkLimit("check-limit",
 static cl::opt<bool> autotune("autotune",
                               cl::desc("try every schedule of each case's kernels, report how far "
                                        "the selected one is from the best, and keep what is "
-                                       "faster and right (SWAGE_TUNED)"),
+                                       "faster and right (SWAGE_TUNED); on the simulator: judge "
+                                       "every one"),
                               cl::cat(category));
 static cl::opt<bool> tuned("tuned",
                            cl::desc("use what was kept; default: what the heuristic selects"),
@@ -99,8 +100,6 @@ private:
 } // namespace
 
 Status Bench::chooseDevice() {
-  if (autotune && deviceName == "sim")
-    return makeError(Stage::Input, "--autotune needs a GPU: times of the simulator mean nothing");
   if (deviceName == "gpu") {
     auto opened = Device::open();
     if (!opened)
@@ -111,10 +110,12 @@ Status Bench::chooseDevice() {
   if (deviceName != "sim")
     return makeError(Stage::Input, fmt::format("--device is '{}'; needed: gpu or sim",
                                                printable(deviceName.getValue())));
-  auto found = simt::simulatorCompiler({});
+  simt::SimulatorOptions simulation;
+  simulation.check = autotune;
+  auto found = simt::simulatorCompiler(simulation);
   if (!found)
     return found.takeError();
-  auto opened = simt::openSimulator({}, "sm_90a");
+  auto opened = simt::openSimulator(simulation, "sm_90a");
   if (!opened)
     return opened.takeError();
   compiler = *found;
@@ -173,14 +174,39 @@ CompileOptions Bench::optionsFor(const BenchCase &one, const Program &program) c
   return options;
 }
 
+/// Where nothing is timed: whether every schedule gives a right kernel.
+static Status judgeSchedules(const std::vector<TunedKernel> &kernels) {
+  size_t all = 0, wrong = 0;
+  for (const TunedKernel &kernel : kernels) {
+    std::vector<TriedSchedule> tried = kernel.tried;
+    tried.push_back(kernel.selected);
+    for (const TriedSchedule &one : tried) {
+      ++all;
+      if (one.outcome == TriedSchedule::Outcome::Accepted ||
+          one.outcome == TriedSchedule::Outcome::Same)
+        continue;
+      ++wrong;
+      std::printf("  %s: %s: %s\n", kernel.kernel.c_str(), compactSchedule(one.schedule).c_str(),
+                  one.why.c_str());
+    }
+  }
+  if (wrong != 0)
+    return makeError(Stage::Run, fmt::format("{} of {} schedules are not right", wrong, all));
+  std::printf("  all %zu schedules are right\n", all);
+  return {};
+}
+
 /// Says how far the selected schedules are from the best.
 Status Bench::tune(const Program &program, const CompileOptions &options,
                    const std::vector<Dims> &dims, int64_t misalign, Record &record) {
   TuningOptions tuning;
   tuning.misalign = misalign;
-  auto kernels = Tuner(*device, *benchmark, misalign).tune(program, options, dims, tuning);
+  Tuner tuner = benchmark ? Tuner(*device, *benchmark, misalign) : Tuner(*device, nullptr);
+  auto kernels = tuner.tune(program, options, dims, tuning);
   if (!kernels)
     return kernels.takeError();
+  if (!benchmark)
+    return judgeSchedules(*kernels);
   for (const TunedKernel &kernel : *kernels) {
     std::printf("  %s\n", kernel.summary().c_str());
     record.behindBest = std::max(record.behindBest.value_or(0), kernel.behind());
@@ -280,7 +306,7 @@ Status Bench::run(const BenchCase &one) {
   if (!benchmark) {
     std::printf("%-16s %-44s %s%s\n", one.family.c_str(), one.name.c_str(), checked.c_str(),
                 record.schedule.c_str());
-    return {};
+    return autotune ? tune(*program, options, dims, conditions.misalign, record) : Status();
   }
   auto measured = benchmark->measure(*plan, program->inputs(), traffic, conditions);
   if (!measured)
@@ -361,6 +387,11 @@ static Status runAll(bool &failed) {
                   measured.error().str().c_str());
     }
     std::fflush(stdout);
+    // What a lost device would say of every further case is no news.
+    if (size_t left = size_t(&cases->back() - &one); left != 0 && !bench.device->health()) {
+      std::printf("the device is lost: %zu more cases were not measured\n", left);
+      break;
+    }
   }
   if (!jsonFile.empty())
     if (Status written = writeFile(jsonFile, formatRecords(bench.records)); !written)
