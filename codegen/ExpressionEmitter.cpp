@@ -589,6 +589,10 @@ static std::string wantedName(Operation &op) {
 }
 
 LogicalResult ExpressionEmitter::emit(Block &body) {
+  if (!shared.empty())
+    for (Operation &op : body.without_terminator())
+      if (llvm::all_of(op.getOperands(), [&](Value x) { return shared.contains(x); }))
+        shared.insert_range(op.getResults());
   for (Operation &op : body.without_terminator()) {
     auto isScalar = [](Type type) { return !valueName(type).empty() && !type.isInteger(16); };
     bool known = op.getNumResults() == 1 && op.getNumRegions() == 0 &&
@@ -602,14 +606,19 @@ LogicalResult ExpressionEmitter::emit(Block &body) {
     bool isFree = expr->size == 0; // a literal, or another value under a new type
     bool isSmall = expr->size <= kInlineSize && expr->text.size() <= kInlineLength;
     bool isRepeated = !result.hasOneUse() || repeatsOperands(*result.user_begin());
+    // What elements have of the row's has a name there.
+    bool isShared = shared.contains(result);
+    bool isCaptured = isShared && llvm::any_of(result.getUsers(), [&](Operation *user) {
+                        return user->getNumResults() == 0 || !shared.contains(user->getResult(0));
+                      });
     // What only leaves the function has a line, and a name, there.
-    if (!isRepeated && result.user_begin()->hasTrait<OpTrait::IsTerminator>())
+    if (!isRepeated && !isCaptured && result.user_begin()->hasTrait<OpTrait::IsTerminator>())
       isSmall = true;
-    if (!isFree && (isRepeated || !isSmall) && !result.use_empty()) {
+    if (!isFree && (isRepeated || isCaptured || !isSmall) && !result.use_empty()) {
       std::string name = names.unique(wantedName(op));
       statements.push_back(
           {fmt::format("const {} {} = {};", valueName(result.getType()).str(), name, expr->text),
-           op.getLoc()});
+           op.getLoc(), isShared});
       expr = Expression{name, Precedence::Primary, 0};
     }
     values[result] = *expr;

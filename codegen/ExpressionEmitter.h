@@ -12,6 +12,7 @@
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace swage::codegen {
 
@@ -43,6 +44,7 @@ struct Expression {
 struct Statement {
   std::string text;
   mlir::Location loc;
+  bool isShared; ///< by all elements of a row
 };
 
 /// Whether an expression calls a function that only swage/math.cuh declares. A kernel includes that
@@ -55,6 +57,8 @@ public:
 
   /// The value is printed as this identifier.
   void bind(mlir::Value value, llvm::StringRef name) { values[value].text = name.str(); }
+  /// An argument, already bound, that is the same for all elements of a row.
+  void share(mlir::Value value) { shared.insert(value); }
   /// Everything before the terminator; arguments must be bound.
   llvm::LogicalResult emit(mlir::Block &body);
   llvm::StringRef textOf(mlir::Value value) const { return values.find(value)->second.text; }
@@ -80,6 +84,7 @@ private:
   NameTable &names;
   llvm::DenseMap<mlir::Value, Expression> values;
   std::vector<Statement> statements;
+  llvm::DenseSet<mlir::Value> shared;
 };
 
 } // namespace swage::codegen

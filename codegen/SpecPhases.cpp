@@ -49,10 +49,10 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     return phase.emitOpError() << "yields " << (yield ? yield.getValues().size() : 0)
                                << " values, but gives " << stores + taken;
 
-  static constexpr const char *prefixes[] = {"",       "Prologue", "Epilogue",
-                                             "Finish", "Between",  "GroupFinish", "Bounds"};
+  static constexpr const char *prefixes[] = {"",        "Prologue",    "Epilogue", "Finish",
+                                             "Between", "GroupFinish", "Bounds"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
-  std::vector<std::string> loadNames, storeNames, parameters;
+  std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
   for (const std::string &name : inputNames)
     names.reserve(name);
@@ -65,7 +65,11 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   for (const auto &[name, argument] : llvm::zip_first(given, body.getArguments())) {
     names.reserve(name);
     scalar.bind(argument, name);
-    parameters.push_back(fmt::format("{} {}", valueName(argument.getType()).str(), name));
+    bool isRow = phase.getStatistics() && argument.getArgNumber() > 0;
+    if (isRow)
+      scalar.share(argument);
+    (isRow ? rowParameters : parameters)
+        .push_back(fmt::format("{} {}", valueName(argument.getType()).str(), name));
   }
   ArrayRef<int64_t> accesses = phase.getAccess();
   for (auto [i, position] : llvm::enumerate(phase.getLoads())) {
@@ -103,19 +107,30 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     out.line("static constexpr bool k" + prefix + "Statistics = true;");
   static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
                                               "between", "groupFinish", "bounds"};
-  const char *type = "void";
+  const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
-    type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue)) ? "Compute"
-                                                                                   : "SecondCompute";
-  out.list(fmt::format("static __device__ {} {}(", type, functions[static_cast<unsigned>(kind)]),
-           parameters, ") {");
+    type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))
+               ? "Compute"
+               : "SecondCompute";
+  auto printStatements = [&](bool shared) {
+    for (const Statement &statement : scalar.getStatements())
+      if (statement.isShared == shared)
+        out.line(statement.text, fileAndLine(statement.loc));
+  };
+  if (phase.getStatistics()) {
+    out.list(fmt::format("static __device__ auto {}(", function), rowParameters, ") {");
+    out.indent();
+    printStatements(true);
+    out.list("return [=](", parameters, returns ? fmt::format(") -> {} {{", type) : ") {");
+  } else {
+    out.list(fmt::format("static __device__ {} {}(", type, function), parameters, ") {");
+  }
   out.indent();
   for (const Statement &statement : scalar.getStatements())
     needsMath |= callsMath(statement.text);
   for (Value value : yield.getValues())
     needsMath |= callsMath(scalar.textOf(value));
-  for (const Statement &statement : scalar.getStatements())
-    out.line(statement.text, fileAndLine(statement.loc));
+  printStatements(false);
   auto place = [](Value value) {
     Operation *op = value.getDefiningOp();
     return op ? fileAndLine(op->getLoc()) : std::string();
@@ -131,6 +146,10 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (isBounds)
     for (auto [name, value] : llvm::zip_equal(boundNames, yield.getValues()))
       out.line(name + " = " + scalar.textOf(value) + ";", place(value));
+  if (phase.getStatistics()) {
+    out.dedent();
+    out.line("};");
+  }
   out.dedent();
   out.line("}");
   return success();

@@ -6,8 +6,9 @@
 // - finish(statistics..., loads..., stores &...): once per row or kept position
 // - groupFinish: the same once per group of a second collective over groups
 // The statistics are (mean, rstd) of LayerNorm, (rstd) of RmsNorm, (max, sum) of Softmax, (result)
-// of the reductions.  With kBetweenStatistics or kEpilogueStatistics they also stand behind that
-// function's element.
+// of the reductions.  With kBetweenStatistics or kEpilogueStatistics that function takes them alone,
+// and gives the function above: between(statistics...)(element, loads..., stores &...).  What it
+// makes of them, a quotient say, is made once for all elements that a thread has of a vector.
 #pragma once
 
 #include "swage/operand.cuh"
@@ -92,6 +93,34 @@ template <class S, int V> struct ColumnStatistics {
   __device__ __forceinline__ Statistics<S> at(int i) const { return {results[i]}; }
 };
 
+/// `make(row results...)` for the position of element i: once, where all elements have the same.
+template <class... S, class F>
+__device__ __forceinline__ auto perElement(const Statistics<S...> &statistics, F make) {
+  return [made = statistics.with(make)](int) -> const auto & { return made; };
+}
+template <class S, int V, class F>
+__device__ __forceinline__ auto perElement(const ColumnStatistics<S, V> &statistics, F make) {
+  return [=](int i) { return statistics.at(i).with(make); };
+}
+
+/// The function of an element that a phase has for given row results.
+template <class Spec> struct BetweenOf {
+  template <class... Row> __device__ __forceinline__ auto operator()(Row... row) const {
+    if constexpr (kBetweenTakesStatistics<Spec>)
+      return Spec::between(row...);
+    else
+      return [](auto &&...arguments) { return Spec::between(arguments...); };
+  }
+};
+template <class Spec> struct EpilogueOf {
+  template <class... Row> __device__ __forceinline__ auto operator()(Row... row) const {
+    if constexpr (kEpilogueTakesStatistics<Spec>)
+      return Spec::epilogue(row...);
+    else
+      return [](auto &&...arguments) { Spec::epilogue(arguments...); };
+  }
+};
+
 /// One vector between two collectives: `seconds`, which may be `values`, become what the second one
 /// works on.
 template <class Spec, class... L, class... S, int V, int Dim, class Second, class Statistics,
@@ -102,12 +131,11 @@ runBetween(List<S...>, const Inputs<List<L...>, V, Dim> &in,
            const Statistics &statistics, bool store, const Pointers &pointers,
            const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
+  const auto between = perElement(statistics, BetweenOf<Spec>{});
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    seconds[i] = statistics.at(i).with([&](auto... row) {
-      return Spec::between(values[i], row..., static_cast<const Fragment<L, V> &>(in).value(i)...,
-                           static_cast<Result<S, V> &>(out).values[i]...);
-    });
+    seconds[i] = between(i)(values[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
+                            static_cast<Result<S, V> &>(out).values[i]...);
   if constexpr (sizeof...(S) > 0)
     if (store)
       out.store(pointers, coord, sizes);
@@ -121,12 +149,11 @@ runEpilogue(List<S...>, const Inputs<List<L...>, V, Dim> &in,
             const Pointers &pointers, const typename Spec::Coord &coord,
             const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
+  const auto epilogue = perElement(statistics, EpilogueOf<Spec>{});
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    statistics.at(i).with([&](auto... row) {
-      Spec::epilogue(elements[i], row..., static_cast<const Fragment<L, V> &>(in).value(i)...,
-                     static_cast<Result<S, V> &>(out).values[i]...);
-    });
+    epilogue(i)(elements[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
+                static_cast<Result<S, V> &>(out).values[i]...);
   if (store)
     out.store(pointers, coord, sizes);
 }

@@ -14,7 +14,10 @@
 //  CHECK-NEXT: using BetweenStores = swage::List<>;
 //  CHECK-NEXT: static __device__ Compute between(float element, float input1) {
 //       CHECK: static constexpr bool kEpilogueStatistics = true;
-//  CHECK-NEXT: static __device__ void epilogue(float element, float mean, float rstd, float largest,
+//  CHECK-NEXT: static __device__ auto epilogue(float mean, float rstd, float largest) {
+//  CHECK-NEXT: const float div = swage::divideFast(448.0f, largest);
+//  CHECK-NEXT: return [=](float element, float &output1) {
+//  CHECK-NEXT: output1 = element * div;
 //       CHECK: static __device__ void finish(float mean, float rstd, float largest, float &
 func.func @rows(%x: tensor<2048x4096xbf16>, %g: tensor<4096xbf16>) -> (tensor<2048x4096xf8E4M3FN>, tensor<2048xf32>) {
   %most = arith.constant dense<448.0> : tensor<2048xf32>

@@ -52,8 +52,9 @@ struct Spec {
   using EpilogueLoads = swage::List<>;
   using EpilogueStores = swage::List<Y>;
   static constexpr bool kEpilogueStatistics = true;
-  static __device__ void epilogue(float n, float rstd, float largest, float &y) {
-    y = n * (448.0f / largest);
+  static __device__ auto epilogue(float rstd, float largest) {
+    const float inverse = 448.0f / largest;
+    return [=](float n, float &y) { y = n * inverse; };
   }
   using FinishLoads = swage::List<>;
   using FinishStores = swage::List<>;
