@@ -6,8 +6,8 @@
 // Where the number of elements behind a State matters (LayerNorm) it travels beside it.
 //
 // LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two
-// passes over registers and merged by Chan's formula: no E[x^2] - E[x]^2 anywhere, so an offset of
-// 1e4 costs no digits.  With equal counts known at compile time the merge has no reciprocal.
+// passes over registers and merged by the formulas of Chan, Golub and LeVeque (1979): no
+// E[x^2] - E[x]^2 anywhere, so an offset of 1e4 costs no digits.
 // Max, Min and AbsMax propagate NaN.  Softmax: softmax.cuh, log_softmax.cuh.
 #pragma once
 
@@ -96,10 +96,6 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     // In this order a side without elements adds 0 also where the distance squared overflows.
     return {a.mean + distance * share, a.m2 + b.m2 + distance * (distance * (countA * share))};
   }
-  static __device__ __forceinline__ State shuffle(State s, int mask) {
-    return {shuffleXor(s.mean, mask), shuffleXor(s.m2, mask)};
-  }
-
   /// In pairs: the sum of equal elements is exact.  By recursion: to unroll loops whose length halves
   /// costs the compiler 7 % of a kernel.
   template <int V> static __device__ __forceinline__ T sumOf(const T *values) {
@@ -108,6 +104,11 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
       return values[0];
     else
       return sumOf<V / 2>(values) + sumOf<V / 2>(values + V / 2);
+  }
+  /// What is not valid repeats elements of the row.  Vectors of it are multiplied by 0 and not passed
+  /// over: the compiler delays a load whose first use is behind a branch until it has the others.
+  template <int V> static __device__ __forceinline__ T onlyIf(bool isValid, T x) {
+    return V == 1 ? (isValid ? x : T(0)) : x * (isValid ? T(1) : T(0));
   }
   /// A thread with any valid vector has a valid first one.
   template <int U, int V>
@@ -119,7 +120,7 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     T beyond = T(0);
 #pragma unroll
     for (int u = 1; u < U; ++u)
-      beyond += valid[u] ? sumOf<V>(values[u]) - first : T(0);
+      beyond += onlyIf<V>(valid[u], sumOf<V>(values[u]) - first);
     const T share = count == T(U * V) ? T(1) / T(U) : T(V) * reciprocal(count);
     State state = identity();
     state.mean = count == T(0) ? T(0) : (first + (U == 1 ? T(0) : beyond * share)) * (T(1) / T(V));
@@ -127,7 +128,7 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     for (int u = 0; u < U; ++u)
 #pragma unroll
       for (int i = 0; i < V; ++i) {
-        const T distance = valid[u] ? values[u][i] - state.mean : T(0);
+        const T distance = onlyIf<V>(valid[u], values[u][i] - state.mean);
         state.m2 += distance * distance;
       }
     return state;
@@ -145,22 +146,37 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
   }
 };
 
+/// The sum over every aligned group of Lanes lanes, the same to the last bit in all of them.
+template <int Lanes, class T> __device__ __forceinline__ T sumOfLanes(T value) {
+#pragma unroll
+  for (int mask = 1; mask < Lanes; mask *= 2)
+    value += shuffleXor(value, mask);
+  return value;
+}
+
 /// Merges the states of every aligned group of Lanes lanes; all of them get the same one.  `count`,
 /// the elements behind a lane's state, becomes the group's.  Equal: all lanes have the same count.
 template <class S, int Lanes, bool Equal, class T>
 __device__ __forceinline__ typename S::State mergeLanes(typename S::State state, T &count) {
-#pragma unroll
-  for (int mask = 1; mask < Lanes; mask *= 2) {
-    const T otherCount = S::kCounted && !Equal ? shuffleXor(count, mask) : count;
-    state = S::merge(state, count, S::shuffle(state, mask), otherCount);
-    count += otherCount;
-  }
-  // Chan's formula may round differently on the two sides of an exchange.
   if constexpr (S::kCounted && Lanes > 1) {
-    state.mean = shuffleFrom(state.mean, 0, Lanes);
-    state.m2 = shuffleFrom(state.m2, 0, Lanes);
+    // All at once, in place of pair by pair, whose reciprocals would wait for each other: the mean
+    // relative to that of the first lane, which has elements if any has, so that it is exact where
+    // all are equal; then the distances from it.
+    const T all = Equal ? count * T(Lanes) : sumOfLanes<Lanes>(count);
+    const T first = shuffleFrom(state.mean, 0, Lanes);
+    const T share = Equal ? T(1) / all : all == T(0) ? T(0) : reciprocal(all);
+    const T beyond = count == T(0) ? T(0) : (state.mean - first) * count;
+    const T mean = first + sumOfLanes<Lanes>(beyond) * share;
+    const T distance = count == T(0) ? T(0) : state.mean - mean;
+    const T m2 = sumOfLanes<Lanes>(state.m2 + distance * (distance * count));
+    count = all;
+    return {mean, m2};
+  } else {
+#pragma unroll
+    for (int mask = 1; mask < Lanes; mask *= 2)
+      state = S::merge(state, count, S::shuffle(state, mask), count);
+    return state;
   }
-  return state;
 }
 
 } // namespace swage

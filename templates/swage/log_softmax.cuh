@@ -16,7 +16,7 @@ struct Stats<Collective::LogSoftmax, T, ZeroRows, Rounded> : detail::SoftmaxStat
 
   template <int U, int V>
   static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U], T) {
-    State state{Stats::largest(values, valid), T(0)};
+    State state{Stats::largest(values), T(0)};
     const T from = Stats::shift(state.max);
 #pragma unroll
     for (int u = 0; u < U; ++u)

@@ -41,8 +41,9 @@ template <class T, bool Rounded> struct SoftmaxState {
     return {shuffleXor(s.max, mask), shuffleXor(s.sum, mask)};
   }
 
+  /// What is not valid repeats elements of the row or is -inf.
   template <int U, int V>
-  static __device__ __forceinline__ T largest(const T (&values)[U][V], const bool (&valid)[U]) {
+  static __device__ __forceinline__ T largest(const T (&values)[U][V]) {
     T max = lowest<T>();
 #pragma unroll
     for (int u = 0; u < U; ++u) {
@@ -50,7 +51,7 @@ template <class T, bool Rounded> struct SoftmaxState {
 #pragma unroll
       for (int i = 1; i < V; ++i)
         partial = maximumNumber(partial, values[u][i]);
-      max = valid[u] ? maximumNumber(max, partial) : max;
+      max = maximumNumber(max, partial);
     }
     return max;
   }
@@ -67,8 +68,8 @@ struct Stats<Collective::Softmax, T, ZeroRows, Rounded> : detail::SoftmaxState<T
 
   static __device__ __forceinline__ T origin(T max) { return Stats::shift(max); }
   template <int U, int V>
-  static __device__ __forceinline__ T maxOf(const T (&values)[U][V], const bool (&valid)[U]) {
-    return Stats::largest(values, valid);
+  static __device__ __forceinline__ T maxOf(const T (&values)[U][V]) {
+    return Stats::largest(values);
   }
   /// Replaces values by exp(value - from), invalid ones by 0, and returns their sum.
   template <int U, int V>
@@ -93,7 +94,7 @@ struct Stats<Collective::Softmax, T, ZeroRows, Rounded> : detail::SoftmaxState<T
   }
   template <int U, int V>
   static __device__ __forceinline__ State of(T (&values)[U][V], const bool (&valid)[U], T) {
-    const T max = maxOf(values, valid);
+    const T max = maxOf(values);
     return {max, exponentiate(values, valid, origin(max))};
   }
 

@@ -97,9 +97,9 @@ __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const b
                                                       T count, T total, T epsilon, T &origin,
                                                       char *exchange) {
   typename S::State state;
-  if constexpr (requires { S::maxOf(values, valid); }) {
+  if constexpr (requires { S::maxOf(values); }) {
     // One exponential per element, relative to the maximum of the lanes at hand.
-    state.max = S::maxOf(values, valid);
+    state.max = S::maxOf(values);
 #pragma unroll
     for (int mask = 1; mask < Team::kLanes; mask *= 2)
       state.max = maximumNumber(state.max, shuffleXor(state.max, mask));
