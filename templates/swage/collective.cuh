@@ -158,7 +158,9 @@ template <int Lanes, class T> __device__ __forceinline__ T sumOfLanes(T value) {
 /// the elements behind a lane's state, becomes the group's.  Equal: all lanes have the same count.
 template <class S, int Lanes, bool Equal, class T>
 __device__ __forceinline__ typename S::State mergeLanes(typename S::State state, T &count) {
-  if constexpr (S::kCounted && Lanes > 1) {
+  if constexpr (Lanes == 1) {
+    return state;
+  } else if constexpr (S::kCounted) {
     // All at once, in place of pair by pair, whose reciprocals would wait for each other: the mean
     // relative to that of the first lane, which has elements if any has, so that it is exact where
     // all are equal; then the distances from it.
