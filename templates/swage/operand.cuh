@@ -97,18 +97,7 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   template <class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void load(const Pointers &pointers, const Coord &coord,
                                        const Sizes &sizes) {
-    loadMemory(pointers, coord, sizes);
-    loadComputed(pointers, coord, sizes);
-  }
-  /// Those that come from memory, and those that are made: the time of the one hides the other's.
-  template <class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void loadMemory(const Pointers &pointers, const Coord &coord,
-                                             const Sizes &sizes) {
     loadWhere<true>(pointers, coord, sizes);
-  }
-  template <class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void loadComputed(const Pointers &pointers, const Coord &coord,
-                                               const Sizes &sizes) {
     loadWhere<false>(pointers, coord, sizes);
   }
   /// All, at coordinates where `before` has been loaded: random bits that are there are copied.

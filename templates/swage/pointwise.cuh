@@ -75,14 +75,12 @@ __device__ __forceinline__ void pointwise(const Pointers &pointers,
         vector = count - 1;
       space.split(static_cast<Index>(vector), coord[step]);
       coord[step][kLast] *= V;
-      in[step].loadMemory(pointers, coord[step], sizes);
+      in[step].load(pointers, coord[step], sizes);
     }
 #pragma unroll
     for (int step = 0; step < Spec::kUnroll; ++step)
-      if (kExact || first + step * Spec::kThreads < count) {
-        in[step].loadComputed(pointers, coord[step], sizes);
+      if (kExact || first + step * Spec::kThreads < count)
         detail::bodyAndStore<Spec>(typename Spec::Stores{}, in[step], pointers, coord[step], sizes);
-      }
   }
 
   if constexpr (Spec::kTail) {

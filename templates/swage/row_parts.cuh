@@ -63,11 +63,10 @@ template <class Spec> struct RowChunk {
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u])
-        in[u].loadMemory(pointers, coord[u], sizes);
+        in[u].load(pointers, coord[u], sizes);
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u]) {
-        in[u].loadComputed(pointers, coord[u], sizes);
         runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
                           pointers, coord[u], sizes);
       } else {

@@ -196,3 +196,14 @@ func.func @far(%x: tensor<4x1073741824xi8>) -> tensor<4x8xi8> {
   %y = swage.slice %x axis 1 from 0 size 8 : tensor<4x1073741824xi8> -> tensor<4x8xi8>
   return %y : tensor<4x8xi8>
 }
+
+// -----
+
+// Bytes beside wider elements go by eights, and it is the wider ones that keep memory busy.
+// CHECK-LABEL: func.func @quantised
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32>
+func.func @quantised(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xf8E4M3FN> {
+  %n = swage.rms_norm %x axis 1 eps 1.0e-6 : (tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16>
+  %q = arith.truncf %n : tensor<16384x4096xbf16> to tensor<16384x4096xf8E4M3FN>
+  return %q : tensor<16384x4096xf8E4M3FN>
+}

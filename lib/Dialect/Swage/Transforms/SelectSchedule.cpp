@@ -63,6 +63,7 @@ private:
   std::optional<int64_t> product(bool reduced) const;
   std::optional<int64_t> longestRow() const;
   int64_t narrowestInRow() const;
+  int64_t widestStream() const;
   SmallVector<ViewAttr> views() const {
     SmallVector<ViewAttr> all;
     for (ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})
@@ -232,10 +233,23 @@ int64_t Selector::narrowestInRow() const {
   return narrow;
 }
 
+/// Bytes of an element of the widest operand that has rows of its own.
+int64_t Selector::widestStream() const {
+  int64_t wide = 1;
+  for (ViewAttr view : views()) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    unsigned kept = kernel.getReduced().front();
+    if (!access.isBroadcast(kernel.getRank() - 1) &&
+        !llvm::all_of(llvm::seq(kept), [&](unsigned dim) { return access.isBroadcast(dim); }))
+      wide = std::max(wide, elementBytes(view.getElement()));
+  }
+  return wide;
+}
+
 /// What decides how rows are dealt out.
 struct Selector::Rows {
   int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
-  int64_t bytes;           ///< of the narrowest access
+  int64_t bytes, widest;   ///< of the narrowest access; of the widest one of rows
   int64_t capacity;        ///< vectors that a thread's registers hold
   int64_t grouped;         ///< vectors of a group of a second collective, or 1
   std::optional<int64_t> count;
@@ -347,7 +361,7 @@ std::optional<SelectedSchedule> Selector::blockRows(const Rows &rows, int64_t bl
   // then idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses more of
   // them pay for what a thread does once, and with few rows the more threads the better.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
-  if (rows.bytes < 16)
+  if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
   if (few)
     wanted = 1;
@@ -363,7 +377,7 @@ std::optional<SelectedSchedule> Selector::blockRows(const Rows &rows, int64_t bl
     int64_t threads = threadsFor(perThread), base = rows.vector == 1 || !counts ? 16 : 24;
     int64_t enough = (counts && threads * perThread != share ? 48 : 40) << 10;
     int64_t others = residentBlocks(threads, base + perThread * rows.vector) - 1;
-    int64_t missing = enough - others * share * rows.bytes;
+    int64_t missing = enough - others * share * rows.widest;
     return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
   auto cost = [&](int64_t perThread) {
@@ -387,8 +401,12 @@ std::optional<SelectedSchedule> Selector::blockRows(const Rows &rows, int64_t bl
 SelectedSchedule Selector::row() {
   unsigned inner = kernel.getRank() - 1;
   Rows rows;
+  // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not.
   rows.vector = vectorAlong(kernel, inner, facts);
+  if (narrowestInRow() == 1 && widestStream() > 1)
+    rows.vector = std::min<int64_t>(rows.vector, 8);
   rows.bytes = rows.vector * narrowestInRow();
+  rows.widest = rows.vector * widestStream();
   rows.capacity = std::max<int64_t>(1, kRegisterElements / rows.vector);
   CollectiveOp second = kernel.getSecondCollective();
   rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
