@@ -1,12 +1,12 @@
 //===- Approximation.cpp - What may be computed in fewer steps ------------===//
 //
 // The exact forms of functions (device/math.cuh) are worth a digit that elements of 16 bits do not
-// have: a division that is right to the last bit takes a dozen instructions and a branch, one that is
-// off by two units in the last place of an f32 takes 8, or 2 by what is the same for a row. So they do
-// where no step between there and the results makes more of a small error than it was: comparisons
-// and roundings to integers jump. The exponential in two instructions has an error that grows with its
-// argument, by 2^-24 of that; nothing may magnify it, as differences do and sums of numbers of one
-// sign do not.
+// have: a division that is right to the last bit takes a dozen instructions and a branch, one that
+// is off by two units in the last place of an f32 takes 8, or 2 by what is the same for a row. So
+// they do where no step between there and the results makes more of a small error than it was:
+// comparisons and roundings to integers jump. The exponential in two instructions has an error that
+// grows with its argument, by 2^-24 of that; nothing may magnify it, as differences do and sums of
+// numbers of one sign do not.
 //
 //===----------------------------------------------------------------------===//
 
@@ -140,18 +140,23 @@ static void replaceTanh(KernelOp kernel) {
 }
 
 void swage::allowApproximations(KernelOp kernel) {
-  replaceTanh(kernel);
   for (Operation &op : kernel.getBody().front()) {
     if (op.getNumResults() != 1 || !op.getResult(0).getType().isF32())
       continue;
-    auto allow = [&](auto typed, Growth growth, arith::FastMathFlags flag) {
-      if (typed && Sight(kernel, growth).endsNarrow(op.getResult(0)))
-        typed.setFastmath(typed.getFastmath() | flag);
+    auto mayBeOff = [&](Growth growth) {
+      return Sight(kernel, growth).endsNarrow(op.getResult(0));
     };
-    allow(dyn_cast<arith::DivFOp>(op), Growth::Smooth, arith::FastMathFlags::arcp);
-    allow(dyn_cast<math::TanhOp>(op), Growth::Smooth, arith::FastMathFlags::afn);
-    allow(dyn_cast<math::ErfOp>(op), Growth::Smooth, arith::FastMathFlags::afn);
-    if (mayLoseDenormals(op.getResult(0)))
-      allow(dyn_cast<math::ExpOp>(op), Growth::Relative, arith::FastMathFlags::afn);
+    auto allow = [&](auto typed, bool allowed, arith::FastMathFlags flag) {
+      typed.setFastmath(allowed ? flag : arith::FastMathFlags::none);
+    };
+    if (auto division = dyn_cast<arith::DivFOp>(op))
+      allow(division, mayBeOff(Growth::Smooth), arith::FastMathFlags::arcp);
+    else if (auto tanh = dyn_cast<math::TanhOp>(op))
+      allow(tanh, mayBeOff(Growth::Smooth), arith::FastMathFlags::afn);
+    else if (auto erf = dyn_cast<math::ErfOp>(op))
+      allow(erf, mayBeOff(Growth::Smooth), arith::FastMathFlags::afn);
+    else if (auto exp = dyn_cast<math::ExpOp>(op))
+      allow(exp, mayLoseDenormals(exp) && mayBeOff(Growth::Relative), arith::FastMathFlags::afn);
   }
+  replaceTanh(kernel);
 }
