@@ -207,3 +207,13 @@ func.func @quantised(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xf8E4M3FN>
   %q = arith.truncf %n : tensor<16384x4096xbf16> to tensor<16384x4096xf8E4M3FN>
   return %q : tensor<16384x4096xf8E4M3FN>
 }
+
+// -----
+
+// Nine vectors leave seven of sixteen lanes idle: one thread a row, through shared memory.
+// CHECK-LABEL: func.func @odd_vectors
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 1, rows_per_block = 64, vector = 8, vectors_per_thread = 9, index = 32, staged = true>
+func.func @odd_vectors(%x: tensor<65536x72xbf16>) -> tensor<65536x72xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<65536x72xbf16> -> tensor<65536x72xbf16>
+  return %y : tensor<65536x72xbf16>
+}

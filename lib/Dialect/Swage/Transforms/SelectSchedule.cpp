@@ -31,6 +31,8 @@ namespace {
 constexpr int64_t kRegisterElements = 32;
 /// The same where the row waits in shared memory and not in registers.
 constexpr int64_t kStagedElements = 52;
+/// The same where one thread has the whole row.
+constexpr int64_t kWholeRowElements = 88;
 /// Offsets that a block may form beyond the last element.
 constexpr int64_t kOvershoot = 1 << 20;
 
@@ -283,17 +285,23 @@ static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread) {
 }
 
 /// Short rows that begin anywhere go by single elements, which only shared memory puts together to
-/// whole accesses.
+/// whole accesses.  Rows of a few vectors, an odd number of them, leave lanes idle, and a thread for
+/// each row finds its vectors in shared memory without conflicts.
 std::optional<SelectedSchedule> Selector::stagedRows(const Rows &rows) const {
-  int64_t threads = lanesFor(rows.vectors, 1, kStagedElements / rows.vector);
-  if (rows.bytes >= 8 || rows.grouped > 1 || threads == 0 || threads > 8)
+  bool anywhere = rows.bytes < 8,
+       wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 &&
+                   rows.vectors * rows.vector <= kWholeRowElements;
+  int64_t threads = anywhere ? lanesFor(rows.vectors, 1, kStagedElements / rows.vector) : 1;
+  if ((!anywhere && !wholeRows) || rows.grouped > 1 || threads == 0 || threads > 8)
     return std::nullopt;
   for (int64_t block : {128, 64, 32}) {
+    if (!anywhere && block > 64)
+      continue;
     SelectedSchedule staged =
         makeRow(rows, RowClass::Group, threads, block / threads,
                 llvm::divideCeil(rows.vectors, threads),
-                rows.name + " begins anywhere: through shared memory, threads for each: " +
-                    std::to_string(threads),
+                rows.name + (anywhere ? " begins anywhere" : " is an odd number of vectors") +
+                    ": through shared memory, threads for each: " + std::to_string(threads),
                 /*blocks=*/1, /*staged=*/true);
     int64_t shared = stagedBytes(kernel, cast<RowScheduleAttr>(staged.schedule));
     if (shared > 0 && shared <= device.sharedBytesPerBlock)
