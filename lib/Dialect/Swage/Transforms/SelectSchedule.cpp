@@ -65,7 +65,7 @@ private:
   std::optional<int64_t> product(bool reduced) const;
   std::optional<int64_t> longestRow() const;
   int64_t narrowestInRow() const;
-  int64_t widestStream() const;
+  std::pair<int64_t, int64_t> streams() const;
   SmallVector<ViewAttr> views() const {
     SmallVector<ViewAttr> all;
     for (ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})
@@ -235,23 +235,26 @@ int64_t Selector::narrowestInRow() const {
   return narrow;
 }
 
-/// Bytes of an element of the widest operand that has rows of its own.
-int64_t Selector::widestStream() const {
-  int64_t wide = 1;
+/// Bytes of an element of the widest operand that has rows of its own, and of all of them.
+std::pair<int64_t, int64_t> Selector::streams() const {
+  int64_t widest = 1, all = 0;
   for (ViewAttr view : views()) {
     LinearAccess access = *LinearAccess::of(view.getAccess());
     unsigned kept = kernel.getReduced().front();
-    if (!access.isBroadcast(kernel.getRank() - 1) &&
-        !llvm::all_of(llvm::seq(kept), [&](unsigned dim) { return access.isBroadcast(dim); }))
-      wide = std::max(wide, elementBytes(view.getElement()));
+    if (access.isBroadcast(kernel.getRank() - 1) ||
+        llvm::all_of(llvm::seq(kept), [&](unsigned dim) { return access.isBroadcast(dim); }))
+      continue;
+    widest = std::max(widest, elementBytes(view.getElement()));
+    all += elementBytes(view.getElement());
   }
-  return wide;
+  return {widest, all};
 }
 
 /// What decides how rows are dealt out.
 struct Selector::Rows {
   int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
   int64_t bytes, widest;   ///< of the narrowest access; of the widest one of rows
+  int64_t moved;           ///< bytes for each element of a row
   int64_t capacity;        ///< vectors that a thread's registers hold
   int64_t grouped;         ///< vectors of a group of a second collective, or 1
   std::optional<int64_t> count;
@@ -366,11 +369,14 @@ std::optional<SelectedSchedule> Selector::blockRows(const Rows &rows, int64_t bl
   if (share > 1024 * rows.capacity)
     return std::nullopt;
   // Too little of the rows on a multiprocessor costs most, then blocks of more than 512 threads,
-  // then idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses more of
-  // them pay for what a thread does once, and with few rows the more threads the better.
+  // then idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, and where
+  // two bytes become one, more of them pay for what a thread does once, and with few rows the more
+  // threads the better.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
   if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
+  else if (rows.bytes < rows.widest && rows.moved < 4)
+    wanted = rows.capacity;
   if (few)
     wanted = 1;
   auto threadsFor = [&](int64_t perThread) {
@@ -411,10 +417,12 @@ SelectedSchedule Selector::row() {
   Rows rows;
   // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not.
   rows.vector = vectorAlong(kernel, inner, facts);
-  if (narrowestInRow() == 1 && widestStream() > 1)
+  auto [widest, moved] = streams();
+  if (narrowestInRow() == 1 && widest > 1)
     rows.vector = std::min<int64_t>(rows.vector, 8);
   rows.bytes = rows.vector * narrowestInRow();
-  rows.widest = rows.vector * widestStream();
+  rows.widest = rows.vector * widest;
+  rows.moved = moved;
   rows.capacity = std::max<int64_t>(1, kRegisterElements / rows.vector);
   CollectiveOp second = kernel.getSecondCollective();
   rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
