@@ -146,38 +146,87 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
   }
 };
 
-/// The sum over every aligned group of Lanes lanes, the same to the last bit in all of them.
-template <int Lanes, class T> __device__ __forceinline__ T sumOfLanes(T value) {
-#pragma unroll
-  for (int mask = 1; mask < Lanes; mask *= 2)
-    value += shuffleXor(value, mask);
-  return value;
-}
+/// The lanes whose results meet: aligned groups of Lanes neighbours.  Where a warp has several Rows,
+/// each takes Run lanes in turn, and neighbours are those of one row.
+template <int Lanes, int Rows = 1, int Run = 1> struct LaneGroup {
+  static constexpr int kLanes = Lanes;
+  static constexpr int kWidth = Lanes <= Run ? Lanes : Lanes * Rows;
 
-/// Merges the states of every aligned group of Lanes lanes; all of them get the same one.  `count`,
-/// the elements behind a lane's state, becomes the group's.  Equal: all lanes have the same count.
-template <class S, int Lanes, bool Equal, class T>
+  static __device__ constexpr int mask(int step) { return step < Run ? step : step * Rows; }
+  template <class T> static __device__ __forceinline__ T ofFirst(T value) {
+    const int row = Rows == 1 ? 0 : static_cast<int>(laneIndex()) & (Rows - 1) * Run;
+    return shuffleFrom(value, row % kWidth, kWidth);
+  }
+  /// The same to the last bit in all lanes.
+  template <class T> static __device__ __forceinline__ T sum(T value) {
+#pragma unroll
+    for (int step = 1; step < Lanes; step *= 2)
+      value += shuffleXor(value, mask(step));
+    return value;
+  }
+};
+
+/// Merges the states of every group of lanes; all of them get the same one.  `count`, the elements
+/// behind a lane's state, becomes the group's.  Equal: all lanes have the same count.
+template <class S, class Group, bool Equal, class T>
 __device__ __forceinline__ typename S::State mergeLanes(typename S::State state, T &count) {
-  if constexpr (Lanes == 1) {
+  if constexpr (Group::kLanes == 1) {
     return state;
   } else if constexpr (S::kCounted) {
     // All at once, in place of pair by pair, whose reciprocals would wait for each other: the mean
     // relative to that of the first lane, which has elements if any has, so that it is exact where
     // all are equal; then the distances from it.
-    const T all = Equal ? count * T(Lanes) : sumOfLanes<Lanes>(count);
-    const T first = shuffleFrom(state.mean, 0, Lanes);
+    const T all = Equal ? count * T(Group::kLanes) : Group::sum(count);
+    const T first = Group::ofFirst(state.mean);
     const T share = Equal ? T(1) / all : all == T(0) ? T(0) : reciprocal(all);
     const T beyond = count == T(0) ? T(0) : (state.mean - first) * count;
-    const T mean = first + sumOfLanes<Lanes>(beyond) * share;
+    const T mean = first + Group::sum(beyond) * share;
     const T distance = count == T(0) ? T(0) : state.mean - mean;
-    const T m2 = sumOfLanes<Lanes>(state.m2 + distance * (distance * count));
+    const T m2 = Group::sum(state.m2 + distance * (distance * count));
     count = all;
     return {mean, m2};
   } else {
 #pragma unroll
-    for (int mask = 1; mask < Lanes; mask *= 2)
-      state = S::merge(state, count, S::shuffle(state, mask), count);
+    for (int step = 1; step < Group::kLanes; step *= 2)
+      state = S::merge(state, count, S::shuffle(state, Group::mask(step)), count);
     return state;
+  }
+}
+
+/// The state of what one thread has.  Softmax leaves in place of the values their exponentials
+/// relative to `origin`.
+template <class S, int U, int V, class T>
+__device__ __forceinline__ typename S::State stateOf(T (&values)[U][V], const bool (&valid)[U],
+                                                     T count, [[maybe_unused]] T &origin) {
+  const typename S::State state = S::of(values, valid, count);
+  if constexpr (requires { S::origin(origin); })
+    origin = state.max;
+  return state;
+}
+
+/// Makes of the values the elements that the collective gives.
+template <class S, int U, int V, class T>
+__device__ __forceinline__ void applyEach(T (&values)[U][V], const typename S::Result &result) {
+#pragma unroll
+  for (int u = 0; u < U; ++u)
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      values[u][i] = S::apply(result, values[u][i]);
+}
+
+/// The same of values that are relative to `origin` by now.
+template <class S, int U, int V, class T>
+__device__ __forceinline__ void applyCollected(T (&values)[U][V], const typename S::Result &result,
+                                               [[maybe_unused]] T origin) {
+  if constexpr (requires { S::origin(origin); }) {
+    const T factor = S::factor(result, origin);
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        values[u][i] *= factor;
+  } else {
+    applyEach<S>(values, result);
   }
 }
 

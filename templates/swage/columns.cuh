@@ -5,37 +5,34 @@
 // positions, so each row that is read is a run of 16-byte accesses; thread row g takes every
 // Groups-th reduced coordinate, Unroll of them in flight at a time.  Partial results live in
 // registers, per position, and meet once in shared memory, in a fixed order (the result does not
-// depend on timing).  With an epilogue the columns are then read again, backwards.
+// depend on timing).  Columns of at most Groups * Unroll coordinates stay in registers for the
+// epilogue, kStaged ones in shared memory; others are then read again, backwards.
 #pragma once
 
-#include "swage/phases.cuh"
+#include "swage/column_parts.cuh"
+#include "swage/shelf.cuh"
 
 namespace swage::detail {
-
-/// How many of `length` reduced coordinates thread row `group` takes.
-template <class Index> __device__ __forceinline__ float share(Index length, int group, int groups) {
-  return group < length ? static_cast<float>((length - 1 - group) / groups + 1) : 0.0f;
-}
 
 template <class Spec, int Groups, int Unroll, class Pointers>
 __device__ __forceinline__ void columns(const Pointers &pointers,
                                         const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
-  using Coord = typename Spec::Coord;
   using S = FirstStats<Spec>;
-  using State = typename S::State;
-  constexpr int V = Spec::kVector, kLanes = Spec::kThreads / Groups;
+  using Chunk = ColumnChunk<Spec, Groups, Unroll>;
+  using Kept = typename Chunk::Kept;
+  using Reduced = typename Chunk::Reduced;
+  constexpr int V = Spec::kVector, kLanes = Spec::kThreads / Groups, kLast = Chunk::kLast;
   static_assert(Spec::kThreads % Groups == 0);
+  constexpr bool kAllLanes = Kept::kFixed && Kept::kCount % kLanes == 0;
+  constexpr bool kStaged = kIsStaged<Spec>, kStays = !kStaged && Reduced::kFixed &&
+                                                    Reduced::kCount > 0 &&
+                                                    Reduced::kCount <= Groups * Unroll;
+  static_assert(!kStaged || Reduced::kFixed);
 
   const auto kept = Spec::kept(sizes);
   const auto reduced = Spec::reduced(sizes);
-  using Kept = decltype(Spec::kept(sizes));
-  using Reduced = decltype(Spec::reduced(sizes));
-  constexpr int kLast = Kept::kRank - 1; // the vectorised dimension
-  constexpr bool kAllLanes = Kept::kFixed && Kept::kCount % kLanes == 0;
-  constexpr bool kExact = Reduced::kFixed && Reduced::kCount % (Groups * Unroll) == 0;
-
   const int lane = threadIndex() % kLanes, group = threadIndex() / kLanes;
   const Index positions = kept.template count<Index>(), length = reduced.template count<Index>();
   const Index steps =
@@ -44,77 +41,72 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
           : ceilDiv<Index>(length, Groups * Unroll);
   const Index wanted = static_cast<Index>(blockIndex()) * kLanes + lane;
   const bool exists = kAllLanes || wanted < positions;
-  Coord column{};
+  typename Spec::Coord column{};
   kept.split(exists ? wanted : positions - 1, column);
   column[kLast] *= V;
 
-  State states[V];
-#pragma unroll
-  for (int i = 0; i < V; ++i)
-    states[i] = S::identity();
-  Compute count = 0;
-
-  for (Index step = 0; step < steps; ++step) {
-    Coord coord[Unroll];
-    bool valid[Unroll];
-    Inputs<typename Spec::PrologueLoads, V, kLast> in[Unroll];
-    Compute values[Unroll][V];
-    Compute chunk = 0;
-#pragma unroll
-    for (int u = 0; u < Unroll; ++u) {
-      const Index at = (step * Unroll + u) * Groups + group;
-      valid[u] = kExact || at < length;
-      coord[u] = column;
-      reduced.template split<Kept::kRank>(valid[u] ? at : length - 1, coord[u]);
-      in[u].load(pointers, coord[u], sizes);
-    }
-#pragma unroll
-    for (int u = 0; u < Unroll; ++u) {
-      runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], exists && valid[u],
-                        pointers, coord[u], sizes);
-      chunk += valid[u] ? Compute(1) : Compute(0);
-    }
-#pragma unroll
-    for (int i = 0; i < V; ++i) {
-      Compute own[Unroll][1];
+  using State = typename S::State;
+  using Shelf = swage::Shelf<typename Spec::PrologueLoads, V, Spec::kThreads>;
+  constexpr int kPerStep = Groups * Unroll;
+  constexpr int kShelf =
+      kStaged ? static_cast<int>((Reduced::kCount + kPerStep - 1) / kPerStep) * Unroll * Shelf::kBytes
+              : 0;
+  constexpr int kExchange = Groups > 1 ? Groups * kLanes * V * int(sizeof(State)) : 0;
+  char *const storage = arenaOf<arenaBytes<Spec, kShelf + kExchange>()>();
+  const Shelf shelf{storage};
+  Chunk chunk;
+  auto load = [&](Index step, auto &more, bool store) {
+    chunk.place(column, reduced, step, group);
+    chunk.load(
+        [&](auto &in, int u) {
+          if constexpr (kStaged)
+            shelf.take(in, static_cast<int>(step) * Unroll + u, pointers, chunk.coord[u], sizes);
+          else
+            in.load(pointers, chunk.coord[u], sizes);
+        },
+        more, pointers, sizes, store);
+  };
+  if constexpr (kStaged) {
+    for (Index step = 0; step < steps; ++step) {
+      chunk.place(column, reduced, step, group);
 #pragma unroll
       for (int u = 0; u < Unroll; ++u)
-        own[u][0] = values[u][i];
-      states[i] = S::merge(states[i], count, S::of(own, valid, chunk), chunk);
+        shelf.start(static_cast<int>(step) * Unroll + u, pointers, chunk.coord[u], sizes);
     }
-    count += chunk;
+    copyAsyncCommit();
+    copyAsyncWait<0>();
   }
 
-  const auto total = static_cast<Compute>(length);
-  if constexpr (Groups > 1) {
-    // Position-major, so that neighbouring threads touch neighbouring entries.  Each position is
-    // merged by one thread, which leaves the result in the first group's place.
-    constexpr int kPositions = kLanes * V;
-    constexpr int kBytes = Groups * kPositions * sizeof(State);
-    auto *entries = reinterpret_cast<State *>(arena<kBytes>());
+  using More = Inputs<typename Spec::EpilogueLoads, V, kLast>;
+  [[maybe_unused]] More more[Unroll];
+  Compute origins[V] = {};
+  State states[V];
+  if constexpr (kStays) {
+    load(0, more, exists);
 #pragma unroll
     for (int i = 0; i < V; ++i)
-      entries[group * kPositions + i * kLanes + lane] = states[i];
-    barrier();
-#pragma unroll 1
-    for (int position = threadIndex(); position < kPositions; position += Spec::kThreads) {
-      State merged = entries[position];
-      Compute mergedCount = share(length, 0, Groups);
+      states[i] = stateOf<S>(chunk.values[i], chunk.valid, chunk.count, origins[i]);
+  } else {
 #pragma unroll
-      for (int other = 1; other < Groups; ++other) {
-        const Compute otherCount = share(length, other, Groups);
-        merged = S::merge(merged, mergedCount, entries[other * kPositions + position], otherCount);
-        mergedCount += otherCount;
-      }
-      entries[position] = merged;
+    for (int i = 0; i < V; ++i)
+      states[i] = S::identity();
+    Compute count = 0;
+    for (Index step = 0; step < steps; ++step) {
+      Inputs<List<>, V, kLast> nothing[Unroll];
+      load(step, nothing, exists);
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        states[i] = S::merge(states[i], count, S::of(chunk.values[i], chunk.valid, chunk.count),
+                             chunk.count);
+      count += chunk.count;
     }
-    barrier();
-    if (Spec::EpilogueStores::kEmpty && group != 0)
-      return;
-#pragma unroll
-    for (int i = 0; i < V; ++i)
-      states[i] = entries[i * kLanes + lane];
   }
+  if constexpr (Groups > 1)
+    mergeGroups<S, Groups, kLanes, Chunk::kExact, Compute>(
+        states, reinterpret_cast<State *>(storage + kShelf), length);
+  if (Groups > 1 && Spec::EpilogueStores::kEmpty && group != 0)
+    return;
+  const auto total = static_cast<Compute>(length);
   typename S::Result results[V];
 #pragma unroll
   for (int i = 0; i < V; ++i)
@@ -125,38 +117,22 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
       runFinish<Spec, V, kLast>(typename Spec::FinishLoads{}, typename Spec::FinishStores{},
                                 ColumnStatistics<S, V>{results}, pointers, column, sizes);
 
-  if constexpr (!Spec::EpilogueStores::kEmpty)
+  if constexpr (Spec::EpilogueStores::kEmpty) {
+    return;
+  } else if constexpr (kStays) {
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      applyCollected<S>(chunk.values[i], results[i], origins[i]);
+    chunk.epilogue(results, more, pointers, sizes, exists);
+  } else {
     for (Index step = steps - 1; step >= 0; --step) {
-      Coord coord[Unroll];
-      bool valid[Unroll];
-      Inputs<typename Spec::PrologueLoads, V, kLast> in[Unroll];
-      Inputs<typename Spec::EpilogueLoads, V, kLast> more[Unroll];
+      load(step, more, false);
 #pragma unroll
-      for (int u = 0; u < Unroll; ++u) {
-        const Index at = (step * Unroll + u) * Groups + group;
-        valid[u] = kExact || at < length;
-        coord[u] = column;
-        reduced.template split<Kept::kRank>(valid[u] ? at : length - 1, coord[u]);
-        in[u].load(pointers, coord[u], sizes);
-        more[u].load(pointers, coord[u], sizes);
-      }
-#pragma unroll
-      for (int u = 0; u < Unroll; ++u) {
-        Compute values[V];
-        runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values, false, pointers, coord[u],
-                          sizes);
-#pragma unroll
-        for (int i = 0; i < V; ++i)
-          values[i] = S::apply(results[i], values[i]);
-        if constexpr (kEpilogueTakesStatistics<Spec>)
-          runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], values,
-                            ColumnStatistics<S, V>{results}, exists && valid[u], pointers, coord[u],
-                            sizes);
-        else
-          runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], values, Statistics<>{},
-                            exists && valid[u], pointers, coord[u], sizes);
-      }
+      for (int i = 0; i < V; ++i)
+        applyEach<S>(chunk.values[i], results[i]);
+      chunk.epilogue(results, more, pointers, sizes, exists);
     }
+  }
 }
 
 } // namespace swage::detail

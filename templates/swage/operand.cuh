@@ -8,7 +8,7 @@
 // - Splat: stride zero, one scalar for all
 // - Gather: anything else, V scalar accesses
 // - Transposed: stride one along the dimension kTransposedDim (permute only)
-// - Staged: stride one, in a slab in shared memory (slab.cuh)
+// - Staged: stride one, in a slab or on a shelf in shared memory (slab.cuh, shelf.cuh)
 // Lists name operands in the order in which a scalar function takes them; Bind holds the pointers
 // of all of them.
 #pragma once

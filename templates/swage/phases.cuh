@@ -190,4 +190,30 @@ runGroupFinish(List<L...>, List<S...>, const Statistics &statistics, const Point
   out.store(pointers, coord, sizes);
 }
 
+namespace detail {
+
+/// Whether operands pass through shared memory.
+template <class Spec> constexpr bool kIsStaged = requires { Spec::kStaged; };
+
+/// How much shared memory the kernel has: what it needs, or, if that is more than a kernel may
+/// declare, what its launch asks for.
+template <class Spec, int Needed> __device__ constexpr int arenaBytes() {
+  if constexpr (requires { Spec::kSharedBytes; }) {
+    static_assert(Needed <= Spec::kSharedBytes);
+    return Spec::kSharedBytes;
+  } else {
+    return Needed;
+  }
+}
+
+/// The block's shared memory, if it needs any.
+template <int Bytes> __device__ __forceinline__ char *arenaOf() {
+  if constexpr (Bytes > 0)
+    return arena<Bytes>();
+  else
+    return nullptr;
+}
+
+} // namespace detail
+
 } // namespace swage

@@ -1,8 +1,9 @@
 // Class Looped of row.cuh: kBlocksPerRow blocks walk a row of any length, once for each collective
-// and once more for the epilogue.
+// and once more for the epilogue.  kStaged: the row is read once, and waits in shared memory.
 #pragma once
 
 #include "swage/row_parts.cuh"
+#include "swage/shelf.cuh"
 
 namespace swage::detail {
 
@@ -14,9 +15,10 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   using First = FirstStats<Spec>;
   using Second = SecondStats<Spec>;
   using Team = RowTeam<Spec>;
-  constexpr int T = Spec::kThreads, U = Spec::kVectorsPerThread, V = Spec::kVector;
+  constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
   constexpr int kBlocks = blocksPerRow<Spec>(), kStep = kBlocks * T * U;
-  static_assert(Spec::kThreadsPerRow == T && T % kWarpSize == 0 && !kIsStaged<Spec>);
+  constexpr int kRows = kRowsBeside<Spec>;
+  static_assert(Spec::kThreads % kWarpSize == 0);
 
   const auto kept = Spec::kept(sizes);
   const auto reduced = Spec::reduced(sizes);
@@ -27,11 +29,9 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   const Index vectors = reduced.template count<Index>();
   const Index steps = Reduced::kFixed ? static_cast<Index>((Reduced::kCount + kStep - 1) / kStep)
                                       : ceilDiv<Index>(vectors, kStep);
-  const int rank = rankInCluster<kBlocks>(), thread = threadIndex();
-  if constexpr (kBlocks > 1)
-    clusterBarrierArrive();
+  const int rank = rankInCluster<kBlocks>(), thread = Team::placeOf(threadIndex());
   typename Spec::Coord row{};
-  kept.split(static_cast<Index>(blockIndex()) / kBlocks, row);
+  kept.split(static_cast<Index>(blockIndex()) / kBlocks * kRows + Team::rowOf(threadIndex()), row);
   const RowRange<Index> range = rangeOf<Spec>(pointers, row, vectors, sizes);
   const Index begin = kIsBounded<Spec> ? range.first / kStep : 0;
   const Index end = kIsBounded<Spec> ? ceilDiv<Index>(range.last, kStep) : steps;
@@ -39,25 +39,54 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     chunk.template place<kFull>(row, reduced, range, step * kStep + rank * (T * U), thread);
   };
   const auto total = static_cast<Compute>(vectors) * Compute(V);
-  constexpr int kExchange = exchangeBytes<Spec>();
-  char *const exchange = arenaOf<kExchange>();
+  constexpr bool kStaged = kIsStaged<Spec>;
+  constexpr int kSteps = kStaged ? static_cast<int>((Reduced::kCount + kStep - 1) / kStep) : 0;
+  using Shelf = swage::Shelf<typename Spec::PrologueLoads, V, Spec::kThreads>;
+  using Bundles = swage::Bundles<kSteps>;
+  constexpr int kShelf = kSteps * U * Shelf::kBytes;
+  static_assert(!kStaged || (Reduced::kFixed && Shelf::kBytes > 0));
+  char *const storage = arenaOf<arenaBytes<Spec, kShelf + exchangeBytes<Spec>()>()>();
+  char *const exchange = storage + kShelf;
+  openRowExchanges<Spec>(exchange);
+  const Shelf shelf{storage};
+#pragma unroll 1
+  for (int step = 0; step < kSteps; ++step) {
+    RowChunk<Spec> chunk;
+    place(chunk, step);
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+      if (chunk.isRead[u])
+        shelf.start(step * U + u, pointers, chunk.coord[u], sizes);
+    Bundles::commit(step);
+  }
+  auto load = [&](RowChunk<Spec> &chunk, Index step, bool isFirst) {
+    place(chunk, step);
+    if constexpr (kStaged) {
+      if (isFirst)
+        Bundles::wait(step);
+      chunk.loadBy([&](auto &in,
+                       int u) { shelf.take(in, step * U + u, pointers, chunk.coord[u], sizes); },
+                   pointers, sizes, isFirst);
+    } else {
+      chunk.load(pointers, sizes, isFirst);
+    }
+  };
 
   typename First::State state = First::identity();
   Compute count = 0;
+#pragma unroll 1
   for (Index step = begin; step < end; ++step) {
     RowChunk<Spec> chunk;
-    place(chunk, step);
-    chunk.load(pointers, sizes, true);
+    load(chunk, step, true);
     state = First::merge(state, count, First::of(chunk.values, chunk.counted(), chunk.count),
                          chunk.count);
     count += chunk.count;
   }
-  state = mergeLanes<First, kWarpSize, kExact>(state, count);
+  state = mergeLanes<First, typename Team::Lanes, kExact>(state, count);
   state = mergeWarps<First, Team, kExact, true>(state, count, exchange);
   const auto first = First::result(state, total, Compute(Spec::kEpsilon));
   auto reload = [&](RowChunk<Spec> &chunk, Index step) {
-    place(chunk, step);
-    chunk.load(pointers, sizes, false);
+    load(chunk, step, false);
     applyEach<First>(chunk.values, first);
   };
 
@@ -74,7 +103,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
                             Second::of(chunk.values, chunk.valid, chunk.count), chunk.count);
       laterCount += chunk.count;
     }
-    later = mergeLanes<Second, kWarpSize, kExact>(later, laterCount);
+    later = mergeLanes<Second, typename Team::Lanes, kExact>(later, laterCount);
     later = mergeWarps<Second, Team, kExact, false>(later, laterCount,
                                                     exchange + firstExchangeBytes<Spec>());
     second = Second::result(later, total, Compute(0));
@@ -85,6 +114,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
       finishRow<Spec>(first, second, pointers, row, sizes);
 
   if constexpr (!Spec::EpilogueStores::kEmpty || groupOf<Spec>() != 0)
+#pragma unroll 1
     for (Index i = 0; i < steps; ++i) {
       constexpr bool kForward = kHasSecond<Spec> && groupOf<Spec>() == 0;
       RowChunk<Spec> chunk;
@@ -94,13 +124,14 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
         chunk.between(first, pointers, sizes, true);
         chunk.collectGroups(groups, pointers, sizes, true);
         if constexpr (!Spec::EpilogueStores::kEmpty)
-          chunk.epilogue(first, [&](int u) { return groups[u]; }, pointers, sizes, true);
+          chunk.template epilogue<kStaged>(first, [&](int u) { return groups[u]; }, pointers, sizes,
+                                           true);
       } else {
         if constexpr (kHasSecond<Spec>) {
           chunk.between(first, pointers, sizes, false);
           applyEach<Second>(chunk.values, second);
         }
-        chunk.epilogue(first, [&](int) { return second; }, pointers, sizes, true);
+        chunk.template epilogue<kStaged>(first, [&](int) { return second; }, pointers, sizes, true);
       }
     }
 }

@@ -60,10 +60,16 @@ template <class Spec> struct RowChunk {
   template <class Pointers>
   __device__ __forceinline__ void load(const Pointers &pointers, const typename Spec::Sizes &sizes,
                                        bool store) {
+    loadBy([&](auto &from, int u) { from.load(pointers, coord[u], sizes); }, pointers, sizes, store);
+  }
+  /// `read(in[u], u)` fetches vector u.
+  template <class Read, class Pointers>
+  __device__ __forceinline__ void loadBy(const Read &read, const Pointers &pointers,
+                                         const typename Spec::Sizes &sizes, bool store) {
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u])
-        in[u].load(pointers, coord[u], sizes);
+        read(in[u], u);
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u]) {
@@ -93,15 +99,22 @@ template <class Spec> struct RowChunk {
                          Statistics<>{}, stores, pointers, coord[u], sizes);
     }
   }
-  /// `second(u)`: the result of the second collective for vector u.
-  template <class Second, class Pointers>
+  /// `second(u)`: the result of the second collective for vector u.  Together: all vectors' inputs
+  /// are read before the first is used.
+  template <bool Together = false, class Second, class Pointers>
   __device__ __forceinline__ void epilogue(const typename FirstStats<Spec>::Result &first,
                                            const Second &second, const Pointers &pointers,
                                            const typename Spec::Sizes &sizes, bool exists) const {
+    Inputs<typename Spec::EpilogueLoads, V, kLast> late[U];
+    if constexpr (Together)
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        late[u].load(pointers, coord[u], sizes);
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      Inputs<typename Spec::EpilogueLoads, V, kLast> in;
-      in.load(pointers, coord[u], sizes);
+      auto &in = late[u];
+      if constexpr (!Together)
+        in.load(pointers, coord[u], sizes);
       const bool stores = exists && valid[u];
       if constexpr (!kEpilogueTakesStatistics<Spec>)
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u], Statistics<>{}, stores,

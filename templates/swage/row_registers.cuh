@@ -42,8 +42,6 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
         emptyRow<Spec>(given, kept, wanted, sizes);
       return;
     }
-  if constexpr (kBlocks > 1)
-    clusterBarrierArrive();
   typename Spec::Coord row{};
   kept.split(exists ? wanted : rows - 1, row);
 
@@ -52,8 +50,9 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   using Slabs = swage::Slabs<Spec::kThreads, kRowsPerBlock * kPart * V>;
   constexpr int kExchange = exchangeBytes<Spec>();
   constexpr int kBytes = (kStaged ? Slabs::template bytesOf<Pointers>() : 0) + kExchange;
-  char *const storage = arenaOf<kBytes>();
+  char *const storage = arenaOf<arenaBytes<Spec, kBytes>()>();
   char *const exchange = storage + (kBytes - kExchange);
+  openRowExchanges<Spec>(exchange);
   Pointers pointers = given;
   [[maybe_unused]] typename Spec::Coord slab{};
   [[maybe_unused]] int slabElements = 0;

@@ -17,7 +17,6 @@ template <class Spec> __device__ constexpr int blocksPerRow() {
   else
     return 1;
 }
-template <class Spec> constexpr bool kIsStaged = requires { Spec::kStaged; };
 
 /// Whether a second collective follows the first; which; and over how many elements (0: the row).
 template <class Spec> constexpr bool kHasSecond = requires { Spec::kSecond; };
@@ -44,10 +43,26 @@ template <class Spec> constexpr bool kIsSecondApart = requires { typename Spec::
 
 template <class Spec> using SecondStats = Stats<secondOf<Spec>(), SecondCompute<Spec>>;
 
+/// The rows beside each other in a block of class Looped, and the vectors of one of their runs.
+template <class Spec> constexpr int kRowsBeside = Spec::kThreads / Spec::kThreadsPerRow;
+template <class Spec> __device__ constexpr int runOf() {
+  using Reduced = decltype(Spec::reduced(typename Spec::Sizes{}));
+  return static_cast<int>(Reduced::template fixedExtent<Reduced::kRank - 1>());
+}
+
+template <class Spec, RowClass Class = Spec::kClass> struct RowTeamOf {
+  using Type = Team<kWarpSize, Spec::kThreads / kWarpSize, blocksPerRow<Spec>()>;
+};
+template <class Spec> struct RowTeamOf<Spec, RowClass::Group> {
+  using Type = Team<Spec::kThreadsPerRow>;
+};
 template <class Spec>
-using RowTeam = Team<Spec::kClass == RowClass::Group ? Spec::kThreadsPerRow : kWarpSize,
-                     Spec::kClass == RowClass::Group ? 1 : Spec::kThreadsPerRow / kWarpSize,
-                     blocksPerRow<Spec>()>;
+  requires(kRowsBeside<Spec> > 1)
+struct RowTeamOf<Spec, RowClass::Looped> {
+  using Type = Team<kWarpSize / kRowsBeside<Spec>, Spec::kThreads / kWarpSize, blocksPerRow<Spec>(),
+                    kRowsBeside<Spec>, runOf<Spec>()>;
+};
+template <class Spec> using RowTeam = typename RowTeamOf<Spec>::Type;
 
 /// Shared memory of the exchanges: the first collective's, and behind it the second's.
 template <class Spec> __device__ constexpr int firstExchangeBytes() {
@@ -62,12 +77,14 @@ template <class Spec> __device__ constexpr int exchangeBytes() {
            RowTeam<Spec>::template exchangeBytes<SecondStats<Spec>, SecondCompute<Spec>>();
 }
 
-/// The block's shared memory, if it needs any.
-template <int Bytes> __device__ __forceinline__ char *arenaOf() {
-  if constexpr (Bytes > 0)
-    return arena<Bytes>();
+/// Before the first exchange of a row's blocks.
+template <class Spec> __device__ __forceinline__ void openRowExchanges(char *exchange) {
+  if constexpr (blocksPerRow<Spec>() == 1)
+    return;
+  else if constexpr (!kHasSecond<Spec> || groupOf<Spec>() != 0)
+    openExchanges(exchange);
   else
-    return nullptr;
+    openExchanges(exchange, exchange + firstExchangeBytes<Spec>());
 }
 
 /// How the vectors of a group of a second collective lie: kLanes neighbouring threads have kDepth

@@ -1,26 +1,45 @@
 // The threads that share a row, and how their partial results become one.
 //
 // Lanes meet by shuffles; the warps of a block through shared memory, with one barrier; the blocks
-// of a cluster by writing to each other's shared memory, with one cluster barrier.  Every thread
-// ends with the same result, merged in an order that does not depend on timing.
+// of a cluster by writing to each other's shared memory, where an mbarrier counts what has come: a
+// cluster barrier would wait for all writes under way.  Every thread ends with the same result,
+// merged in an order that does not depend on timing.
+//
+// Several rows may lie beside each other in a block, so that it reads whole cache lines of rows that
+// are made of short runs: each takes Run lanes of every warp in turn.
 #pragma once
 
 #include "swage/collective.cuh"
 #include "swage/device/cluster.cuh"
+#include "swage/device/mbarrier.cuh"
 
 namespace swage {
 
-template <int Lanes, int Warps = 1, int Blocks = 1> struct Team {
-  static constexpr int kLanes = Lanes, kWarps = Warps, kBlocks = Blocks;
+template <int LanesOfWarp, int Warps = 1, int Blocks = 1, int Rows = 1, int Run = 1> struct Team {
+  using Lanes = LaneGroup<LanesOfWarp, Rows, Run>;
+  static constexpr int kLanes = LanesOfWarp, kWarps = Warps, kBlocks = Blocks, kRows = Rows, kRun = Run;
   static_assert(Warps <= kWarpSize && Blocks <= kWarpSize && powerOfTwoAbove(Blocks) == Blocks);
+  static_assert(Rows == 1 || LanesOfWarp * Rows == kWarpSize);
+
+  /// The row of those beside each other that a thread of the block belongs to, and which of its
+  /// threads it is.
+  static __device__ __forceinline__ int rowOf(int thread) {
+    return Rows == 1 ? 0 : thread / Run % Rows;
+  }
+  static __device__ __forceinline__ int placeOf(int thread) {
+    return Rows == 1 ? thread : thread / (Run * Rows) * Run + thread % Run;
+  }
 
   template <class S, class T> struct Entry {
     typename S::State state;
     T count;
   };
+  /// In front of the entries is the mbarrier, if there is one.
+  static constexpr int kHead = Blocks > 1 ? 16 : 0;
   /// Shared memory that one exchange takes; no two exchanges of a kernel share theirs.
   template <class S, class T> static __device__ constexpr int exchangeBytes() {
-    return ((Warps > 1 ? Warps : 0) + (Blocks > 1 ? Blocks : 0)) * int(sizeof(Entry<S, T>));
+    return kHead +
+           ((Warps > 1 ? Warps : 0) + (Blocks > 1 ? Blocks : 0)) * Rows * int(sizeof(Entry<S, T>));
   }
 };
 
@@ -34,58 +53,83 @@ template <int Blocks> __device__ __forceinline__ int rankInCluster() {
 
 namespace detail {
 
-/// Merges one entry of each of `Count` warps or blocks; `count` becomes that of all.
-template <class S, int Count, bool Equal, class Entry, class T>
+/// Merges one entry of each of `Count` warps or blocks, of the thread's row; `count` becomes that of
+/// all.
+template <class S, class Team, int Count, bool Equal, class Entry, class T>
 __device__ __forceinline__ typename S::State mergeEntries(const Entry *entries, T &count) {
-  constexpr int kLanes = powerOfTwoAbove(Count);
-  constexpr bool kEven = Equal && Count == kLanes;
-  const int slot = static_cast<int>(laneIndex()) % kLanes;
-  const bool filled = Count == kLanes || slot < Count;
-  const Entry entry = entries[filled ? slot : 0];
-  if constexpr (!kEven)
-    count = filled ? entry.count : T(0);
-  return mergeLanes<S, kLanes, kEven>(filled ? entry.state : S::identity(), count);
+  constexpr int kAll = powerOfTwoAbove(Count);
+  constexpr int kOfRow = kWarpSize / Team::kRows, kLanes = kAll < kOfRow ? kAll : kOfRow;
+  constexpr bool kEven = Equal && Count % kLanes == 0;
+  const int lane = static_cast<int>(laneIndex()), row = Team::rowOf(lane);
+  const int slot = Team::placeOf(lane) % kLanes;
+  typename S::State state = S::identity();
+  T merged = 0;
+#pragma unroll
+  for (int at = 0; at < Count; at += kLanes) {
+    const bool filled = Count % kLanes == 0 || at + slot < Count;
+    const Entry entry = entries[(filled ? at + slot : 0) * Team::kRows + row];
+    const T entryCount = kEven ? count : filled ? entry.count : T(0);
+    const auto other = filled ? entry.state : S::identity();
+    state = at == 0 ? other : S::merge(state, merged, other, entryCount);
+    merged += entryCount;
+  }
+  count = merged;
+  return mergeLanes<S, LaneGroup<kLanes, Team::kRows, Team::kRun>, kEven>(state, count);
 }
 
-/// Writes `entry` to the same place in block `rank` of the cluster.
+/// Writes `entry` to the same place in block `rank` of the cluster, and tells its mbarrier.
 template <class Entry>
-__device__ __forceinline__ void pushEntry(Entry *at, const Entry &entry, int rank) {
+__device__ __forceinline__ void pushEntry(Entry *at, const Entry &entry, SharedAddress mbarrier,
+                                          int rank) {
   struct Words {
     unsigned word[sizeof(Entry) / 4];
   };
   const auto words = __builtin_bit_cast(Words, entry);
   const SharedAddress to = mapShared(sharedAddress(at), static_cast<unsigned>(rank));
+  const SharedAddress told = mapShared(mbarrier, static_cast<unsigned>(rank));
 #pragma unroll
   for (int i = 0; i < int(sizeof(Entry) / 4); ++i)
-    storeCluster<unsigned>(to + 4 * i, words.word[i]);
+    storeClusterAsync<unsigned>(to + 4 * i, words.word[i], told);
 }
 
 } // namespace detail
 
+/// Readies exchanges of the blocks of a cluster; every thread calls it once.
+template <class... Exchange> __device__ __forceinline__ void openExchanges(Exchange *...exchanges) {
+  if (threadIndex() == 0) {
+    (mbarrierInit(sharedAddress(exchanges), 1), ...);
+    mbarrierFenceInit();
+  }
+  clusterBarrierArriveRelaxed();
+}
+
 /// Merges the states of a team's warps and blocks, each the same in all lanes.  `count`, the
 /// elements behind a state, becomes the row's.  Equal: all have the same count.  The first exchange
-/// of a kernel waits for the cluster's blocks to have started: every thread has called
-/// clusterBarrierArrive.
+/// of a kernel waits for the cluster's blocks to be ready: every thread has called openExchanges.
 template <class S, class Team, bool Equal, bool First, class T>
 __device__ __forceinline__ typename S::State mergeWarps(typename S::State state, T &count,
                                                         char *exchange) {
   using Entry = typename Team::template Entry<S, T>;
-  [[maybe_unused]] auto *entries = reinterpret_cast<Entry *>(exchange);
+  [[maybe_unused]] auto *entries = reinterpret_cast<Entry *>(exchange + Team::kHead);
+  const int thread = static_cast<int>(threadIndex()), row = Team::rowOf(thread);
   if constexpr (Team::kWarps > 1) {
-    if (threadIndex() % kWarpSize == 0)
-      entries[threadIndex() / kWarpSize] = {state, count};
+    if (Team::placeOf(thread % kWarpSize) == 0)
+      entries[thread / kWarpSize * Team::kRows + row] = {state, count};
     barrier();
-    state = detail::mergeEntries<S, Team::kWarps, Equal>(entries, count);
-    entries += Team::kWarps;
+    state = detail::mergeEntries<S, Team, Team::kWarps, Equal>(entries, count);
+    entries += Team::kWarps * Team::kRows;
   }
   if constexpr (Team::kBlocks > 1) {
     if constexpr (First)
       clusterBarrierWait();
-    if (threadIndex() < Team::kBlocks)
-      detail::pushEntry(entries + rankInCluster<Team::kBlocks>(), Entry{state, count},
-                        threadIndex());
-    clusterBarrier();
-    state = detail::mergeEntries<S, Team::kBlocks, Equal>(entries, count);
+    const SharedAddress mbarrier = sharedAddress(exchange);
+    if (thread == 0)
+      mbarrierArriveExpect(mbarrier, Team::kBlocks * Team::kRows * sizeof(Entry));
+    if (const int to = Team::placeOf(thread); to < Team::kBlocks)
+      detail::pushEntry(entries + rankInCluster<Team::kBlocks>() * Team::kRows + row,
+                        Entry{state, count}, mbarrier, to);
+    mbarrierWait(mbarrier, 0);
+    state = detail::mergeEntries<S, Team, Team::kBlocks, Equal>(entries, count);
   }
   return state;
 }
@@ -109,36 +153,10 @@ __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const b
     for (int mask = 1; mask < Team::kLanes; mask *= 2)
       state.sum += shuffleXor(state.sum, mask);
   } else {
-    state = mergeLanes<S, Team::kLanes, Equal>(S::of(values, valid, count), count);
+    state = mergeLanes<S, typename Team::Lanes, Equal>(S::of(values, valid, count), count);
   }
   state = mergeWarps<S, Team, Equal, First>(state, count, exchange);
   return S::result(state, total, epsilon);
-}
-
-/// Makes of the values the elements that the collective gives.
-template <class S, int U, int V, class T>
-__device__ __forceinline__ void applyEach(T (&values)[U][V], const typename S::Result &result) {
-#pragma unroll
-  for (int u = 0; u < U; ++u)
-#pragma unroll
-    for (int i = 0; i < V; ++i)
-      values[u][i] = S::apply(result, values[u][i]);
-}
-
-/// The same of the values that `collect` left.
-template <class S, int U, int V, class T>
-__device__ __forceinline__ void applyCollected(T (&values)[U][V], const typename S::Result &result,
-                                               [[maybe_unused]] T origin) {
-  if constexpr (requires { S::origin(origin); }) {
-    const T factor = S::factor(result, origin);
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-#pragma unroll
-      for (int i = 0; i < V; ++i)
-        values[u][i] *= factor;
-  } else {
-    applyEach<S>(values, result);
-  }
 }
 
 } // namespace swage

@@ -126,9 +126,10 @@ func.func @odd_rows_of_blocks(%x: tensor<16384x5001xbf16>) -> tensor<16384x5001x
 
 // -----
 
-// What no block holds a cluster does, and what no cluster holds it walks.
+// What no block's registers hold waits in shared memory, a part of it in each of a cluster's blocks, which are as small as lets
+// six of them share a multiprocessor.
 // CHECK-LABEL: func.func @long_rows
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 512, rows_per_block = 1, vector = 8, vectors_per_thread = 4, index = 32, blocks_per_row = 4
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32, blocks_per_row = 4, staged = true
 func.func @long_rows(%x: tensor<2048x65536xbf16>) -> tensor<2048x65536xbf16> {
   %y = swage.softmax %x axis 1 : tensor<2048x65536xbf16> -> tensor<2048x65536xbf16>
   return %y : tensor<2048x65536xbf16>
@@ -137,7 +138,7 @@ func.func @long_rows(%x: tensor<2048x65536xbf16>) -> tensor<2048x65536xbf16> {
 // -----
 
 // CHECK-LABEL: func.func @longest_rows
-// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16, staged = true
 func.func @longest_rows(%x: tensor<128x1000000xbf16>) -> tensor<128x1000000xbf16> {
   %y = swage.softmax %x axis 1 : tensor<128x1000000xbf16> -> tensor<128x1000000xbf16>
   return %y : tensor<128x1000000xbf16>
@@ -145,9 +146,31 @@ func.func @longest_rows(%x: tensor<128x1000000xbf16>) -> tensor<128x1000000xbf16
 
 // -----
 
+// What no cluster holds it walks twice.
+// CHECK-LABEL: func.func @walked_rows
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16>
+func.func @walked_rows(%x: tensor<128x2000000xbf16>) -> tensor<128x2000000xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<128x2000000xbf16> -> tensor<128x2000000xbf16>
+  return %y : tensor<128x2000000xbf16>
+}
+
+// -----
+
+// A group's row is made of runs of 32 bytes: four groups are read together.
+// CHECK-LABEL: func.func @rows_beside_each_other
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 4, {{.*}}blocks_per_row = 16, staged = true
+func.func @rows_beside_each_other(%x: tensor<32x4096x32x16xbf16>) -> tensor<32x4096x32x16xbf16> {
+  %groups = swage.permute %x [0, 2, 1, 3] : tensor<32x4096x32x16xbf16> -> tensor<32x32x4096x16xbf16>
+  %n = swage.layer_norm %groups axis 2 eps 1.0e-5 : (tensor<32x32x4096x16xbf16>) -> tensor<32x32x4096x16xbf16>
+  %y = swage.permute %n [0, 2, 1, 3] : tensor<32x32x4096x16xbf16> -> tensor<32x4096x32x16xbf16>
+  return %y : tensor<32x4096x32x16xbf16>
+}
+
+// -----
+
 // Few rows are shared by so many blocks that all multiprocessors work.
 // CHECK-LABEL: func.func @few_rows
-// CHECK:       #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16
+// CHECK:       #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16>
 func.func @few_rows(%x: tensor<8x128256xf32>) -> tensor<8x128256xf32> {
   %y = swage.softmax %x axis 1 : tensor<8x128256xf32> -> tensor<8x128256xf32>
   return %y : tensor<8x128256xf32>
@@ -172,10 +195,29 @@ func.func @random_bits(%state: tensor<2xi64>) -> tensor<16384x32xi32> {
 // -----
 
 // CHECK-LABEL: func.func @columns
-// CHECK:       #swage.row_schedule<kind = column, {{.*}}vector = 4
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 8, vector = 4, vectors_per_thread = 8, index = 32>
 func.func @columns(%x: tensor<64x512x512xf32>) -> tensor<64x512x512xf32> {
   %y = swage.softmax %x axis 1 : tensor<64x512x512xf32> -> tensor<64x512x512xf32>
   return %y : tensor<64x512x512xf32>
+}
+
+// -----
+
+// Columns that registers do not hold wait in shared memory, and what that does not hold is read twice.
+// CHECK-LABEL: func.func @long_columns
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 8, vectors_per_thread = 2, index = 32, staged = true
+func.func @long_columns(%x: tensor<64x700x512xf16>) -> tensor<64x700x512xf16> {
+  %y = swage.softmax %x axis 1 : tensor<64x700x512xf16> -> tensor<64x700x512xf16>
+  return %y : tensor<64x700x512xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @longest_columns
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 32, vector = 8, vectors_per_thread = 2, index = 32>
+func.func @longest_columns(%x: tensor<64x5000x512xf16>) -> tensor<64x5000x512xf16> {
+  %y = swage.softmax %x axis 1 : tensor<64x5000x512xf16> -> tensor<64x5000x512xf16>
+  return %y : tensor<64x5000x512xf16>
 }
 
 // -----

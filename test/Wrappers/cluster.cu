@@ -84,7 +84,8 @@ extern "C" __global__ void cluster_access(const unsigned *in, unsigned *out) {
   const unsigned long long wide = static_cast<unsigned long long>(word[0]) << 32 | word[1];
   const swage::SharedAddress here = swage::sharedAddress(shared);
   const swage::SharedAddress there = swage::mapShared(here, next);
-  swage::clusterBarrier(); // all have started
+  swage::clusterBarrierArriveRelaxed();
+  swage::clusterBarrierWait(); // all have started
   swage::storeCluster(there + 4 * own, word[0]);
   swage::storeCluster(there + 256 + 8 * own, wide);
   swage::storeCluster(there + 512 + 16 * own, Quad{{word[0], word[1], word[2], word[3]}});

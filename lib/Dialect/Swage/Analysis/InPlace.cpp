@@ -2,6 +2,7 @@
 
 #include "swage/Dialect/Swage/Analysis/InPlace.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
 
 using namespace mlir;
 using namespace swage;
@@ -45,10 +46,12 @@ static int64_t orderOf(Phase phase) {
   }
 }
 
-/// Whether a template that keeps no row on chip evaluates the prologue anew for each later phase.
-static bool readsAgain(KernelOp kernel) {
+/// Whether the template evaluates the prologue anew for each later phase, and reads an input that does
+/// not wait on chip again for it.
+static bool readsAgain(KernelOp kernel, int64_t input) {
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
-  return row && (row.getKind() == RowClass::Looped || row.getKind() == RowClass::Column);
+  return row && (row.getKind() == RowClass::Looped || row.getKind() == RowClass::Column) &&
+         !isShelved(kernel, row, kernel.getInput(unsigned(input)));
 }
 
 /// Whether the thread that writes an element of the output has read that of the input by then, for
@@ -68,7 +71,7 @@ static bool isReadBeforeWritten(KernelOp kernel, int64_t input, int64_t output) 
   ArrayRef<int64_t> stores = writer.getStores(), loads = writer.getLoads();
   OperandRange yielded = body.getTerminator()->getOperands();
   Value written = yielded[yielded.size() - stores.size() + indexIn(stores, output)];
-  bool again = readsAgain(kernel);
+  bool again = readsAgain(kernel, input);
   if (again && writer.getKind() != Phase::Epilogue)
     return false;
   for (PhaseOp reader : phases) {

@@ -1,16 +1,23 @@
 //===- RowStaging.cpp - What a staged row schedule moves ------------------===//
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace swage;
 
-/// What the exchanges of a row kernel take, at most: two of 32 warps and 16 blocks each, in f64.
-static constexpr int64_t kExchangeBytes = 2304;
+/// What the exchanges of a row take, at most: two of 32 warps and 16 blocks each, in f64, and their
+/// mbarriers.
+static constexpr int64_t kExchangeBytes = 2336;
 
-bool swage::isStaged(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view) {
-  if (!schedule.getStaged() || view.getSource() != Source::Memory)
+/// Whether the threads of a block come by their share of a row step by step.
+static bool walksRow(RowScheduleAttr schedule) {
+  return schedule.getKind() == RowClass::Looped || schedule.getKind() == RowClass::Column;
+}
+
+bool swage::isInSlab(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view) {
+  if (!schedule.getStaged() || walksRow(schedule) || view.getSource() != Source::Memory)
     return false;
   LinearAccess access = *LinearAccess::of(view.getAccess());
   unsigned firstReduced = kernel.getReduced().front();
@@ -28,13 +35,110 @@ bool swage::isStaged(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view) {
   return dense != nullptr;
 }
 
-int64_t swage::stagedBytes(KernelOp kernel, RowScheduleAttr schedule) {
+bool swage::isShelved(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view) {
+  if (!schedule.getStaged() || !walksRow(schedule) || view.getSource() != Source::Memory)
+    return false;
+  unsigned inner = schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1
+                                                          : kernel.getRank() - 1;
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+    if (access.isBroadcast(dim) && constantSize(kernel.getExtents().getResult(dim)) != 1)
+      return false;
+  // The widths that a copy can have.
+  return constantSize(access.strides[inner]) == 1 &&
+         schedule.getVector() * elementBytes(view.getElement()) >= 4;
+}
+
+/// Adds the inputs that a scalar is computed from; whether a collective is among what it needs.
+static bool collectInputs(Value value, llvm::SetVector<unsigned> &inputs) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    inputs.insert(argument.getArgNumber());
+    return false;
+  }
+  Operation *op = value.getDefiningOp();
+  bool found = isa<CollectiveOp>(op);
+  for (Value operand : op->getOperands())
+    found |= collectInputs(operand, inputs);
+  return found;
+}
+
+/// What the prologue reads: the inputs of the first collective, and of outputs that need none.
+static llvm::SetVector<unsigned> prologueInputs(KernelOp kernel) {
+  llvm::SetVector<unsigned> inputs;
+  if (PhaseOp prologue = kernel.getPhase(Phase::Prologue)) {
+    inputs.insert(prologue.getLoads().begin(), prologue.getLoads().end());
+    return inputs;
+  }
+  collectInputs(kernel.getCollective().getValue(), inputs);
+  for (Value result : kernel.getBody().front().getTerminator()->getOperands())
+    if (llvm::SetVector<unsigned> own; !collectInputs(result, own))
+      inputs.insert(own.begin(), own.end());
+  return inputs;
+}
+
+/// The type of the elements that the first collective combines.
+static Type collectedType(KernelOp kernel) {
+  if (PhaseOp prologue = kernel.getPhase(Phase::Prologue))
+    return prologue.getBody().front().back().getOperand(0).getType();
+  return kernel.getCollective().getValue().getType();
+}
+
+static std::optional<int64_t> rowLength(KernelOp kernel) {
+  int64_t row = 1;
+  for (int64_t dim : kernel.getReduced()) {
+    std::optional<int64_t> extent = constantSize(kernel.getExtents().getResult(unsigned(dim)));
+    if (!extent || llvm::MulOverflow(row, *extent, row))
+      return std::nullopt;
+  }
+  return row;
+}
+
+/// The shelves of a block that walks its share of the rows.
+static int64_t shelfBytes(KernelOp kernel, RowScheduleAttr schedule) {
+  bool isColumn = schedule.getKind() == RowClass::Column;
+  int64_t bytes = 0, vectors = rowLength(kernel).value_or(0) / (isColumn ? 1 : schedule.getVector()),
+          step = schedule.getBlocksPerRow() * schedule.getThreadsPerRow() *
+                 schedule.getVectorsPerThread(),
+          each = llvm::divideCeil(vectors, step) * schedule.getVectorsPerThread(),
+          threads = schedule.getThreadsPerRow() * schedule.getRowsPerBlock();
+  for (unsigned input : prologueInputs(kernel))
+    if (ViewAttr view = kernel.getInput(input); isShelved(kernel, schedule, view))
+      bytes += schedule.getVector() * elementBytes(view.getElement());
+  int64_t total;
+  if (llvm::MulOverflow(each * threads, bytes, total))
+    return INT64_MAX / 2;
+  return total;
+}
+
+/// The slabs of a block.
+static int64_t slabBytes(KernelOp kernel, RowScheduleAttr schedule) {
   int64_t elements = schedule.getRowsPerBlock() * schedule.getThreadsPerRow() *
                      schedule.getVector() * schedule.getVectorsPerThread(),
           slabs = 0;
   for (ArrayAttr views : {kernel.getInputs(), kernel.getOutputs()})
     for (ViewAttr view : views.getAsRange<ViewAttr>())
-      if (isStaged(kernel, schedule, view))
+      if (isInSlab(kernel, schedule, view))
         slabs += llvm::alignTo(elements * elementBytes(view.getElement()) + 16, 128);
-  return slabs == 0 ? 0 : slabs + kExchangeBytes;
+  return slabs;
+}
+
+int64_t swage::stagedBytes(KernelOp kernel, RowScheduleAttr schedule) {
+  if (!schedule.getStaged())
+    return 0;
+  return walksRow(schedule) ? shelfBytes(kernel, schedule) : slabBytes(kernel, schedule);
+}
+
+int64_t swage::sharedBytes(KernelOp kernel, RowScheduleAttr schedule) {
+  int64_t exchange = kExchangeBytes, number = collectedType(kernel).isF64() ? 8 : 4,
+          threads = schedule.getThreadsPerRow() * schedule.getRowsPerBlock();
+  if (schedule.getKind() == RowClass::Column) {
+    // A state for each position that a thread has: two numbers at most.
+    exchange = threads * schedule.getVector() * 2 * number;
+  } else if (schedule.getKind() == RowClass::Looped) {
+    // One of every warp and block for each row, with a count; and an mbarrier.
+    int64_t entries = (threads / 32 + schedule.getBlocksPerRow()) * schedule.getRowsPerBlock();
+    bool hasSecond = kernel.getSecondCollective() || kernel.getPhase(Phase::Between);
+    exchange = (hasSecond ? 2 : 1) * llvm::alignTo(16 + entries * 3 * number, 16);
+  }
+  return stagedBytes(kernel, schedule) + exchange;
 }

@@ -103,16 +103,16 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
   if (kind == RowClass::Group && (threadsPerRow > 32 || !llvm::isPowerOf2_64(threadsPerRow)))
     return emitError() << "a group has " << threadsPerRow
                        << " threads a row, but must have a power of two up to 32";
-  if ((kind == RowClass::Block || kind == RowClass::Looped) && rowsPerBlock != 1)
-    return emitError() << stringifyRowClass(kind) << " has " << rowsPerBlock
-                       << " rows a block, but must have 1";
+  if (kind == RowClass::Block && rowsPerBlock != 1)
+    return emitError() << "block has " << rowsPerBlock << " rows a block, but must have 1";
+  if (kind == RowClass::Looped && (rowsPerBlock > 32 || !llvm::isPowerOf2_64(rowsPerBlock)))
+    return emitError() << "looped has " << rowsPerBlock
+                       << " rows a block, but must have a power of two up to 32";
   if (failed(verifyPower(emitError, "blocks_per_row", blocksPerRow, 16)))
     return failure();
   if (blocksPerRow > 1 && kind != RowClass::Block && kind != RowClass::Looped)
     return emitError() << stringifyRowClass(kind) << " has " << blocksPerRow
                        << " blocks a row, but must have 1";
-  if (staged && kind != RowClass::Group && kind != RowClass::Block)
-    return emitError() << stringifyRowClass(kind) << " cannot be staged";
   return success();
 }
 

@@ -38,7 +38,7 @@ unsigned swage::statisticsOf(Collective kind) {
 static constexpr size_t kMaxKernelOps = 4096, kMaxKernelViews = 256;
 
 /// Shared memory that every supported GPU gives one block without opting in to more.
-static constexpr int64_t kSharedMemory = 48 * 1024;
+static constexpr int64_t kSharedMemory = kDeclaredSharedBytes;
 
 CollectiveOp KernelOp::getCollective() {
   auto collectives = getBody().getOps<CollectiveOp>();
@@ -242,11 +242,23 @@ static LogicalResult verifyGroups(KernelOp kernel, RowScheduleAttr schedule) {
   return success();
 }
 
-/// The type of the elements that the first collective combines.
-static Type collectedType(KernelOp kernel) {
-  if (PhaseOp prologue = kernel.getPhase(Phase::Prologue))
-    return prologue.getBody().front().back().getOperand(0).getType();
-  return kernel.getCollective().getValue().getType();
+/// Rows beside each other in a block that walks them: neighbours along the last kept dimension, in
+/// each warp a run of lanes for each.
+static LogicalResult verifyBeside(KernelOp kernel, RowScheduleAttr schedule) {
+  int64_t rows = schedule.getRowsPerBlock();
+  unsigned keptInner = kernel.getReduced().front() - 1;
+  int64_t kept = constantSize(kernel.getExtents().getResult(keptInner)).value_or(0),
+          run = constantSize(kernel.getExtents().getResults().back()).value_or(0) /
+                schedule.getVector();
+  CollectiveOp second = kernel.getSecondCollective();
+  if (kept == 0 || kept % rows)
+    return kernel.emitOpError() << "schedule has " << rows << " rows beside each other, of " << kept;
+  if (run == 0 || !llvm::isPowerOf2_64(run) || run * rows > 32)
+    return kernel.emitOpError() << "schedule has " << rows << " rows with runs of " << run
+                                << " vectors beside each other, which do not share a warp evenly";
+  if (kernel.getPhase(Phase::GroupFinish) || (second && second.getDims()))
+    return kernel.emitOpError() << "schedule has rows beside each other, whose groups no lanes share";
+  return success();
 }
 
 static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
@@ -281,23 +293,14 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
       return kernel.emitOpError() << "schedule covers " << covered
                                   << " elements a row, but the row has " << row;
   }
-  if (schedule.getStaged()) {
-    int64_t shared = stagedBytes(kernel, schedule);
-    if (shared == 0)
-      return kernel.emitOpError() << "has a staged schedule, but no operand that is contiguous "
-                                     "across the rows of a block";
-    if (shared > kSharedMemory)
-      return kernel.emitOpError() << "schedule needs " << shared
-                                  << " bytes of shared memory, but a block has " << kSharedMemory;
-  }
-  if (schedule.getKind() == RowClass::Column && schedule.getThreadsPerRow() > 1) {
-    // The threads of a column leave a state for each position: two numbers at most.
-    int64_t shared = schedule.getThreadsPerRow() * schedule.getRowsPerBlock() *
-                     schedule.getVector() * 2 * (collectedType(kernel).isF64() ? 8 : 4);
-    if (shared > kSharedMemory)
-      return kernel.emitOpError() << "schedule needs " << shared
-                                  << " bytes of shared memory, but a block has " << kSharedMemory;
-  }
+  if (schedule.getKind() == RowClass::Looped && schedule.getRowsPerBlock() > 1)
+    if (failed(verifyBeside(kernel, schedule)))
+      return failure();
+  if (schedule.getStaged() && stagedBytes(kernel, schedule) == 0)
+    return kernel.emitOpError() << "has a staged schedule, but no operand that can be";
+  if (int64_t shared = sharedBytes(kernel, schedule); shared > kMostSharedBytes)
+    return kernel.emitOpError() << "schedule needs " << shared
+                                << " bytes of shared memory, but a block has " << kMostSharedBytes;
   return verifyVector(kernel, schedule.getVector(), vectorDim);
 }
 

@@ -136,7 +136,7 @@ int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, boo
       constantSize(access.strides[permute.getTransposed()]) == 1 && !access.isBroadcast(*vectorDim))
     kind = Access::Transposed;
   else if (auto row = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
-           row && vectorDim == kernel.getRank() - 1 && isStaged(kernel, row, view))
+           row && vectorDim == kernel.getRank() - 1 && isInSlab(kernel, row, view))
     kind = Access::Staged;
   else if (vectorDim && constantSize(access.strides[*vectorDim]) == 1)
     kind = Access::Vector;
@@ -194,9 +194,13 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 
   SmallVector<int64_t> loads, stores, access;
+  auto row = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
   for (BlockArgument argument : arguments) {
+    ViewAttr view = kernel.getInput(argument.getArgNumber());
     loads.push_back(argument.getArgNumber());
-    access.push_back(accessOf(kernel.getInput(argument.getArgNumber()), vectorDim, false));
+    access.push_back(row && kind == Phase::Prologue && isShelved(kernel, row, view)
+                         ? static_cast<int64_t>(Access::Staged)
+                         : accessOf(view, vectorDim, false));
   }
   for (unsigned output : outputs) {
     stores.push_back(output);
@@ -286,7 +290,7 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   };
   SmallVector<SmallVector<AffineExpr>> spaces;
   AffineExpr blocks;
-  int64_t threads = 0, cluster = 1;
+  int64_t threads = 0, cluster = 1, shared = 0;
   auto inVectors = [&](unsigned dim, int64_t vector) {
     AffineExpr quotient = divideSizes(extents[dim], getAffineConstantExpr(vector, context));
     return quotient ? quotient : extents[dim].floorDiv(vector);
@@ -326,6 +330,8 @@ static LaunchAttr geometryOf(KernelOp kernel) {
     split(row.getKind() != RowClass::Column, row.getVector());
     cluster = row.getBlocksPerRow();
     blocks = productOf(kept).ceilDiv(row.getRowsPerBlock()) * cluster;
+    if (int64_t bytes = sharedBytes(kernel, row); bytes > kDeclaredSharedBytes)
+      shared = bytes;
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     threads = reduce.getLanes() * reduce.getRowGroups();
@@ -344,7 +350,7 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   return LaunchAttr::get(context, AffineMap::get(0, symbols, blocks), threads,
                          ArrayAttr::get(context, maps),
                          AffineMap::get(0, symbols, dividers.takeVector(), context), cluster,
-                         /*overlap=*/false, /*sharedBytes=*/0);
+                         /*overlap=*/false, shared);
 }
 
 LogicalResult Preparer::run() {

@@ -129,9 +129,10 @@ void Grid::rows(RowScheduleAttr known) {
     if (known.getKind() == RowClass::Column) {
       for (int64_t lanes : {4, 8, 16, 32, 64})
         for (int64_t perRow : {1, 2, 4, 8, 16, 32, 64})
-          for (int64_t unroll : {1, 2, 4, 8})
-            addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector, unroll,
-                                        int64_t(32), int64_t(1), false);
+          for (int64_t unroll : {1, 2, 4, 8, 16})
+            for (bool staged : {false, true})
+              addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector, unroll,
+                                          int64_t(32), int64_t(1), staged);
       continue;
     }
     if (length != 0)
@@ -139,9 +140,11 @@ void Grid::rows(RowScheduleAttr known) {
     for (int64_t threads : {128, 256, 512, 768, 1024})
       for (int64_t unroll : {1, 2, 4, 8})
         for (int64_t blocks : kPowers)
-          if (unroll * vector <= kRegisterElements)
-            addChecked<RowScheduleAttr>(RowClass::Looped, threads, int64_t(1), vector, unroll,
-                                        int64_t(32), blocks, false);
+          for (int64_t beside : {1, 2, 4, 8})
+            for (bool staged : {false, true})
+              if (unroll * vector <= kRegisterElements)
+                addChecked<RowScheduleAttr>(RowClass::Looped, threads / beside, beside, vector,
+                                            unroll, int64_t(32), blocks, staged);
   }
 }
 

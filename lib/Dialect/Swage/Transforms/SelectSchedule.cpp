@@ -33,6 +33,8 @@ constexpr int64_t kRegisterElements = 32;
 constexpr int64_t kStagedElements = 52;
 /// The same where one thread has the whole row.
 constexpr int64_t kWholeRowElements = 88;
+/// Shared memory that the system takes of a block.
+constexpr int64_t kReservedBytes = 1024;
 /// Offsets that a block may form beyond the last element.
 constexpr int64_t kOvershoot = 1 << 20;
 
@@ -57,6 +59,8 @@ private:
   std::optional<SelectedSchedule> groupedRows(const Rows &rows, bool few) const;
   int64_t blocksFor(const Rows &rows) const;
   std::optional<SelectedSchedule> blockRows(const Rows &rows, int64_t blocks, bool few) const;
+  int64_t rowsBeside(const Rows &rows) const;
+  std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
   SelectedSchedule column();
   SelectedSchedule reduce();
 
@@ -64,7 +68,7 @@ private:
   AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }
   std::optional<int64_t> product(bool reduced) const;
   std::optional<int64_t> longestRow() const;
-  int64_t narrowestInRow() const;
+  int64_t narrowestAlong(unsigned dim) const;
   std::pair<int64_t, int64_t> streams() const;
   SmallVector<ViewAttr> views() const {
     SmallVector<ViewAttr> all;
@@ -226,11 +230,11 @@ SelectedSchedule Selector::tiles() {
 // Rows
 //===----------------------------------------------------------------------===//
 
-/// Bytes of an element of the narrowest operand that has each element of a row once.
-int64_t Selector::narrowestInRow() const {
+/// Bytes of an element of the narrowest operand that changes along a dimension.
+int64_t Selector::narrowestAlong(unsigned dim) const {
   int64_t narrow = 16;
   for (ViewAttr view : views())
-    if (!LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1))
+    if (!LinearAccess::of(view.getAccess())->isBroadcast(dim))
       narrow = std::min(narrow, elementBytes(view.getElement()));
   return narrow;
 }
@@ -306,8 +310,9 @@ std::optional<SelectedSchedule> Selector::stagedRows(const Rows &rows) const {
                 rows.name + (anywhere ? " begins anywhere" : " is an odd number of vectors") +
                     ": through shared memory, threads for each: " + std::to_string(threads),
                 /*blocks=*/1, /*staged=*/true);
-    int64_t shared = stagedBytes(kernel, cast<RowScheduleAttr>(staged.schedule));
-    if (shared > 0 && shared <= device.sharedBytesPerBlock)
+    auto schedule = cast<RowScheduleAttr>(staged.schedule);
+    if (stagedBytes(kernel, schedule) > 0 &&
+        sharedBytes(kernel, schedule) <= device.sharedBytesPerBlock)
       return staged;
   }
   return std::nullopt;
@@ -411,6 +416,59 @@ std::optional<SelectedSchedule> Selector::blockRows(const Rows &rows, int64_t bl
                  blocks);
 }
 
+/// How many rows, of short runs of memory, a block has beside each other so that it reads 128 bytes
+/// together.
+int64_t Selector::rowsBeside(const Rows &rows) const {
+  unsigned inner = kernel.getRank() - 1, keptInner = kernel.getReduced().front() - 1;
+  int64_t length = constantSize(extent(inner)).value_or(0), run = length / rows.vector,
+          kept = constantSize(extent(keptInner)).value_or(1), beside = 1;
+  bool areNeighbours = llvm::all_of(views(), [&](ViewAttr view) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    return access.isBroadcast(inner) || constantSize(access.strides[keptInner]) == length;
+  });
+  if (!areNeighbours || run == 0 || !llvm::isPowerOf2_64(run) || rows.grouped > 1)
+    return 1;
+  while (2 * beside * run <= 32 && beside * run * rows.bytes < 128 && kept % (2 * beside) == 0)
+    beside *= 2;
+  return beside;
+}
+
+/// Rows that wait in shared memory: those that lie beside each other, and those that one block's
+/// registers cannot hold, unless a cluster's do: for few rows, and where elements do not grow there.
+/// Six blocks share a multiprocessor if they can, so that memory is busy while some of them look at
+/// their rows.
+std::optional<SelectedSchedule> Selector::shelvedRows(const Rows &rows) const {
+  int64_t beside = rowsBeside(rows), registers = 1024 * rows.capacity,
+          one = std::min<int64_t>(registers, 1024 * (rows.vector < 4 ? rows.capacity : 4)),
+          most = device.ccMajor < 9 ? 1 : 16, least = 1;
+  bool grows = rows.bytes / rows.vector < 4;
+  if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
+    return std::nullopt;
+  while (rows.count && 2 * least * *rows.count <= device.smCount * beside && least < most &&
+         beside * rows.vectors >= 2 * least * 512)
+    least *= 2;
+  bool inRegisters = (least > 1 || !grows) && rows.vectors <= most * registers;
+  if (beside == 1 && (rows.vectors <= one || inRegisters))
+    return std::nullopt;
+  for (int64_t resident : {6, 3, 2, 1})
+    for (int64_t blocks = least; blocks <= most; blocks *= 2) {
+      int64_t vectors = llvm::divideCeil(beside * rows.vectors, blocks);
+      bool idle = rows.count && *rows.count * blocks < 4 * device.smCount * beside;
+      int64_t threads = llvm::alignTo(llvm::divideCeil(vectors, idle ? 4 : 8), 32);
+      threads = std::clamp<int64_t>(threads, 64, idle || resident == 1 ? 1024 : 512);
+      SelectedSchedule shelved = makeRow(
+          rows, RowClass::Looped, threads / beside, beside, std::max<int64_t>(2, 16 / rows.vector),
+          rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks", blocks,
+          /*staged=*/true);
+      auto schedule = cast<RowScheduleAttr>(shelved.schedule);
+      if (stagedBytes(kernel, schedule) == 0)
+        return std::nullopt;
+      if (sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / resident - kReservedBytes)
+        return shelved;
+    }
+  return std::nullopt;
+}
+
 /// How rows are dealt out.  The figures behind the numbers are in docs/notes/rows.md.
 SelectedSchedule Selector::row() {
   unsigned inner = kernel.getRank() - 1;
@@ -418,9 +476,9 @@ SelectedSchedule Selector::row() {
   // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not.
   rows.vector = vectorAlong(kernel, inner, facts);
   auto [widest, moved] = streams();
-  if (narrowestInRow() == 1 && widest > 1)
+  if (narrowestAlong(inner) == 1 && widest > 1)
     rows.vector = std::min<int64_t>(rows.vector, 8);
-  rows.bytes = rows.vector * narrowestInRow();
+  rows.bytes = rows.vector * narrowestAlong(inner);
   rows.widest = rows.vector * widest;
   rows.moved = moved;
   rows.capacity = std::max<int64_t>(1, kRegisterElements / rows.vector);
@@ -442,6 +500,8 @@ SelectedSchedule Selector::row() {
       return *staged;
   if (auto grouped = groupedRows(rows, few(1)))
     return *grouped;
+  if (auto shelved = shelvedRows(rows))
+    return *shelved;
   int64_t blocks = blocksFor(rows);
   if (auto block = blockRows(rows, blocks, few(blocks)))
     return *block;
@@ -453,16 +513,38 @@ SelectedSchedule Selector::row() {
 /// its own row.
 SelectedSchedule Selector::column() {
   unsigned keptInner = kernel.getReduced().front() - 1;
-  int64_t vector = vectorAlong(kernel, keptInner, facts);
+  int64_t widest = vectorAlong(kernel, keptInner, facts), bytes = narrowestAlong(keptInner);
   std::optional<int64_t> length = product(true), inner = constantSize(extent(keptInner));
-  int64_t perRow = length && *length < 8 ? 1 : 8, lanes = 32;
-  while (inner && lanes > 4 && lanes / 2 * vector >= *inner)
+  auto make = [&](int64_t perRow, int64_t lanes, int64_t vector, int64_t perThread, bool staged,
+                  StringRef where) {
+    return SelectedSchedule{
+        RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
+                             /*blocks_per_row=*/1, staged),
+        "the row runs across the contiguous dimension" + where.str()};
+  };
+  auto hasMore = [&](int64_t positions) { return !inner || positions < *inner; };
+  if (length && *length > 0) {
+    // A position's states cost an exchange: few positions a thread, and many coordinates. Side by
+    // side 128 bytes, or better 256.
+    int64_t vector = std::min<int64_t>(widest, 4), lanes = 1;
+    int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(*length, kRegisterElements / vector));
+    while (lanes * perRow < 128 || (hasMore(lanes * vector) && lanes * vector * bytes < 128) ||
+           (hasMore(lanes * vector) && lanes * vector * bytes < 256 && lanes * perRow < 512))
+      lanes *= 2;
+    if (lanes * perRow <= 512)
+      return make(perRow, lanes, vector, llvm::divideCeil(*length, perRow), false, ", in registers");
+    SelectedSchedule staged = make(32, 8, widest, 2, true, ", in shared memory");
+    auto schedule = cast<RowScheduleAttr>(staged.schedule);
+    if (stagedBytes(kernel, schedule) > 0 &&
+        sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / 2 - kReservedBytes)
+      return staged;
+  }
+  int64_t perRow = 8, lanes = 32;
+  while (lanes > 4 && !hasMore(lanes / 2 * widest))
     lanes /= 2;
   while (lanes * perRow < 128)
     perRow *= 2;
-  return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, 2, index,
-                               /*blocks_per_row=*/1, /*staged=*/false),
-          "the row runs across the contiguous dimension"};
+  return make(perRow, lanes, widest, 2, false, "");
 }
 
 //===----------------------------------------------------------------------===//

@@ -9,6 +9,7 @@ __device__ __forceinline__ unsigned clusterRank() { return simt::abi->current()-
 __device__ __forceinline__ unsigned clusterSize() { return simt::abi->current()->clusterSize; }
 
 __device__ __forceinline__ void clusterBarrierArrive() { simt::abi->clusterArrive(); }
+__device__ __forceinline__ void clusterBarrierArriveRelaxed() { simt::abi->clusterArrive(); }
 __device__ __forceinline__ void clusterBarrierWait() { simt::abi->clusterWait(); }
 __device__ __forceinline__ void clusterBarrier() {
   clusterBarrierArrive();

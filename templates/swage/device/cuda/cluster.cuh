@@ -27,6 +27,10 @@ __device__ __forceinline__ void clusterBarrierArrive() {
 __device__ __forceinline__ void clusterBarrierWait() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" : : : "memory");
 }
+/// The first half where nothing that was written has to be visible: it does not wait for writes.
+__device__ __forceinline__ void clusterBarrierArriveRelaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" : : : "memory");
+}
 __device__ __forceinline__ void clusterBarrier() {
   clusterBarrierArrive();
   clusterBarrierWait();

@@ -238,11 +238,11 @@ swage.kernel @k5_row_stride symbols 2 multiples [8, 4] limits [64, 0] extents af
 
 // -----
 
-// expected-error @+1 {{'swage.kernel' op schedule needs 65536 bytes of shared memory, but a block has 49152}}
-swage.kernel @k5_column_shared symbols 0 extents affine_map<() -> (4096, 64)> reduced [1]
-    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 4096), access = (d0, d1) -> (d1 * 4096 + d0), align = 16>]
-    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 4096), access = (d0, d1) -> (d1 * 4096 + d0), align = 16>]
-    schedule #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 64, vector = 8, vectors_per_thread = 2, index = 32>
+// expected-error @+1 {{'swage.kernel' op schedule needs 327680 bytes of shared memory, but a block has 232448}}
+swage.kernel @k5_column_shared symbols 0 extents affine_map<() -> (4096, 248)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (248, 4096), access = (d0, d1) -> (d1 * 4096 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (248, 4096), access = (d0, d1) -> (d1 * 4096 + d0), align = 16>]
+    schedule #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 64, vector = 8, vectors_per_thread = 2, index = 32, staged = true>
     {
 ^body(%a: f32):
   %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32

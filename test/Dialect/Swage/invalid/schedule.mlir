@@ -110,8 +110,8 @@ func.func private @row_block() attributes {schedule = #swage.row_schedule<kind =
 
 // -----
 
-// expected-error @+1 {{looped has 2 rows a block, but must have 1}}
-func.func private @row_looped() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 1, index = 32>}
+// expected-error @+1 {{looped has 3 rows a block, but must have a power of two up to 32}}
+func.func private @row_looped() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 3, vector = 8, vectors_per_thread = 1, index = 32>}
 
 // -----
 

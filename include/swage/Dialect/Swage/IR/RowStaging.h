@@ -1,8 +1,9 @@
 //===- RowStaging.h - What a staged row schedule moves ----------*- C++ -*-===//
 //
-// A staged row kernel moves some of its operands through shared memory, in slabs: see
-// templates/swage/slab.cuh.  Which, and how much memory that takes, is decided here for the
-// verifier, the schedule and the phases.
+// A staged row kernel moves some of its operands through shared memory: in slabs
+// (templates/swage/slab.cuh), or, where it walks the row, each thread on a shelf of its own
+// (shelf.cuh).  Which, and how much memory that takes, is decided here for the verifier, the
+// schedule and the phases.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,13 +14,25 @@
 
 namespace swage {
 
-/// Whether a staged row schedule moves this view of its kernel through shared memory: one that has
-/// each element of a block's rows once, contiguously.
-bool isStaged(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view);
+/// Shared memory that a kernel may declare by itself, and the most that one may ask for on any
+/// device.
+constexpr int64_t kDeclaredSharedBytes = 48 << 10, kMostSharedBytes = 227 << 10;
 
-/// Bytes of shared memory that a block of a staged row schedule needs at most; 0 if it moves nothing
-/// through it.
+/// Whether a staged row schedule moves this view of its kernel in slabs: one that has each element of
+/// a block's rows once, contiguously.
+bool isInSlab(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view);
+
+/// Whether what a staged row schedule's prologue reads of this view waits on a shelf: one that has
+/// each element of the rows once.
+bool isShelved(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view);
+
+/// Bytes of shared memory that a block of a staged row schedule moves operands through, at most; 0 if
+/// none can be.
 int64_t stagedBytes(KernelOp kernel, RowScheduleAttr schedule);
+
+/// Bytes of shared memory that a block of a row schedule needs at most, with what its threads
+/// exchange.
+int64_t sharedBytes(KernelOp kernel, RowScheduleAttr schedule);
 
 } // namespace swage
 

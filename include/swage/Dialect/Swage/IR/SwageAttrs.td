@@ -121,10 +121,12 @@ def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
   let description = [{
     `group`: 1 to 32 threads a row and `rows_per_block` rows a block; `block`: one row a block of `threads_per_row` threads;
     both keep the row in registers, `vectors_per_thread` vectors of `vector` elements. `looped`: a block walks a row of any
-    length twice. `blocks_per_row` blocks, a cluster, share a row of the classes `block` and `looped`. `staged`: what a block reads and writes of
-    tensors that are contiguous across its rows goes through shared memory, by aligned 16-byte accesses; classes `group` and `block`. `column`: the reduced dimension is not innermost; `rows_per_block`
+    length twice; `rows_per_block` of them beside each other, where they are made of runs that are so short that only together they
+    fill a cache line. `blocks_per_row` blocks, a cluster, share a row of the classes `block` and `looped`. `column`: the reduced dimension is not innermost; `rows_per_block`
     lanes own `vector` neighbouring positions each, and `threads_per_row` threads share a position's row, each with `vectors_per_thread`
-    loads in flight.
+    loads in flight; where these are all there is they stay in registers. `staged`: operands go through shared memory. For `group` and `block`, which
+    read and write tensors that are contiguous across a block's rows there by aligned 16-byte accesses; for `looped` and `column`, where what a
+    thread reads waits for the second walk.
     `index`: 32 or 64 bits.
   }];
   let parameters = (ins EnumParameter<Swage_RowClass>:$kind, "int64_t":$threads_per_row, "int64_t":$rows_per_block,
