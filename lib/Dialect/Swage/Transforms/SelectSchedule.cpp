@@ -299,7 +299,11 @@ std::optional<SelectedSchedule> Selector::stagedRows(const Rows &rows) const {
        wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 &&
                    rows.vectors * rows.vector <= kWholeRowElements;
   int64_t threads = anywhere ? lanesFor(rows.vectors, 1, kStagedElements / rows.vector) : 1;
-  if ((!anywhere && !wholeRows) || rows.grouped > 1 || threads == 0 || threads > 8)
+  // Norms of longer rows are as fast by single elements: gamma and beta go by them anyway.
+  Collective kind = kernel.getCollective().getKind();
+  bool norms = kind == Collective::LayerNorm || kind == Collective::RmsNorm;
+  if ((!anywhere && !wholeRows) || rows.grouped > 1 || threads == 0 || threads > 8 ||
+      (norms && rows.vectors > 352))
     return std::nullopt;
   for (int64_t block : {128, 64, 32}) {
     if (!anywhere && block > 64)
