@@ -35,6 +35,8 @@ constexpr int64_t kStagedElements = 52;
 constexpr int64_t kWholeRowElements = 88;
 /// Shared memory that the system takes of a block.
 constexpr int64_t kReservedBytes = 1024;
+/// Elements of a row of which a multiprocessor's registers hold two.
+constexpr int64_t kPairElements = 18432;
 /// Offsets that a block may form beyond the last element.
 constexpr int64_t kOvershoot = 1 << 20;
 
@@ -446,6 +448,8 @@ std::optional<SelectedSchedule> Selector::shelvedRows(const Rows &rows) const {
           one = std::min<int64_t>(registers, 1024 * (rows.vector < 4 ? rows.capacity : 4)),
           most = device.ccMajor < 9 ? 1 : 16, least = 1;
   bool grows = rows.bytes / rows.vector < 4;
+  if (grows)
+    one = std::min(one, kPairElements / rows.vector);
   if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
     return std::nullopt;
   while (rows.count && 2 * least * *rows.count <= device.smCount * beside && least < most &&
@@ -530,7 +534,8 @@ SelectedSchedule Selector::column() {
   if (length && *length > 0) {
     // A position's states cost an exchange: few positions a thread, and many coordinates. Side by
     // side 128 bytes, or better 256.
-    int64_t vector = std::min<int64_t>(widest, 4), lanes = 1;
+    int64_t vector = *length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
+    int64_t lanes = 1;
     int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(*length, kRegisterElements / vector));
     while (lanes * perRow < 128 || (hasMore(lanes * vector) && lanes * vector * bytes < 128) ||
            (hasMore(lanes * vector) && lanes * vector * bytes < 256 && lanes * perRow < 512))
