@@ -59,7 +59,7 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
                         coord[u], sizes);
 #pragma unroll
       for (int i = 0; i < V; ++i)
-        values[i][u][0] = made[i];
+        values[i][u][0] = kMayRepeatStored<Spec> && !valid[u] ? lowest<Compute>() : made[i];
     }
   }
   template <class More, class Pointers>

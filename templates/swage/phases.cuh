@@ -66,6 +66,14 @@ constexpr bool kEpilogueTakesStatistics = requires { Spec::kEpilogueStatistics; 
 template <class Spec>
 constexpr bool kBetweenTakesStatistics = requires { Spec::kBetweenStatistics; };
 
+/// Whether what is behind a row's end, which repeats elements of the row, may be wrong: another thread
+/// may have stored over the input that it repeats.  Softmax takes the maximum of all that there is;
+/// other collectives look at what is valid, or multiply by 0.
+template <class Spec>
+constexpr bool kMayRepeatStored =
+    !Spec::PrologueStores::kEmpty && (Spec::kCollective == Collective::Softmax ||
+                                      Spec::kCollective == Collective::LogSoftmax);
+
 /// The row results of the collectives so far, as a phase takes them in front of its loads: those of
 /// one row, or of V neighbouring kept positions.
 template <class... S> struct Statistics;

@@ -75,6 +75,12 @@ template <class Spec> struct RowChunk {
       if (isRead[u]) {
         runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
                           pointers, coord[u], sizes);
+        if constexpr (kMayRepeatStored<Spec>)
+          if (!valid[u]) {
+#pragma unroll
+            for (int i = 0; i < V; ++i)
+              values[u][i] = lowest<Compute>();
+          }
       } else {
 #pragma unroll
         for (int i = 0; i < V; ++i)

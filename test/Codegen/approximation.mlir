@@ -119,3 +119,12 @@ func.func @exact(%x: tensor<64x256xf32>) -> (tensor<64x256xf32>, tensor<64x256xf
   %e = math.erf %x : tensor<64x256xf32>
   return %gate, %e : tensor<64x256xf32>, tensor<64x256xf32>
 }
+
+// Elements that nobody sees do not make a float's mean an approximation.
+// CHECK: return input0 / input1;
+// CHECK: extern "C"
+func.func @row_results(%x: tensor<64x772xf32>, %y: tensor<64x772xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+  %q = arith.divf %x, %y : tensor<64x772xf32>
+  %n, %m, %r = swage.layer_norm %q axis 1 eps 1.0e-5 : (tensor<64x772xf32>) -> (tensor<64x772xf32>, tensor<64xf32>, tensor<64xf32>)
+  return %m, %r : tensor<64xf32>, tensor<64xf32>
+}

@@ -91,8 +91,8 @@ bool Sight::mayUse(OpOperand &use) {
                 arith::MinNumFOp, math::ClampFOp, math::FmaOp, math::ExpOp, math::Exp2Op,
                 math::TanhOp, math::ErfOp>(op))
     return false;
-  // A norm's or softmax's first result is the element.
-  return mayPass && endsNarrow(op->getResult(0));
+  // A norm's or softmax's first result is the element; what nobody has of it is not narrow.
+  return mayPass && !op->getResult(0).use_empty() && endsNarrow(op->getResult(0));
 }
 
 /// Whether a scalar is only added to numbers beside which the denormal ones vanish.

@@ -50,8 +50,13 @@ static int64_t orderOf(Phase phase) {
 /// not wait on chip again for it.
 static bool readsAgain(KernelOp kernel, int64_t input) {
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
-  return row && (row.getKind() == RowClass::Looped || row.getKind() == RowClass::Column) &&
-         !isShelved(kernel, row, kernel.getInput(unsigned(input)));
+  if (!row || (row.getKind() != RowClass::Looped && row.getKind() != RowClass::Column))
+    return false;
+  // Only what the prologue reads waits on chip.
+  bool isReadLater = llvm::any_of(kernel.getBody().getOps<PhaseOp>(), [&](PhaseOp phase) {
+    return phase.getKind() != Phase::Prologue && llvm::is_contained(phase.getLoads(), input);
+  });
+  return isReadLater || !isShelved(kernel, row, kernel.getInput(unsigned(input)));
 }
 
 /// Whether the thread that writes an element of the output has read that of the input by then, for

@@ -1,0 +1,67 @@
+//===- ScheduleSelector.h - Schedules of one kernel -------------*- C++ -*-===//
+//
+// The rules behind --swage-select-schedule. Those of rows and columns are in SelectRowSchedule.cpp,
+// the others in SelectSchedule.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_LIB_DIALECT_SWAGE_TRANSFORMS_SCHEDULESELECTOR_H
+#define SWAGE_LIB_DIALECT_SWAGE_TRANSFORMS_SCHEDULESELECTOR_H
+
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
+#include "swage/Dialect/Swage/Transforms/SelectSchedule.h"
+
+namespace swage {
+
+class ScheduleSelector {
+public:
+  ScheduleSelector(KernelOp kernel, const DeviceProperties &device, int64_t index)
+      : kernel(kernel), device(device), facts(factsOf(kernel)) {
+    this->index = index ? index : indexWidth();
+  }
+  SelectedSchedule run();
+
+private:
+  SelectedSchedule pointwise();
+  SelectedSchedule runs();
+  SelectedSchedule tiles();
+  SelectedSchedule row();
+  struct Rows;
+  SelectedSchedule makeRow(const Rows &rows, RowClass kind, int64_t perRow, int64_t rowsPerBlock,
+                           int64_t perThread, std::string reason, int64_t blocks = 1,
+                           bool staged = false) const;
+  std::optional<SelectedSchedule> stagedRows(const Rows &rows) const;
+  std::optional<SelectedSchedule> groupedRows(const Rows &rows, bool few) const;
+  int64_t blocksFor(const Rows &rows) const;
+  std::optional<SelectedSchedule> blockRows(const Rows &rows, int64_t blocks, bool few) const;
+  int64_t rowsBeside(const Rows &rows) const;
+  std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
+  SelectedSchedule column();
+  SelectedSchedule reduce();
+
+  int64_t indexWidth() const;
+  mlir::AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }
+  std::optional<int64_t> product(bool reduced) const;
+  std::optional<int64_t> longestRow() const;
+  int64_t narrowestAlong(unsigned dim) const;
+  std::pair<int64_t, int64_t> streams() const;
+  llvm::SmallVector<ViewAttr> views() const {
+    llvm::SmallVector<ViewAttr> all;
+    for (mlir::ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})
+      for (ViewAttr view : array.getAsRange<ViewAttr>())
+        if (view.getSource() == Source::Memory)
+          all.push_back(view);
+    return all;
+  }
+  mlir::MLIRContext *context() const { return const_cast<KernelOp &>(kernel).getContext(); }
+
+  mutable KernelOp kernel;
+  const DeviceProperties &device;
+  SizeFacts facts;
+  int64_t index;
+};
+
+} // namespace swage
+
+#endif // SWAGE_LIB_DIALECT_SWAGE_TRANSFORMS_SCHEDULESELECTOR_H

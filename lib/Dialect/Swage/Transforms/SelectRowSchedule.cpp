@@ -1,0 +1,351 @@
+//===- SelectRowSchedule.cpp - Schedules of rows and columns --------------===//
+//
+// Part of --swage-select-schedule: kernels with a collective. What the numbers rest on is in
+// docs/notes/rows.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleSelector.h"
+#include "swage/Dialect/Swage/Analysis/RowBounds.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
+#include <tuple>
+
+using namespace mlir;
+using namespace swage;
+
+/// Elements of a row that a thread keeps in f32 registers without spilling.
+constexpr int64_t kRegisterElements = 32;
+/// The same where the row waits in shared memory and not in registers.
+constexpr int64_t kStagedElements = 52;
+/// The same where one thread has the whole row.
+constexpr int64_t kWholeRowElements = 88;
+/// Shared memory that the system takes of a block.
+constexpr int64_t kReservedBytes = 1024;
+/// Elements of a row of which a multiprocessor's registers hold two.
+constexpr int64_t kPairElements = 18432;
+
+/// Bytes of an element of the narrowest operand that changes along a dimension.
+int64_t ScheduleSelector::narrowestAlong(unsigned dim) const {
+  int64_t narrow = 16;
+  for (ViewAttr view : views())
+    if (!LinearAccess::of(view.getAccess())->isBroadcast(dim))
+      narrow = std::min(narrow, elementBytes(view.getElement()));
+  return narrow;
+}
+
+/// Bytes of an element of the widest operand that has rows of its own, and of all of them.
+std::pair<int64_t, int64_t> ScheduleSelector::streams() const {
+  int64_t widest = 1, all = 0;
+  for (ViewAttr view : views()) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    unsigned kept = kernel.getReduced().front();
+    if (access.isBroadcast(kernel.getRank() - 1) ||
+        llvm::all_of(llvm::seq(kept), [&](unsigned dim) { return access.isBroadcast(dim); }))
+      continue;
+    widest = std::max(widest, elementBytes(view.getElement()));
+    all += elementBytes(view.getElement());
+  }
+  return {widest, all};
+}
+
+/// What decides how rows are dealt out.
+struct ScheduleSelector::Rows {
+  int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
+  int64_t bytes, widest;   ///< of the narrowest access; of the widest one of rows
+  int64_t moved;           ///< bytes for each element of a row
+  int64_t capacity;        ///< vectors that a thread's registers hold
+  int64_t grouped;         ///< vectors of a group of a second collective, or 1
+  std::optional<int64_t> count;
+  std::string name; ///< "a row of 768"
+};
+
+SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int64_t perRow,
+                                   int64_t rowsPerBlock, int64_t perThread, std::string reason,
+                                   int64_t blocks, bool staged) const {
+  // A group of a second collective is whole vectors of neighbouring lanes.
+  perThread = llvm::alignTo(perThread, llvm::divideCeil(rows.grouped, 32));
+  return {RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, rows.vector, perThread, index,
+                               blocks, staged),
+          reason};
+}
+
+/// The lanes that take a row by at most `perThread` vectors each, at least `least`; 0 if a warp is
+/// too small.  A row costs each of its threads about as much as three vectors do, whether they are
+/// there or not.
+static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread) {
+  int64_t best = 0;
+  auto cost = [&](int64_t threads) {
+    int64_t each = llvm::divideCeil(vectors, threads);
+    // Nothing beats one or two vectors that leave no lane idle.
+    return each <= 2 && threads * each == vectors ? each : threads * (3 + each);
+  };
+  for (int64_t threads = least; threads <= 32; threads *= 2)
+    if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
+      best = threads;
+  return best;
+}
+
+/// Short rows that begin anywhere go by single elements, which only shared memory puts together to
+/// whole accesses.  Rows of a few vectors, an odd number of them, leave lanes idle, and a thread for
+/// each row finds its vectors in shared memory without conflicts.
+std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) const {
+  bool anywhere = rows.bytes < 8,
+       wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 &&
+                   rows.vectors * rows.vector <= kWholeRowElements;
+  int64_t threads = anywhere ? lanesFor(rows.vectors, 1, kStagedElements / rows.vector) : 1;
+  // Norms of longer rows are as fast by single elements: gamma and beta go by them anyway.
+  Collective kind = kernel.getCollective().getKind();
+  bool norms = kind == Collective::LayerNorm || kind == Collective::RmsNorm;
+  if ((!anywhere && !wholeRows) || rows.grouped > 1 || threads == 0 || threads > 8 ||
+      (norms && rows.vectors > 352))
+    return std::nullopt;
+  for (int64_t block : {128, 64, 32}) {
+    if (!anywhere && block > 64)
+      continue;
+    SelectedSchedule staged =
+        makeRow(rows, RowClass::Group, threads, block / threads,
+                llvm::divideCeil(rows.vectors, threads),
+                rows.name + (anywhere ? " begins anywhere" : " is an odd number of vectors") +
+                    ": through shared memory, threads for each: " + std::to_string(threads),
+                /*blocks=*/1, /*staged=*/true);
+    auto schedule = cast<RowScheduleAttr>(staged.schedule);
+    if (stagedBytes(kernel, schedule) > 0 &&
+        sharedBytes(kernel, schedule) <= device.sharedBytesPerBlock)
+      return staged;
+  }
+  return std::nullopt;
+}
+
+/// Whether a mask leaves of each row one part, which is all that is read.
+static bool isBounded(KernelOp kernel) {
+  Block scratch;
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  return bool(rowBounds(kernel, builder));
+}
+
+/// A warp takes rows of up to four vectors a lane, neighbouring lanes 64 bytes or more; with few
+/// rows as many lanes as there are vectors.
+std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, bool few) const {
+  int64_t perThread = rows.vector < 4 ? rows.capacity : std::min<int64_t>(rows.capacity, 4);
+  // Two warps take what would fill one, with half the registers each; unless a mask leaves each warp
+  // another part of the work, which they would wait for.
+  bool fillsWarp =
+      rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !isBounded(kernel);
+  if (rows.vectors > 32 * perThread || (few && rows.vectors > 64) || fillsWarp)
+    return std::nullopt;
+  int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
+  int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 32), rows.grouped);
+  int64_t threads = few ? all : lanesFor(rows.vectors, std::min(least, all), perThread);
+  int64_t each = llvm::divideCeil(rows.vectors, threads), block = each > 1 ? 64 : 128;
+  return makeRow(rows, RowClass::Group, threads, block / threads, each,
+                 rows.name + " fits the registers of " + std::to_string(threads) + " threads");
+}
+
+/// How many blocks share a row.  A cluster's blocks wait for each other: it is for rows that one
+/// block cannot hold, and for few long ones.  Rows by narrow accesses have more to do than to wait
+/// for memory.
+int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
+  int64_t blocks = 1;
+  if (device.ccMajor < 9 || rows.bytes < 8)
+    return blocks;
+  int64_t one = 1024 * (rows.vector < 4 ? rows.capacity : std::min<int64_t>(rows.capacity, 4));
+  if (rows.vectors > one)
+    while (blocks < 16 && rows.vectors > blocks * 512 * rows.capacity)
+      blocks *= 2;
+  while (rows.count && blocks < 16 && 2 * blocks * *rows.count <= device.smCount &&
+         rows.vectors >= 2 * blocks * 512)
+    blocks *= 2;
+  return blocks;
+}
+
+/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many warps.
+static int64_t residentBlocks(int64_t threads, int64_t registers) {
+  int64_t warps = 4 * std::min<int64_t>(16, 512 / llvm::alignTo(registers, 8));
+  return warps / (threads / 32);
+}
+
+/// Blocks that keep a row, or `share` vectors of it, in registers.
+std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, int64_t blocks,
+                                                    bool few) const {
+  int64_t share = llvm::divideCeil(rows.vectors, blocks);
+  if (share > 1024 * rows.capacity)
+    return std::nullopt;
+  // Too little of the rows on a multiprocessor costs most, then blocks of more than 512 threads,
+  // then idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, and where
+  // two bytes become one, more of them pay for what a thread does once, and with few rows the more
+  // threads the better.
+  int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
+  if (rows.widest < 16)
+    wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
+  else if (rows.bytes < rows.widest && rows.moved < 4)
+    wanted = rows.capacity;
+  if (few)
+    wanted = 1;
+  auto threadsFor = [&](int64_t perThread) {
+    return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
+  };
+  // How much a multiprocessor has of the rows at once, beside the one that waits at its barrier,
+  // falls short of what keeps memory busy, in steps.  A LayerNorm that is not dealt out evenly waits
+  // longer: its threads' statistics have counts.
+  bool counts = kernel.getCollective().getKind() == Collective::LayerNorm;
+  auto shortage = [&](int64_t perThread) {
+    constexpr int64_t step = 8 << 10;
+    int64_t threads = threadsFor(perThread), base = rows.vector == 1 || !counts ? 16 : 24;
+    int64_t enough = (counts && threads * perThread != share ? 48 : 40) << 10;
+    int64_t others = residentBlocks(threads, base + perThread * rows.vector) - 1;
+    int64_t missing = enough - others * share * rows.widest;
+    return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
+  };
+  auto cost = [&](int64_t perThread) {
+    int64_t threads = threadsFor(perThread);
+    return std::tuple(shortage(perThread), !few && threads > 512,
+                      (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
+  };
+  for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
+    if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))
+      best = perThread;
+  int64_t threads = threadsFor(best);
+  bool exact = product(true) && blocks * threads * best == rows.vectors;
+  return makeRow(rows, RowClass::Block, threads, 1, best,
+                 rows.name + " fits the registers of " +
+                     (blocks == 1 ? "one block" : std::to_string(blocks) + " blocks") +
+                     (exact ? " exactly" : ""),
+                 blocks);
+}
+
+/// How many rows, of short runs of memory, a block has beside each other so that it reads 128 bytes
+/// together.
+int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
+  unsigned inner = kernel.getRank() - 1, keptInner = kernel.getReduced().front() - 1;
+  int64_t length = constantSize(extent(inner)).value_or(0), run = length / rows.vector,
+          kept = constantSize(extent(keptInner)).value_or(1), beside = 1;
+  bool areNeighbours = llvm::all_of(views(), [&](ViewAttr view) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    return access.isBroadcast(inner) || constantSize(access.strides[keptInner]) == length;
+  });
+  if (!areNeighbours || run == 0 || !llvm::isPowerOf2_64(run) || rows.grouped > 1)
+    return 1;
+  while (2 * beside * run <= 32 && beside * run * rows.bytes < 128 && kept % (2 * beside) == 0)
+    beside *= 2;
+  return beside;
+}
+
+/// Rows that wait in shared memory: those that lie beside each other, and those that one block's
+/// registers cannot hold, unless a cluster's do: for few rows, and where elements do not grow there.
+/// Six blocks share a multiprocessor if they can, so that memory is busy while some of them look at
+/// their rows.
+std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) const {
+  int64_t beside = rowsBeside(rows), registers = 1024 * rows.capacity,
+          one = std::min<int64_t>(registers, 1024 * (rows.vector < 4 ? rows.capacity : 4)),
+          most = device.ccMajor < 9 ? 1 : 16, least = 1;
+  bool grows = rows.bytes / rows.vector < 4;
+  if (grows)
+    one = std::min(one, kPairElements / rows.vector);
+  if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
+    return std::nullopt;
+  while (rows.count && 2 * least * *rows.count <= device.smCount * beside && least < most &&
+         beside * rows.vectors >= 2 * least * 512)
+    least *= 2;
+  bool inRegisters = (least > 1 || !grows) && rows.vectors <= most * registers;
+  if (beside == 1 && (rows.vectors <= one || inRegisters))
+    return std::nullopt;
+  for (int64_t resident : {6, 3, 2, 1})
+    for (int64_t blocks = least; blocks <= most; blocks *= 2) {
+      int64_t vectors = llvm::divideCeil(beside * rows.vectors, blocks);
+      bool idle = rows.count && *rows.count * blocks < 4 * device.smCount * beside;
+      int64_t threads = llvm::alignTo(llvm::divideCeil(vectors, idle ? 4 : 8), 32);
+      threads = std::clamp<int64_t>(threads, 64, idle || resident == 1 ? 1024 : 512);
+      SelectedSchedule shelved = makeRow(
+          rows, RowClass::Looped, threads / beside, beside, std::max<int64_t>(2, 16 / rows.vector),
+          rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks", blocks,
+          /*staged=*/true);
+      auto schedule = cast<RowScheduleAttr>(shelved.schedule);
+      if (stagedBytes(kernel, schedule) == 0)
+        return std::nullopt;
+      if (sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / resident - kReservedBytes)
+        return shelved;
+    }
+  return std::nullopt;
+}
+
+/// How rows are dealt out.  The figures behind the numbers are in docs/notes/rows.md.
+SelectedSchedule ScheduleSelector::row() {
+  unsigned inner = kernel.getRank() - 1;
+  Rows rows;
+  // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not.
+  rows.vector = vectorAlong(kernel, inner, facts);
+  auto [widest, moved] = streams();
+  if (narrowestAlong(inner) == 1 && widest > 1)
+    rows.vector = std::min<int64_t>(rows.vector, 8);
+  rows.bytes = rows.vector * narrowestAlong(inner);
+  rows.widest = rows.vector * widest;
+  rows.moved = moved;
+  rows.capacity = std::max<int64_t>(1, kRegisterElements / rows.vector);
+  CollectiveOp second = kernel.getSecondCollective();
+  rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
+  rows.count = product(false);
+  // A runtime length takes the schedule of the longest: its end is masked.
+  std::optional<int64_t> length = longestRow();
+  int64_t looped = std::min<int64_t>(4, rows.capacity);
+  if (!length || *length == 0)
+    return makeRow(rows, RowClass::Looped, 512, 1, looped,
+                   length ? "the row is empty" : "nothing bounds the row's length");
+  rows.vectors = std::max<int64_t>(1, *length / rows.vector);
+  rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
+  // Few rows leave most of the GPU idle unless each row gets many threads.
+  auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
+  if (!few(1))
+    if (auto staged = stagedRows(rows))
+      return *staged;
+  if (auto grouped = groupedRows(rows, few(1)))
+    return *grouped;
+  if (auto shelved = shelvedRows(rows))
+    return *shelved;
+  int64_t blocks = blocksFor(rows);
+  if (auto block = blockRows(rows, blocks, few(blocks)))
+    return *block;
+  return makeRow(rows, RowClass::Looped, few(blocks) ? 1024 : 512, 1, looped,
+                 rows.name + " is too long for registers", blocks);
+}
+
+/// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
+/// its own row.
+SelectedSchedule ScheduleSelector::column() {
+  unsigned keptInner = kernel.getReduced().front() - 1;
+  int64_t widest = vectorAlong(kernel, keptInner, facts), bytes = narrowestAlong(keptInner);
+  std::optional<int64_t> length = product(true), inner = constantSize(extent(keptInner));
+  auto make = [&](int64_t perRow, int64_t lanes, int64_t vector, int64_t perThread, bool staged,
+                  StringRef where) {
+    return SelectedSchedule{
+        RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
+                             /*blocks_per_row=*/1, staged),
+        "the row runs across the contiguous dimension" + where.str()};
+  };
+  auto hasMore = [&](int64_t positions) { return !inner || positions < *inner; };
+  if (length && *length > 0) {
+    // A position's states cost an exchange: few positions a thread, and many coordinates. Side by
+    // side 128 bytes, or better 256.
+    int64_t vector = *length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
+    int64_t lanes = 1;
+    int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(*length, kRegisterElements / vector));
+    while (lanes * perRow < 128 || (hasMore(lanes * vector) && lanes * vector * bytes < 128) ||
+           (hasMore(lanes * vector) && lanes * vector * bytes < 256 && lanes * perRow < 512))
+      lanes *= 2;
+    if (lanes * perRow <= 512)
+      return make(perRow, lanes, vector, llvm::divideCeil(*length, perRow), false, ", in registers");
+    SelectedSchedule staged = make(32, 8, widest, 2, true, ", in shared memory");
+    auto schedule = cast<RowScheduleAttr>(staged.schedule);
+    if (stagedBytes(kernel, schedule) > 0 &&
+        sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / 2 - kReservedBytes)
+      return staged;
+  }
+  int64_t perRow = 8, lanes = 32;
+  while (lanes > 4 && !hasMore(lanes / 2 * widest))
+    lanes /= 2;
+  while (lanes * perRow < 128)
+    perRow *= 2;
+  return make(perRow, lanes, widest, 2, false, "");
+}
