@@ -150,8 +150,13 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
 /// each takes Run lanes in turn, and neighbours are those of one row.
 template <int Lanes, int Rows = 1, int Run = 1> struct LaneGroup {
   static constexpr int kLanes = Lanes;
+  static constexpr int kWidth = Lanes <= Run ? Lanes : Lanes * Rows;
 
   static __device__ constexpr int mask(int step) { return step < Run ? step : step * Rows; }
+  template <class T> static __device__ __forceinline__ T ofFirst(T value) {
+    const int row = Rows == 1 ? 0 : static_cast<int>(laneIndex()) & (Rows - 1) * Run;
+    return shuffleFrom(value, row % kWidth, kWidth);
+  }
   /// The same to the last bit in all lanes.
   template <class T> static __device__ __forceinline__ T sum(T value) {
 #pragma unroll
@@ -168,18 +173,20 @@ __device__ __forceinline__ typename S::State mergeLanes(typename S::State state,
   if constexpr (Group::kLanes == 1) {
     return state;
   } else if constexpr (S::kCounted) {
-    // All at once, in place of pair by pair, whose reciprocals would wait for each other: about the
-    // mean of all, then the distances from it.  Their own mean corrects the first: where all lanes
-    // have the same one so has the group, to the last bit.
+    // All at once, in place of pair by pair, whose reciprocals would wait for each other: the mean
+    // relative to the first lane's, exact where all are equal, and the distances from it; their mean
+    // puts right what was lost where the first one is far away.
     const T all = Equal ? count * T(Group::kLanes) : Group::sum(count);
     const T weight = Equal ? T(1) / T(Group::kLanes)
                            : count * (all == T(0) ? T(0) : reciprocal(all));
-    const T about = Group::sum(state.mean * weight);
-    const T distance = count == T(0) ? T(0) : state.mean - about;
+    const bool isEmpty = !Equal && count == T(0);
+    const T first = Group::ofFirst(state.mean);
+    const T mean = first + Group::sum(isEmpty ? T(0) : (state.mean - first) * weight);
+    const T distance = isEmpty ? T(0) : state.mean - mean;
     const T rest = Group::sum(distance * weight);
     const T m2 = Group::sum(state.m2 + distance * (distance * count)) - rest * (rest * all);
     count = all;
-    return {about + rest, m2 < T(0) ? T(0) : m2};
+    return {mean + rest, m2 < T(0) ? T(0) : m2};
   } else {
 #pragma unroll
     for (int step = 1; step < Group::kLanes; step *= 2)
