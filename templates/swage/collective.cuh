@@ -96,6 +96,9 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     // In this order a side without elements adds 0 also where the distance squared overflows.
     return {a.mean + distance * share, a.m2 + b.m2 + distance * (distance * (countA * share))};
   }
+  static __device__ __forceinline__ State shuffle(State s, int mask) {
+    return {shuffleXor(s.mean, mask), shuffleXor(s.m2, mask)};
+  }
   /// In pairs: the sum of equal elements is exact.  By recursion: to unroll loops whose length halves
   /// costs the compiler 7 % of a kernel.
   template <int V> static __device__ __forceinline__ T sumOf(const T *values) {
@@ -172,25 +175,29 @@ template <class S, class Group, bool Equal, class T>
 __device__ __forceinline__ typename S::State mergeLanes(typename S::State state, T &count) {
   if constexpr (Group::kLanes == 1) {
     return state;
-  } else if constexpr (S::kCounted) {
-    // All at once, in place of pair by pair, whose reciprocals would wait for each other: the mean
-    // relative to the first lane's, exact where all are equal, and the distances from it; their mean
-    // puts right what was lost where the first one is far away.
-    const T all = Equal ? count * T(Group::kLanes) : Group::sum(count);
-    const T weight = Equal ? T(1) / T(Group::kLanes)
-                           : count * (all == T(0) ? T(0) : reciprocal(all));
-    const bool isEmpty = !Equal && count == T(0);
+  } else if constexpr (S::kCounted && !Equal) {
+    // All at once: pair by pair, reciprocals would wait for each other.  The mean relative to the
+    // first lane's, exact where all are equal, and the distances from it; their mean puts right what
+    // was lost where the first one is far away.
+    const T all = Group::sum(count);
+    const T weight = count * (all == T(0) ? T(0) : reciprocal(all));
     const T first = Group::ofFirst(state.mean);
-    const T mean = first + Group::sum(isEmpty ? T(0) : (state.mean - first) * weight);
-    const T distance = isEmpty ? T(0) : state.mean - mean;
+    const T mean = first + Group::sum(count == T(0) ? T(0) : (state.mean - first) * weight);
+    const T distance = count == T(0) ? T(0) : state.mean - mean;
     const T rest = Group::sum(distance * weight);
     const T m2 = Group::sum(state.m2 + distance * (distance * count)) - rest * (rest * all);
     count = all;
     return {mean + rest, m2 < T(0) ? T(0) : m2};
   } else {
 #pragma unroll
-    for (int step = 1; step < Group::kLanes; step *= 2)
+    for (int step = 1; step < Group::kLanes; step *= 2) {
       state = S::merge(state, count, S::shuffle(state, Group::mask(step)), count);
+      if constexpr (S::kCounted)
+        count += count;
+    }
+    // Chan's formula may round differently on the two sides of an exchange.
+    if constexpr (S::kCounted)
+      state = {Group::ofFirst(state.mean), Group::ofFirst(state.m2)};
     return state;
   }
 }
