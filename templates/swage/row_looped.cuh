@@ -90,7 +90,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     applyEach<First>(chunk.values, first);
   };
 
-  // Each pass begins where the last one ended: that end of the row is still in cache.
+  // Each pass begins where the last one ended: if the row is read again, that end is still in cache.
   [[maybe_unused]] typename Second::Result second{};
   if constexpr (kHasSecond<Spec> && groupOf<Spec>() == 0) {
     typename Second::State later = Second::identity();

@@ -35,8 +35,8 @@ template <int Steps> struct Bundles {
   }
 };
 
-/// The shelves of a block's threads, for vectors of those operands that are Staged; `at` is in the arena, at a
-/// multiple of 16 bytes.
+/// The shelves of a block's threads, for vectors of those operands that are Staged; `at` is in the
+/// arena, at a multiple of 16 bytes.
 template <class Operands, int V, int Threads> struct Shelf;
 template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>, V, Threads> {
   template <class Operand> using Data = Vector<typename Operand::Element, V>;

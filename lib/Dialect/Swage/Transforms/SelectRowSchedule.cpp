@@ -59,11 +59,16 @@ struct ScheduleSelector::Rows {
   int64_t grouped;         ///< vectors of a group of a second collective, or 1
   std::optional<int64_t> count;
   std::string name; ///< "a row of 768"
+
+  /// The most vectors that one block's registers hold: four for each thread, unless they are narrow.
+  int64_t ofOneBlock() const {
+    return 1024 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
+  }
 };
 
 SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int64_t perRow,
-                                   int64_t rowsPerBlock, int64_t perThread, std::string reason,
-                                   int64_t blocks, bool staged) const {
+                                           int64_t rowsPerBlock, int64_t perThread,
+                                           std::string reason, int64_t blocks, bool staged) const {
   // A group of a second collective is whole vectors of neighbouring lanes.
   perThread = llvm::alignTo(perThread, llvm::divideCeil(rows.grouped, 32));
   return {RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, rows.vector, perThread, index,
@@ -151,8 +156,7 @@ int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
   int64_t blocks = 1;
   if (device.ccMajor < 9 || rows.bytes < 8)
     return blocks;
-  int64_t one = 1024 * (rows.vector < 4 ? rows.capacity : std::min<int64_t>(rows.capacity, 4));
-  if (rows.vectors > one)
+  if (rows.vectors > rows.ofOneBlock())
     while (blocks < 16 && rows.vectors > blocks * 512 * rows.capacity)
       blocks *= 2;
   while (rows.count && blocks < 16 && 2 * blocks * *rows.count <= device.smCount &&
@@ -169,7 +173,7 @@ static int64_t residentBlocks(int64_t threads, int64_t registers) {
 
 /// Blocks that keep a row, or `share` vectors of it, in registers.
 std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, int64_t blocks,
-                                                    bool few) const {
+                                                            bool few) const {
   int64_t share = llvm::divideCeil(rows.vectors, blocks);
   if (share > 1024 * rows.capacity)
     return std::nullopt;
@@ -238,9 +242,8 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
 /// Six blocks share a multiprocessor if they can, so that memory is busy while some of them look at
 /// their rows.
 std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) const {
-  int64_t beside = rowsBeside(rows), registers = 1024 * rows.capacity,
-          one = std::min<int64_t>(registers, 1024 * (rows.vector < 4 ? rows.capacity : 4)),
-          most = device.ccMajor < 9 ? 1 : 16, least = 1;
+  int64_t beside = rowsBeside(rows), one = rows.ofOneBlock(), most = device.ccMajor < 9 ? 1 : 16,
+          least = 1;
   bool grows = rows.bytes / rows.vector < 4;
   if (grows)
     one = std::min(one, kPairElements / rows.vector);
@@ -249,7 +252,7 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
   while (rows.count && 2 * least * *rows.count <= device.smCount * beside && least < most &&
          beside * rows.vectors >= 2 * least * 512)
     least *= 2;
-  bool inRegisters = (least > 1 || !grows) && rows.vectors <= most * registers;
+  bool inRegisters = (least > 1 || !grows) && rows.vectors <= most * 1024 * rows.capacity;
   if (beside == 1 && (rows.vectors <= one || inRegisters))
     return std::nullopt;
   for (int64_t resident : {6, 3, 2, 1})
