@@ -167,6 +167,13 @@ template <int Lanes, int Rows = 1, int Run = 1> struct LaneGroup {
       value += shuffleXor(value, mask(step));
     return value;
   }
+  /// Of those that are numbers.
+  template <class T> static __device__ __forceinline__ T largest(T value) {
+#pragma unroll
+    for (int step = 1; step < Lanes; step *= 2)
+      value = maximumNumber(value, shuffleXor(value, mask(step)));
+    return value;
+  }
 };
 
 /// Merges the states of every group of lanes; all of them get the same one.  `count`, the elements
@@ -188,6 +195,10 @@ __device__ __forceinline__ typename S::State mergeLanes(typename S::State state,
     const T m2 = Group::sum(state.m2 + distance * (distance * count)) - rest * (rest * all);
     count = all;
     return {mean + rest, m2 < T(0) ? T(0) : m2};
+  } else if constexpr (requires { S::sumFrom(state, count); }) {
+    // The maximum first, so that a lane takes one exponential and not two a step.
+    const T max = Group::largest(state.max);
+    return {max, Group::sum(S::sumFrom(state, max))};
   } else {
 #pragma unroll
     for (int step = 1; step < Group::kLanes; step *= 2) {

@@ -72,13 +72,15 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
 #pragma unroll
       for (int i = 0; i < V; ++i)
         elements[i] = values[i][u][0];
-      if constexpr (kEpilogueTakesStatistics<Spec>)
+      auto run = [&](const auto &statistics) {
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], elements,
-                          ColumnStatistics<S, V>{results}, exists && valid[u], pointers, coord[u],
-                          sizes);
+                          perElement(statistics, EpilogueOf<Spec>{}), exists && valid[u], pointers,
+                          coord[u], sizes);
+      };
+      if constexpr (kEpilogueTakesStatistics<Spec>)
+        run(ColumnStatistics<S, V>{results});
       else
-        runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], elements, Statistics<>{},
-                          exists && valid[u], pointers, coord[u], sizes);
+        run(Statistics<>{});
     }
   }
 };

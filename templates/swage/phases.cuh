@@ -8,7 +8,8 @@
 // The statistics are (mean, rstd) of LayerNorm, (rstd) of RmsNorm, (max, sum) of Softmax, (result)
 // of the reductions.  With kBetweenStatistics or kEpilogueStatistics that function takes them alone,
 // and gives the function above: between(statistics...)(element, loads..., stores &...).  What it
-// makes of them, a quotient say, is made once for all elements that a thread has of a vector.
+// makes of them, a quotient say, is made once for all elements that a thread has of a vector, or in the
+// epilogue of a row.
 #pragma once
 
 #include "swage/operand.cuh"
@@ -149,15 +150,14 @@ runBetween(List<S...>, const Inputs<List<L...>, V, Dim> &in,
       out.store(pointers, coord, sizes);
 }
 
-/// One vector through the epilogue.
-template <class Spec, class... L, class... S, int V, int Dim, class Statistics, class Pointers>
+/// One vector through the epilogue; `epilogue(i)` is that of element i.
+template <class Spec, class... L, class... S, int V, int Dim, class Epilogue, class Pointers>
 __device__ __forceinline__ void
 runEpilogue(List<S...>, const Inputs<List<L...>, V, Dim> &in,
-            const typename Spec::Compute (&elements)[V], const Statistics &statistics, bool store,
+            const typename Spec::Compute (&elements)[V], const Epilogue &epilogue, bool store,
             const Pointers &pointers, const typename Spec::Coord &coord,
             const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
-  const auto epilogue = perElement(statistics, EpilogueOf<Spec>{});
 #pragma unroll
   for (int i = 0; i < V; ++i)
     epilogue(i)(elements[i], static_cast<const Fragment<L, V> &>(in).value(i)...,

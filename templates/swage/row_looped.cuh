@@ -82,6 +82,9 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
                          chunk.count);
     count += chunk.count;
   }
+  // Said once more, as a constant: equal counts merge in few instructions.
+  if constexpr (kExact && !kIsBounded<Spec>)
+    count = Compute(Reduced::kCount / (kBlocks * T) * V);
   state = mergeLanes<First, typename Team::Lanes, kExact>(state, count);
   state = mergeWarps<First, Team, kExact, true>(state, count, exchange);
   const auto first = First::result(state, total, Compute(Spec::kEpsilon));

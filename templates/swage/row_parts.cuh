@@ -116,22 +116,29 @@ template <class Spec> struct RowChunk {
 #pragma unroll
       for (int u = 0; u < U; ++u)
         late[u].load(pointers, coord[u], sizes);
+    auto epilogueOf = [&](int u) {
+      if constexpr (!kEpilogueTakesStatistics<Spec>)
+        return perElement(Statistics<>{}, EpilogueOf<Spec>{});
+      else if constexpr (!kHasSecond<Spec>)
+        return perElement(Statistics<FirstStats<Spec>>{first}, EpilogueOf<Spec>{});
+      else
+        return perElement(Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second(u)},
+                          EpilogueOf<Spec>{});
+    };
+    // What the results of a row make is made once.
+    [[maybe_unused]] const auto ofRow = epilogueOf(0);
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      auto &in = late[u];
       if constexpr (!Together)
-        in.load(pointers, coord[u], sizes);
-      const bool stores = exists && valid[u];
-      if constexpr (!kEpilogueTakesStatistics<Spec>)
-        runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u], Statistics<>{}, stores,
-                          pointers, coord[u], sizes);
-      else if constexpr (!kHasSecond<Spec>)
-        runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u],
-                          Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
+        late[u].load(pointers, coord[u], sizes);
+      auto run = [&](const auto &epilogue) {
+        runEpilogue<Spec>(typename Spec::EpilogueStores{}, late[u], values[u], epilogue,
+                          exists && valid[u], pointers, coord[u], sizes);
+      };
+      if constexpr (groupOf<Spec>() == 0)
+        run(ofRow);
       else
-        runEpilogue<Spec>(typename Spec::EpilogueStores{}, in, values[u],
-                          Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second(u)}, stores,
-                          pointers, coord[u], sizes);
+        run(epilogueOf(u));
     }
   }
 

@@ -33,9 +33,13 @@ template <class T, bool Rounded> struct SoftmaxState {
   }
   /// What exponents are taken relative to: the maximum, or 0 where only -inf has been seen.
   static __device__ __forceinline__ T shift(T max) { return max == lowest<T>() ? T(0) : max; }
+  /// The sum of exponentials relative to `max`.
+  static __device__ __forceinline__ T sumFrom(State s, T max) {
+    return s.sum * power(s.max - shift(max));
+  }
   static __device__ __forceinline__ State merge(State a, T, State b, T) {
-    const T max = maximumNumber(a.max, b.max), from = shift(max);
-    return {max, a.sum * power(a.max - from) + b.sum * power(b.max - from)};
+    const T max = maximumNumber(a.max, b.max);
+    return {max, sumFrom(a, max) + sumFrom(b, max)};
   }
   static __device__ __forceinline__ State shuffle(State s, int mask) {
     return {shuffleXor(s.max, mask), shuffleXor(s.sum, mask)};
@@ -99,7 +103,8 @@ struct Stats<Collective::Softmax, T, ZeroRows, Rounded> : detail::SoftmaxState<T
   }
 
   static __device__ __forceinline__ Result result(State s, T, T) {
-    return {s.max, s.sum, isZero(s.sum) ? T(0) : T(1) / s.sum};
+    const T inverse = Rounded ? reciprocal(s.sum) : T(1) / s.sum;
+    return {s.max, s.sum, isZero(s.sum) ? T(0) : inverse};
   }
   static __device__ __forceinline__ T apply(Result r, T x) {
     return Stats::power(x - (ZeroRows ? origin(r.max) : r.max)) * r.inverse;

@@ -143,15 +143,8 @@ __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const b
   typename S::State state;
   if constexpr (requires { S::maxOf(values); }) {
     // One exponential per element, relative to the maximum of the lanes at hand.
-    state.max = S::maxOf(values);
-#pragma unroll
-    for (int mask = 1; mask < Team::kLanes; mask *= 2)
-      state.max = maximumNumber(state.max, shuffleXor(state.max, mask));
-    origin = state.max;
-    state.sum = S::exponentiate(values, valid, S::origin(origin));
-#pragma unroll
-    for (int mask = 1; mask < Team::kLanes; mask *= 2)
-      state.sum += shuffleXor(state.sum, mask);
+    origin = Team::Lanes::largest(S::maxOf(values));
+    state = {origin, Team::Lanes::sum(S::exponentiate(values, valid, S::origin(origin)))};
   } else {
     state = mergeLanes<S, typename Team::Lanes, Equal>(S::of(values, valid, count), count);
   }
