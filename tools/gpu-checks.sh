@@ -32,6 +32,7 @@ check random "$tests" random "$seeds"
 check numerics "$tests" numerics
 check latency "$tests" latency
 check bench "$(find_tool swage-bench)" --json="$out/swage.json" --svg="$out/swage.svg"
+check fusions "$(find_tool swage-bench)" --cases="$root/test/gpu/Fusions/checked.txt" --check
 for model in gpt2_block llama_block; do
   check "$model" "$run" "$root/examples/$model.mlir" --check --benchmark --json "$out/$model.json"
 done

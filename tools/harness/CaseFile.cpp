@@ -249,6 +249,15 @@ static Expected<std::vector<BenchCase>> addGraphs(const std::vector<std::string_
                                                   const std::string &directory) {
   std::vector<BenchCase> cases;
   for (size_t i = 1; i < words.size(); ++i) {
+    if (size_t equals = words[i].find('='); !cases.empty() && equals != std::string_view::npos) {
+      auto from = parseNumber(words[i].substr(0, equals), 0),
+           to = parseNumber(words[i].substr(equals + 1), 0);
+      if (!from || !to)
+        return wrong(fmt::format("{}: needed: two extents such as 16384=37", printable(words[i])));
+      cases.back().extents[*from] = *to;
+      cases.back().name += fmt::format(" {}", words[i]);
+      continue;
+    }
     BenchCase graph;
     graph.family = "graph";
     graph.file = words[i];

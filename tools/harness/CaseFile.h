@@ -8,7 +8,7 @@
 //   causal_softmax 8x16x1024 f16         batch, heads, length
 //   permute 64x3x512x512 0,2,3,1 f16
 //   copy 64 256                          megabytes
-//   graph model.mlir                     beside the file
+//   graph model.mlir 16384=37            beside the file; other extents in its tensor types
 //
 // A line's shapes, types and offsets are all combined.  `cols=A..B/N` is N lengths from A to B,
 // even in their logarithms; beyond the shortest, every third is prime and every third a multiple

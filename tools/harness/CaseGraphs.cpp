@@ -124,6 +124,21 @@ BenchCase swage::rowCase(const std::string &name, int64_t rows, int64_t length,
   return made;
 }
 
+std::string swage::withExtents(std::string_view text, const std::map<int64_t, int64_t> &extents) {
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    size_t digits = std::min(text.find_first_not_of("0123456789", at), text.size()) - at;
+    std::string_view word = text.substr(at, std::max<size_t>(digits, 1));
+    bool isExtent = digits > 0 && digits < 10 && at > 0 &&
+                    (text[at - 1] == '<' || text[at - 1] == 'x') &&
+                    text.substr(at + digits, 1) == "x";
+    auto found = isExtent ? extents.find(std::stoll(std::string(word))) : extents.end();
+    result += found == extents.end() ? std::string(word) : std::to_string(found->second);
+    at += word.size();
+  }
+  return result;
+}
+
 std::string swage::layerNormText(int64_t rows, int64_t length, const std::string &element) {
   return rowCase("layernorm", rows, length, element).text;
 }

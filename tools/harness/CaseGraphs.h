@@ -8,6 +8,7 @@
 #define SWAGE_TOOLS_HARNESS_CASEGRAPHS_H
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct BenchCase {
   std::string family, name;
   std::string text; ///< a module with @main; empty: that of `file`
   std::string file; ///< of a whole graph
+  std::map<int64_t, int64_t> extents; ///< of its tensors, and what takes their place
   /// That rates are given in: what every implementation moves.  0: all inputs and results.
   uint64_t countedBytes = 0;
   uint64_t needlessBytes = 0; ///< of the inputs: elements that no result depends on
@@ -43,6 +45,9 @@ BenchCase copyCase(int64_t megabytes);
 /// What peers.py measures, by its names of groups: copy, pointwise, reduce, ln, softmax, permute.
 const std::vector<std::string_view> &peerGroups();
 std::vector<BenchCase> peerCases(std::string_view group);
+
+/// A graph's text with other extents in its tensor types.
+std::string withExtents(std::string_view text, const std::map<int64_t, int64_t> &extents);
 
 /// A LayerNorm with gamma and beta.
 std::string layerNormText(int64_t rows, int64_t length, const std::string &element);

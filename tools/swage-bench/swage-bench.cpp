@@ -147,7 +147,7 @@ Expected<Program> Bench::parse(const BenchCase &one) const {
     auto read = readFile(one.file);
     if (!read)
       return read.takeError();
-    text = std::move(*read);
+    text = withExtents(*read, one.extents);
   }
   ParseOptions parsing;
   parsing.filename = one.file.empty() ? one.family : one.file;
