@@ -40,6 +40,13 @@ template <class T, Access Kind = Access::Vector> struct Output {
 
 template <class Operand> constexpr bool kIsInput = requires { Operand::kTraffic; };
 
+/// Whether one thread reads each vector of an input, once.
+template <class Operand>
+constexpr bool kIsOwn = requires {
+  requires Operand::kSource == Source::Memory && Operand::kAccess == Access::Vector &&
+               Operand::kTraffic == Traffic::Stream;
+};
+
 template <class... Operands> struct List {
   static constexpr bool kEmpty = sizeof...(Operands) == 0;
 };
@@ -51,11 +58,11 @@ template <class... Operands> struct Bind : Slot<Operands>... {};
 /// What V neighbouring coordinates read from one input, as it came from memory.
 template <class Operand, int V, Access Kind = Operand::kAccess, Source From = Operand::kSource>
 struct Fragment : Vector<typename Operand::Element, V> {
-  template <int Dim, class Coord, class Sizes>
+  template <int Dim, Traffic Use = Operand::kTraffic, class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
     if constexpr (Kind == Access::Vector)
-      this->template fetch<Operand::kTraffic>(from + Operand::offset(coord, sizes));
+      this->template fetch<Use>(from + Operand::offset(coord, sizes));
     else if constexpr (Kind == Access::Staged)
       this->fetchShared(from + Operand::offset(coord, sizes));
   }
@@ -100,6 +107,23 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
     loadWhere<true>(pointers, coord, sizes);
     loadWhere<false>(pointers, coord, sizes);
   }
+  /// In two parts: what a thread has for itself, at this place of the text; and the others.
+  template <bool Own, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadPart(const Pointers &pointers, const Coord &coord,
+                                           const Sizes &sizes) {
+    (
+        [&] {
+          const auto from = static_cast<const Slot<Operands> &>(pointers).pointer;
+          if constexpr (Own && kIsOwn<Operands>)
+            Fragment<Operands, V>::template load<Dim, Traffic::Reused>(from, coord, sizes);
+          else if constexpr (!Own && !kIsOwn<Operands>)
+            Fragment<Operands, V>::template load<Dim>(from, coord, sizes);
+        }(),
+        ...);
+  }
+  /// The registers that the first of them takes.
+  static constexpr int kOwnWords =
+      (0 + ... + (kIsOwn<Operands> ? Vector<typename Operands::Element, V>::kWords : 0));
   /// All, at coordinates where `before` has been loaded: random bits that are there are copied.
   template <class Before, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadAfter(const Before &before, const Pointers &pointers,

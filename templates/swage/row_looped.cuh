@@ -43,13 +43,15 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   constexpr int kSteps = kStaged ? static_cast<int>((Reduced::kCount + kStep - 1) / kStep) : 0;
   using Shelf = swage::Shelf<typename Spec::PrologueLoads, V, Spec::kThreads>;
   using Bundles = swage::Bundles<kSteps>;
+  // Without the loops, what depends on the step is a constant.
+  constexpr int kUnroll = kSteps > 0 && kSteps <= 4 ? kSteps : 1;
   constexpr int kShelf = kSteps * U * Shelf::kBytes;
   static_assert(!kStaged || (Reduced::kFixed && Shelf::kBytes > 0));
   char *const storage = arenaOf<arenaBytes<Spec, kShelf + exchangeBytes<Spec>()>()>();
   char *const exchange = storage + kShelf;
   openRowExchanges<Spec>(exchange);
   const Shelf shelf{storage};
-#pragma unroll 1
+#pragma unroll kUnroll
   for (int step = 0; step < kSteps; ++step) {
     RowChunk<Spec> chunk;
     place(chunk, step);
@@ -74,7 +76,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
 
   typename First::State state = First::identity();
   Compute count = 0;
-#pragma unroll 1
+#pragma unroll kUnroll
   for (Index step = begin; step < end; ++step) {
     RowChunk<Spec> chunk;
     load(chunk, step, true);

@@ -21,6 +21,14 @@ template <class Spec> struct RowChunk {
   SecondCompute<Spec> apart[kIsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
   Compute count;
   Inputs<typename Spec::PrologueLoads, V, kLast> in[U];
+  using Late = Inputs<typename Spec::EpilogueLoads, V, kLast>;
+  Late late[U];
+  /// Whether what the epilogue reads once is on its way before the threads wait for each other: left to
+  /// the compiler, they wait for memory again behind the barrier.  Not with so many registers that
+  /// few rows are left on a multiprocessor.
+  static constexpr int kAheadWords = Spec::kThreads * U * Late::kOwnWords;
+  static constexpr bool kReadsAhead =
+      Spec::kClass != RowClass::Looped && kAheadWords > 0 && kAheadWords <= 6144;
 
   /// What the second collective works on.
   __device__ __forceinline__ auto &seconds() {
@@ -60,6 +68,10 @@ template <class Spec> struct RowChunk {
   template <class Pointers>
   __device__ __forceinline__ void load(const Pointers &pointers, const typename Spec::Sizes &sizes,
                                        bool store) {
+    if constexpr (kReadsAhead)
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        late[u].template loadPart<true>(pointers, coord[u], sizes);
     loadBy([&](auto &from, int u) { from.load(pointers, coord[u], sizes); }, pointers, sizes, store);
   }
   /// `read(in[u], u)` fetches vector u.
@@ -110,8 +122,7 @@ template <class Spec> struct RowChunk {
   template <bool Together = false, class Second, class Pointers>
   __device__ __forceinline__ void epilogue(const typename FirstStats<Spec>::Result &first,
                                            const Second &second, const Pointers &pointers,
-                                           const typename Spec::Sizes &sizes, bool exists) const {
-    Inputs<typename Spec::EpilogueLoads, V, kLast> late[U];
+                                           const typename Spec::Sizes &sizes, bool exists) {
     if constexpr (Together)
 #pragma unroll
       for (int u = 0; u < U; ++u)
@@ -129,7 +140,9 @@ template <class Spec> struct RowChunk {
     [[maybe_unused]] const auto ofRow = epilogueOf(0);
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      if constexpr (!Together)
+      if constexpr (kReadsAhead)
+        late[u].template loadPart<false>(pointers, coord[u], sizes);
+      else if constexpr (!Together)
         late[u].load(pointers, coord[u], sizes);
       auto run = [&](const auto &epilogue) {
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, late[u], values[u], epilogue,
