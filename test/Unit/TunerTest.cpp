@@ -93,11 +93,13 @@ protected:
 
   /// Later plans of a tuning take less time.
   Tuner::Timer sooner() {
-    return [this](const std::vector<Plan> &plans, const std::vector<TensorType> &, bool exactly) {
+    return [this](const std::vector<Plan> &plans, const std::vector<TensorType> &,
+                  Tuner::Effort effort, double) {
       std::vector<double> times;
       for (size_t i = 0; i < plans.size(); ++i)
-        times.push_back(exactly ? 1e-6 * double(10 - i) : 1e-6 * (100.0 - double(++calls)));
-      exactRounds += exactly;
+        times.push_back(effort == Tuner::Effort::Measure ? 1e-6 * double(10 - i)
+                                                         : 1e-6 * (100.0 - double(++calls)));
+      exactRounds += effort == Tuner::Effort::Measure;
       return times;
     };
   }
@@ -130,8 +132,12 @@ TEST_F(TunerTest, FindsTheFastestThatIsRightAndKeepsIt) {
   EXPECT_NEAR(kernel.best().seconds, 8e-6, 1e-12);
   EXPECT_NEAR(kernel.behind(), 0.25, 1e-9);
   EXPECT_TRUE(contains(kernel.summary(), "within 25.0 % of the best of"));
-  for (const TriedSchedule &one : kernel.tried)
-    EXPECT_TRUE(one.outcome == Outcome::Accepted || one.outcome == Outcome::Same) << one.why;
+  // Of the finalists only the fastest was judged.
+  EXPECT_EQ(kernel.tried.front().outcome, Outcome::Accepted);
+  for (size_t i = 1; i < kernel.tried.size(); ++i)
+    EXPECT_TRUE(kernel.tried[i].outcome == Outcome::Timed ||
+                kernel.tried[i].outcome == Outcome::Same)
+        << kernel.tried[i].why;
 
   // Kept, and taken by the next compile of the same problem.
   ASSERT_TRUE(storeTuning(options.environment, device->properties(), tuned));
@@ -147,7 +153,8 @@ TEST_F(TunerTest, FindsTheFastestThatIsRightAndKeepsIt) {
 
   // Where the selected one is no slower, what was kept is forgotten.
   std::vector<TunedKernel> again =
-      tune([](const std::vector<Plan> &plans, const std::vector<TensorType> &, bool) {
+      tune([](const std::vector<Plan> &plans, const std::vector<TensorType> &, Tuner::Effort,
+              double) {
         std::vector<double> times(plans.size(), 2e-6);
         times[0] = 1e-6;
         return times;
@@ -161,8 +168,8 @@ TEST_F(TunerTest, FindsTheFastestThatIsRightAndKeepsIt) {
 TEST_F(TunerTest, ATimerThatFailsIsAnError) {
   auto tuned =
       Tuner(*device,
-            [](const std::vector<Plan> &, const std::vector<TensorType> &,
-               bool) -> Expected<std::vector<double>> { return makeError(Stage::Run, "no time"); })
+            [](const std::vector<Plan> &, const std::vector<TensorType> &, Tuner::Effort,
+               double) -> Expected<std::vector<double>> { return makeError(Stage::Run, "no time"); })
           .tune(*program, options, dims, tuning);
   ASSERT_FALSE(tuned);
   EXPECT_EQ(tuned.error().message, "no time");
@@ -170,8 +177,8 @@ TEST_F(TunerTest, ATimerThatFailsIsAnError) {
 
 TEST_F(TunerTest, WhatTheDriverRefusesIsLeftOut) {
   auto refusing = [this](const std::vector<Plan> &plans, const std::vector<TensorType> &,
-                         bool exactly) -> Expected<std::vector<double>> {
-    if (!exactly && ++calls == 2)
+                         Tuner::Effort effort, double) -> Expected<std::vector<double>> {
+    if (effort == Tuner::Effort::Glance && ++calls == 2)
       return makeError(Stage::Launch, "too large a cluster");
     return std::vector<double>(plans.size(), 1e-6);
   };
@@ -182,6 +189,17 @@ TEST_F(TunerTest, WhatTheDriverRefusesIsLeftOut) {
     refused += one.outcome == Outcome::Unusable && one.why == "too large a cluster";
   EXPECT_EQ(refused, 1);
   EXPECT_GT(tuned[0].best().seconds, 0);
+}
+
+TEST_F(TunerTest, WhatTheBudgetHasNoTimeForIsCounted) {
+  tuning.budget = 1e-9;
+  tuning.most = 40;
+  std::vector<TunedKernel> tuned = tune(sooner());
+  ASSERT_EQ(tuned.size(), 1u);
+  EXPECT_GT(tuned[0].untried, 30u);
+  EXPECT_EQ(tuned[0].tried.size() + tuned[0].untried, 40u);
+  EXPECT_GT(tuned[0].best().seconds, 0);
+  EXPECT_TRUE(contains(tuned[0].summary(), "no time for " + std::to_string(tuned[0].untried)));
 }
 
 TEST_F(TunerTest, WithoutATimerEveryScheduleIsJudged) {

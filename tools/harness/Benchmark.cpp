@@ -154,6 +154,10 @@ Expected<Benchmark::Replay> Benchmark::capture(const Candidate &candidate,
     if (!time)
       return time.takeError();
     last = *time;
+    if (conditions.limit > 0 && last > conditions.limit * double(sets.size())) {
+      result.repetitions = 1;
+      return result;
+    }
   }
   double wanted = conditions.seconds / std::max(1, conditions.rounds) / std::max(last, 1e-6);
   result.repetitions = int(std::clamp(wanted, 5.0, 200.0));

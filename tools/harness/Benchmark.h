@@ -20,6 +20,7 @@ struct Conditions {
   bool reuseOutputs = true;
   int rounds = 5; ///< the stream, the plan, the stream, the plan, ...
   double seconds = 0.1; ///< of each, over all rounds
+  double limit = 0;     ///< of one launch, beyond which the first replay tells enough; 0: none
 };
 
 /// Medians over the rounds, of one launch.

@@ -1,9 +1,11 @@
 //===- Tuner.h - The fastest right schedule of each kernel ----------------===//
 //
-// Tries every schedule that a kernel's verifier accepts.  What the compiler refuses, spills or
-// makes the same machine code from is left out; the rest is timed alone, and the fastest take turns
-// with the selected schedule.  The winner's results are those of the reference.  A kernel that the
-// driver never recovers from ends the search, with an error that names its schedule.
+// Tries the schedules that a kernel's verifier accepts, those first that are like the selected one, as
+// long as the budget lasts: the others are compiled meanwhile.  What the compiler refuses, spills or
+// makes the same source from is left out; the rest is timed alone, at a glance, the fastest again, and
+// the fastest of these take turns with the selected schedule.  The winner's results are those of the
+// reference.  A kernel that the driver never recovers from ends the search, with an error that names
+// its schedule.
 //
 //===----------------------------------------------------------------------===//
 #ifndef SWAGE_TOOLS_HARNESS_TUNER_H
@@ -11,30 +13,18 @@
 
 #include "Benchmark.h"
 #include "Judge.h"
+#include "TrialCompiler.h"
 
 #include "swage/JIT/Tuning.h"
 #include "swage/Runtime/TunedSchedules.h"
 
 namespace swage {
 
-struct TriedSchedule {
-  enum class Outcome {
-    Timed,    ///< alone, and not among the fastest
-    Accepted, ///< and right
-    Rejected, ///< `why` its results are wrong
-    Unusable, ///< `why` it was not run: the compiler or the driver refused it, or it spills
-    Same,     ///< as one that came before: the same source
-  };
-  std::string schedule;
-  Outcome outcome = Outcome::Unusable;
-  double seconds = 0; ///< 0: was not timed
-  std::string why;
-};
-
 struct TunedKernel {
   std::string kernel;
   TriedSchedule selected;
   std::vector<TriedSchedule> tried; ///< the fastest first, without the selected one
+  size_t untried = 0;               ///< for which there was no time
   /// The fastest of all that are right; the selected one where none is faster.
   TriedSchedule best() const;
   /// By how much the selected one is slower, as a fraction.
@@ -45,18 +35,23 @@ struct TunedKernel {
 
 struct TuningOptions {
   int64_t misalign = 0;
-  int finalists = 5;           ///< that take turns with the selected one
-  uint64_t judgeAll = 1 << 22; ///< elements up to which all are judged, not only finalists
-  size_t most = 0;             ///< candidates of a kernel that are tried; 0: all
-  unsigned threads = 0;        ///< that compile; 0: one for each core, 16 at most
+  double budget = 0;    ///< seconds for each kernel, about; 0: until all have been tried
+  size_t shortlist = 16; ///< that are looked at a second time
+  size_t finalists = 5; ///< that take turns with the selected one
+  size_t most = 0;      ///< candidates of a kernel that are tried; 0: all
+  unsigned threads = 0; ///< that compile; 0: one for each core but one, 16 at most
   std::function<void(const std::string &)> progress;
 };
 
 class Tuner {
 public:
-  /// Seconds of plans with the same buffers; `exactly`: they take turns.
+  /// Glance: once, and no longer than it takes to see that it is above `limit` seconds.  The others take
+  /// turns, Measure for long enough to tell them apart by a per cent.
+  enum class Effort { Glance, Look, Measure };
+  /// Seconds of plans with the same buffers.
   using Timer = std::function<Expected<std::vector<double>>(
-      const std::vector<Plan> &plans, const std::vector<TensorType> &inputs, bool exactly)>;
+      const std::vector<Plan> &plans, const std::vector<TensorType> &inputs, Effort effort,
+      double limit)>;
 
   /// Without a timer every schedule is judged and none timed.
   Tuner(Device device, Timer timer) : device(std::move(device)), timer(std::move(timer)) {}
@@ -69,9 +64,6 @@ public:
                                           const TuningOptions &tuning) const;
 
 private:
-  struct Case;
-  Status tuneKernel(Case &one, const KernelSchedules &schedules, TunedKernel &tuned) const;
-
   Device device;
   Timer timer;
 };

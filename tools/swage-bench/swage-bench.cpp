@@ -13,6 +13,7 @@
 #include "CaseFile.h"
 #include "Judge.h"
 #include "Records.h"
+#include "Table.h"
 #include "Tuner.h"
 
 #include "swage/Simt/Simulator.h"
@@ -53,11 +54,15 @@ static cl::opt<uint64_t> checkLimit("check-limit",
                                              "2^24): the reference is slow"),
                                     cl::init(1 << 24), cl::cat(category));
 static cl::opt<bool> autotune("autotune",
-                              cl::desc("try every schedule of each case's kernels, report how far "
+                              cl::desc("try the schedules of each case's kernels, report how far "
                                        "the selected one is from the best, and keep what is "
                                        "faster and right (SWAGE_TUNED); on the simulator: judge "
                                        "every one"),
                               cl::cat(category));
+static cl::opt<double> budget("budget",
+                              cl::desc("seconds for the schedules of each kernel (default 12; 0: "
+                                       "until all have been tried)"),
+                              cl::init(12), cl::cat(category));
 static cl::opt<bool> tuned("tuned",
                            cl::desc("use what was kept; default: what the heuristic selects"),
                            cl::cat(category));
@@ -84,9 +89,11 @@ public:
   Status prepare();
   /// Measures a case and prints its line.
   Status run(const BenchCase &one);
+  bool isTimed() const { return benchmark.has_value(); }
 
   std::vector<Record> records;
   std::optional<Device> device;
+  Table tunings{{"us", "best us", "ratio", "tried", "case", "fastest schedule"}};
 
 private:
   Expected<Program> parse(const BenchCase &one) const;
@@ -201,6 +208,7 @@ Status Bench::tune(const Program &program, const CompileOptions &options,
                    const std::vector<Dims> &dims, int64_t misalign, Record &record) {
   TuningOptions tuning;
   tuning.misalign = misalign;
+  tuning.budget = benchmark ? budget : 0;
   Tuner tuner = benchmark ? Tuner(*device, *benchmark, misalign) : Tuner(*device, nullptr);
   auto kernels = tuner.tune(program, options, dims, tuning);
   if (!kernels)
@@ -209,9 +217,15 @@ Status Bench::tune(const Program &program, const CompileOptions &options,
     return judgeSchedules(*kernels);
   for (const TunedKernel &kernel : *kernels) {
     std::printf("  %s\n", kernel.summary().c_str());
+    const TriedSchedule best = kernel.best();
+    tunings.add({fmt::format("{:.2f}", kernel.selected.seconds * 1e6),
+                 fmt::format("{:.2f}", best.seconds * 1e6), fmt::format("{:.3f}", 1 + kernel.behind()),
+                 fmt::format("{} of {}", 1 + kernel.tried.size(),
+                             1 + kernel.tried.size() + kernel.untried),
+                 record.family + " " + record.caseName, compactSchedule(best.schedule)});
     record.behindBest = std::max(record.behindBest.value_or(0), kernel.behind());
     record.bestSchedule +=
-        (record.bestSchedule.empty() ? "" : "; ") + compactSchedule(kernel.best().schedule);
+        (record.bestSchedule.empty() ? "" : "; ") + compactSchedule(best.schedule);
   }
   Options keeping = options.environment;
   keeping.tuned = Options::get().tuned;
@@ -393,6 +407,8 @@ static Status runAll(bool &failed) {
       break;
     }
   }
+  if (autotune && bench.isTimed())
+    bench.tunings.print();
   if (!jsonFile.empty())
     if (Status written = writeFile(jsonFile, formatRecords(bench.records)); !written)
       return written;

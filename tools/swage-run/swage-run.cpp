@@ -65,10 +65,13 @@ static cl::opt<bool> check("check", cl::desc("judge every result against the f64
                            cl::cat(category));
 static cl::opt<bool> benchmark("benchmark", cl::desc("time every kernel"), cl::cat(category));
 static cl::opt<bool> autotune("autotune",
-                              cl::desc("try every schedule of each kernel, print the fastest, and "
+                              cl::desc("try the schedules of each kernel, print the fastest, and "
                                        "keep what is faster and right for later compiles "
                                        "(SWAGE_TUNED)"),
                               cl::cat(category));
+static cl::opt<double> budget("budget", cl::desc("seconds that --autotune has for each kernel "
+                                                 "(default 12; 0: until all have been tried)"),
+                              cl::init(12), cl::cat(category));
 static cl::opt<bool> fuse("fuse", cl::desc("group ops; otherwise one kernel an op"), cl::init(true),
                           cl::cat(category));
 static cl::opt<bool> remarks("remarks", cl::desc("print what the passes decided and why"),
@@ -338,6 +341,7 @@ Status Runner::tuneKernels(const CompileOptions &options, const std::vector<Dims
     return bench.takeError();
   TuningOptions tuning;
   tuning.misalign = offset;
+  tuning.budget = budget;
   tuning.progress = [&](const std::string &stage) { progress.update(stage); };
   auto tuned = Tuner(*device, *bench, offset).tune(*program, options, dims, tuning);
   if (!tuned)
