@@ -104,8 +104,14 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   template <class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void load(const Pointers &pointers, const Coord &coord,
                                        const Sizes &sizes) {
-    loadWhere<true>(pointers, coord, sizes);
-    loadWhere<false>(pointers, coord, sizes);
+    if constexpr ((... && (Operands::kSource == Source::Memory))) {
+      (Fragment<Operands, V>::template load<Dim>(
+           static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
+       ...);
+    } else {
+      loadWhere<true>(pointers, coord, sizes);
+      loadWhere<false>(pointers, coord, sizes);
+    }
   }
   /// In two parts: what a thread has for itself, at this place of the text; and the others.
   template <bool Own, class Pointers, class Coord, class Sizes>

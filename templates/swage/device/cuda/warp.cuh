@@ -43,14 +43,20 @@ __device__ __forceinline__ T byWords(T value, Exchange exchange) {
 /// The value that lane (own lane ^ mask) passed in.
 template <class T>
 __device__ __forceinline__ T shuffleXor(T value, int mask, unsigned lanes = kAllLanes) {
-  return ptx::byWords(value, [=](unsigned word) { return __shfl_xor_sync(lanes, word, mask); });
+  if constexpr (sizeof(T) == 4) // by itself: most shuffles are this, and compile in less time
+    return __builtin_bit_cast(T, __shfl_xor_sync(lanes, __builtin_bit_cast(unsigned, value), mask));
+  else
+    return ptx::byWords(value, [=](unsigned word) { return __shfl_xor_sync(lanes, word, mask); });
 }
 
 /// The value of lane `lane` within every aligned group of `width` lanes (a power of two).
 template <class T>
 __device__ __forceinline__ T shuffleFrom(T value, int lane, int width = kWarpSize,
                                          unsigned lanes = kAllLanes) {
-  return ptx::byWords(value, [=](unsigned word) { return __shfl_sync(lanes, word, lane, width); });
+  if constexpr (sizeof(T) == 4) // by itself: most shuffles are this, and compile in less time
+    return __builtin_bit_cast(T, __shfl_sync(lanes, __builtin_bit_cast(unsigned, value), lane, width));
+  else
+    return ptx::byWords(value, [=](unsigned word) { return __shfl_sync(lanes, word, lane, width); });
 }
 
 /// The value of the lane that is `delta` (0 to 31) below; the own one where the group has none.
