@@ -170,7 +170,7 @@ func.func @rows_beside_each_other(%x: tensor<32x4096x32x16xbf16>) -> tensor<32x4
 
 // Few rows are shared by so many blocks that all multiprocessors work.
 // CHECK-LABEL: func.func @few_rows
-// CHECK:       #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 4, vectors_per_thread = 8, index = 32, blocks_per_row = 16>
 func.func @few_rows(%x: tensor<8x128256xf32>) -> tensor<8x128256xf32> {
   %y = swage.softmax %x axis 1 : tensor<8x128256xf32> -> tensor<8x128256xf32>
   return %y : tensor<8x128256xf32>

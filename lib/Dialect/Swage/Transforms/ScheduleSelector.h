@@ -46,6 +46,7 @@ private:
   std::optional<int64_t> longestRow() const;
   int64_t narrowestAlong(unsigned dim) const;
   std::pair<int64_t, int64_t> streams() const;
+  bool isNorm() const;
   llvm::SmallVector<ViewAttr> views() const {
     llvm::SmallVector<ViewAttr> all;
     for (mlir::ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})

@@ -50,6 +50,11 @@ std::pair<int64_t, int64_t> ScheduleSelector::streams() const {
   return {widest, all};
 }
 
+bool ScheduleSelector::isNorm() const {
+  Collective kind = kernel.getCollective().getKind();
+  return kind == Collective::LayerNorm || kind == Collective::RmsNorm;
+}
+
 /// What decides how rows are dealt out.
 struct ScheduleSelector::Rows {
   int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
@@ -101,10 +106,8 @@ std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) c
                    rows.vectors * rows.vector <= kWholeRowElements;
   int64_t threads = anywhere ? lanesFor(rows.vectors, 1, kStagedElements / rows.vector) : 1;
   // Norms of longer rows are as fast by single elements: gamma and beta go by them anyway.
-  Collective kind = kernel.getCollective().getKind();
-  bool norms = kind == Collective::LayerNorm || kind == Collective::RmsNorm;
   if ((!anywhere && !wholeRows) || rows.grouped > 1 || threads == 0 || threads > 8 ||
-      (norms && rows.vectors > 352))
+      (isNorm() && rows.vectors > 352))
     return std::nullopt;
   for (int64_t block : {128, 64, 32}) {
     if (!anywhere && block > 64)
@@ -177,10 +180,11 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, in
   int64_t share = llvm::divideCeil(rows.vectors, blocks);
   if (share > 1024 * rows.capacity)
     return std::nullopt;
-  // Too little of the rows on a multiprocessor costs most, then blocks of more than 512 threads,
-  // then idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, and where
-  // two bytes become one, more of them pay for what a thread does once, and with few rows the more
-  // threads the better.
+  // Too little of the rows on a multiprocessor costs most, then blocks of too many threads, then
+  // idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, and where
+  // two bytes become one, more of them pay for what a thread does once. With few rows nothing hides
+  // what a step takes: many threads, but where no gamma is read vector by vector a warp costs more
+  // to merge than it gains.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
   if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
@@ -203,9 +207,10 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, in
     int64_t missing = enough - others * share * rows.widest;
     return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
+  int64_t most = few && rows.bytes >= 8 && !isNorm() ? 256 : 512;
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
-    return std::tuple(shortage(perThread), !few && threads > 512,
+    return std::tuple(shortage(perThread), threads > most,
                       (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
