@@ -409,6 +409,8 @@ void SpecEmitter::emitConstants() {
       constant("kBlocksPerRow", row.getBlocksPerRow());
     if (row.getStaged())
       out.line("static constexpr bool kStaged = true;");
+    if (row.getShelvedSteps() > 0)
+      constant("kShelvedSteps", row.getShelvedSteps());
     if (int64_t bytes = kernel.getGeometry()->getSharedBytes())
       constant("kSharedBytes", bytes);
     if (kernel.getPhase(Phase::Prologue).getZeroRows())

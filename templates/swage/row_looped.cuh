@@ -1,5 +1,6 @@
 // Class Looped of row.cuh: kBlocksPerRow blocks walk a row of any length, once for each collective
-// and once more for the epilogue.  kStaged: the row is read once, and waits in shared memory.
+// and once more for the epilogue.  kStaged: the row is read once, and waits in shared memory; of a row
+// of more than kShelvedSteps steps, only those.
 #pragma once
 
 #include "swage/row_parts.cuh"
@@ -40,11 +41,12 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   };
   const auto total = static_cast<Compute>(vectors) * Compute(V);
   constexpr bool kStaged = kIsStaged<Spec>;
-  constexpr int kSteps = kStaged ? static_cast<int>((Reduced::kCount + kStep - 1) / kStep) : 0;
+  constexpr int kAll = kStaged ? static_cast<int>((Reduced::kCount + kStep - 1) / kStep) : 0;
+  constexpr int kSteps = shelvedSteps<Spec>(kAll);
   using Shelf = swage::Shelf<typename Spec::PrologueLoads, V, Spec::kThreads>;
   using Bundles = swage::Bundles<kSteps>;
   // Without the loops, what depends on the step is a constant.
-  constexpr int kUnroll = kSteps > 0 && kSteps <= 4 ? kSteps : 1;
+  constexpr int kUnroll = kSteps == kAll && kAll > 0 && kAll <= 4 ? kAll : 1;
   constexpr int kShelf = kSteps * U * Shelf::kBytes;
   static_assert(!kStaged || (Reduced::kFixed && Shelf::kBytes > 0));
   char *const storage = arenaOf<arenaBytes<Spec, kShelf + exchangeBytes<Spec>()>()>();
@@ -64,11 +66,16 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   auto load = [&](RowChunk<Spec> &chunk, Index step, bool isFirst) {
     place(chunk, step);
     if constexpr (kStaged) {
-      if (isFirst)
+      if (isFirst && step < kSteps)
         Bundles::wait(step);
-      chunk.loadBy([&](auto &in,
-                       int u) { shelf.take(in, step * U + u, pointers, chunk.coord[u], sizes); },
-                   pointers, sizes, isFirst);
+      chunk.loadBy(
+          [&](auto &in, int u) {
+            if (step < kSteps)
+              shelf.take(in, step * U + u, pointers, chunk.coord[u], sizes);
+            else
+              shelf.pass(in, pointers, chunk.coord[u], sizes);
+          },
+          pointers, sizes, isFirst);
     } else {
       chunk.load(pointers, sizes, isFirst);
     }

@@ -43,6 +43,14 @@ template <class Spec> constexpr bool kIsSecondApart = requires { typename Spec::
 
 template <class Spec> using SecondStats = Stats<secondOf<Spec>(), SecondCompute<Spec>>;
 
+/// The steps, of so many, whose vectors wait on shelves; the others are read again.
+template <class Spec> __device__ constexpr int shelvedSteps(int steps) {
+  if constexpr (requires { Spec::kShelvedSteps; })
+    return Spec::kShelvedSteps < steps ? Spec::kShelvedSteps : steps;
+  else
+    return steps;
+}
+
 /// The rows beside each other in a block of class Looped, and the vectors of one of their runs.
 template <class Spec> constexpr int kRowsBeside = Spec::kThreads / Spec::kThreadsPerRow;
 template <class Spec> __device__ constexpr int runOf() {

@@ -65,6 +65,22 @@ template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>,
                             coord, sizes),
      ...);
   }
+  /// A vector that has no place on the shelf.
+  template <int Dim, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void pass(Inputs<List<Operands...>, V, Dim> &in,
+                                       const Pointers &pointers, const Coord &coord,
+                                       const Sizes &sizes) const {
+    (
+        [&] {
+          const auto pointer = static_cast<const Slot<Operands> &>(pointers).pointer;
+          auto &fragment = static_cast<Fragment<Operands, V> &>(in);
+          if constexpr (kIsShelved<Operands>)
+            fragment.template fetch<Operands::kTraffic>(pointer + Operands::offset(coord, sizes));
+          else
+            fragment.template load<Dim>(pointer, coord, sizes);
+        }(),
+        ...);
+  }
 
 private:
   /// Neighbouring threads have neighbouring places.

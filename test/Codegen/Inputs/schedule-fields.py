@@ -16,7 +16,9 @@ EDITS = {
     "row": ["vector = 8:vector = 4 and vectors_per_thread = 2:vectors_per_thread = 4", "kind = block:kind = looped",
             "threads_per_row = 512:threads_per_row = 256 and vectors_per_thread = 2:vectors_per_thread = 4",
             "index = 32:index = 64", "index = 32:index = 32, blocks_per_row = 2",
-            "index = 32:index = 32, staged = true"],
+            "index = 32:index = 32, staged = true",
+            "kind = block:kind = looped and index = 32:index = 32, staged = true",
+            "kind = block:kind = looped and index = 32:index = 32, staged = true, shelved_steps = 1"],
     "reduce": ["lanes = \\d+:lanes = 16", "row_groups = \\d+:row_groups = 4", "vector = \\d+:vector = 2",
                "unroll = \\d+:unroll = 3", "index = 32:index = 64"],
 }

@@ -99,7 +99,8 @@ static int64_t shelfBytes(KernelOp kernel, RowScheduleAttr schedule) {
   int64_t bytes = 0, vectors = rowLength(kernel).value_or(0) / (isColumn ? 1 : schedule.getVector()),
           step = schedule.getBlocksPerRow() * schedule.getThreadsPerRow() *
                  schedule.getVectorsPerThread(),
-          each = llvm::divideCeil(vectors, step) * schedule.getVectorsPerThread(),
+          steps = llvm::divideCeil(vectors, step), limit = schedule.getShelvedSteps(),
+          each = (limit ? std::min(steps, limit) : steps) * schedule.getVectorsPerThread(),
           threads = schedule.getThreadsPerRow() * schedule.getRowsPerBlock();
   for (unsigned input : prologueInputs(kernel))
     if (ViewAttr view = kernel.getInput(input); isShelved(kernel, schedule, view))

@@ -92,7 +92,7 @@ LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind
 LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_t threadsPerRow,
                                       int64_t rowsPerBlock, int64_t vector,
                                       int64_t vectorsPerThread, int64_t index, int64_t blocksPerRow,
-                                      bool staged) {
+                                      bool staged, int64_t shelvedSteps) {
   if (failed(verifyPower(emitError, "vector", vector, 16)) ||
       failed(verifyRange(emitError, "vectors_per_thread", vectorsPerThread, 64)) ||
       failed(verifyRange(emitError, "rows_per_block", rowsPerBlock, 1024)) ||
@@ -113,6 +113,8 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
   if (blocksPerRow > 1 && kind != RowClass::Block && kind != RowClass::Looped)
     return emitError() << stringifyRowClass(kind) << " has " << blocksPerRow
                        << " blocks a row, but must have 1";
+  if (shelvedSteps != 0 && (shelvedSteps < 0 || kind != RowClass::Looped || !staged))
+    return emitError() << "has " << shelvedSteps << " shelved steps, which only a staged looped can";
   return success();
 }
 

@@ -46,7 +46,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](RowScheduleAttr s) {
         return RowScheduleAttr::get(context, s.getKind(), s.getThreadsPerRow(), s.getRowsPerBlock(),
                                     s.getVector(), s.getVectorsPerThread(), index,
-                                    s.getBlocksPerRow(), s.getStaged());
+                                    s.getBlocksPerRow(), s.getStaged(), s.getShelvedSteps());
       })
       .Case([&](ReduceScheduleAttr s) {
         return ReduceScheduleAttr::get(context, s.getLanes(), s.getRowGroups(), s.getVector(),
@@ -104,7 +104,7 @@ void Grid::rowsOnChip(int64_t vector, int64_t length) {
       for (int64_t block : {64, 128, 256, 512})
         for (bool staged : {false, true})
           addChecked<RowScheduleAttr>(RowClass::Group, lanes, block / lanes, vector, perThread,
-                                      int64_t(32), int64_t(1), staged);
+                                      int64_t(32), int64_t(1), staged, int64_t(0));
     for (int64_t blocks : kPowers) {
       int64_t share = int64_t(llvm::alignTo(uint64_t(llvm::divideCeil(threads, blocks)), 32));
       // Blocks that would have less than a warp's work for each warp are left out.
@@ -112,7 +112,7 @@ void Grid::rowsOnChip(int64_t vector, int64_t length) {
         continue;
       for (bool staged : {false, true})
         addChecked<RowScheduleAttr>(RowClass::Block, share, int64_t(1), vector, perThread,
-                                    int64_t(32), blocks, staged);
+                                    int64_t(32), blocks, staged, int64_t(0));
     }
   }
 }
@@ -132,7 +132,7 @@ void Grid::rows(RowScheduleAttr known) {
           for (int64_t unroll : {1, 2, 4, 8, 16})
             for (bool staged : {false, true})
               addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector, unroll,
-                                          int64_t(32), int64_t(1), staged);
+                                          int64_t(32), int64_t(1), staged, int64_t(0));
       continue;
     }
     if (length != 0)
@@ -144,7 +144,7 @@ void Grid::rows(RowScheduleAttr known) {
             for (bool staged : {false, true})
               if (unroll * vector <= kRegisterElements)
                 addChecked<RowScheduleAttr>(RowClass::Looped, threads / beside, beside, vector,
-                                            unroll, int64_t(32), blocks, staged);
+                                            unroll, int64_t(32), blocks, staged, int64_t(0));
   }
 }
 

@@ -30,9 +30,10 @@ private:
   struct Rows;
   SelectedSchedule makeRow(const Rows &rows, RowClass kind, int64_t perRow, int64_t rowsPerBlock,
                            int64_t perThread, std::string reason, int64_t blocks = 1,
-                           bool staged = false) const;
+                           bool staged = false, int64_t shelvedSteps = 0) const;
   std::optional<SelectedSchedule> stagedRows(const Rows &rows) const;
   std::optional<SelectedSchedule> groupedRows(const Rows &rows, bool few) const;
+  int64_t blocksOfFew(const Rows &rows) const;
   int64_t blocksFor(const Rows &rows) const;
   std::optional<SelectedSchedule> blockRows(const Rows &rows, int64_t blocks, bool few) const;
   int64_t rowsBeside(const Rows &rows) const;

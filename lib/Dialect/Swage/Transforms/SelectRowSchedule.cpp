@@ -73,11 +73,12 @@ struct ScheduleSelector::Rows {
 
 SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int64_t perRow,
                                            int64_t rowsPerBlock, int64_t perThread,
-                                           std::string reason, int64_t blocks, bool staged) const {
+                                           std::string reason, int64_t blocks, bool staged,
+                                           int64_t shelvedSteps) const {
   // A group of a second collective is whole vectors of neighbouring lanes.
   perThread = llvm::alignTo(perThread, llvm::divideCeil(rows.grouped, 32));
   return {RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, rows.vector, perThread, index,
-                               blocks, staged),
+                               blocks, staged, shelvedSteps),
           reason};
 }
 
@@ -152,19 +153,26 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
 
+/// How many blocks share each of few rows in registers: about two for every multiprocessor, but no
+/// cluster of 16, for which many multiprocessors have no room.
+int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
+  int64_t blocks = 1;
+  while (device.ccMajor >= 9 && rows.count && blocks < 8 &&
+         blocks * *rows.count <= device.smCount && rows.vectors >= 2 * blocks * 512)
+    blocks *= 2;
+  return blocks;
+}
+
 /// How many blocks share a row.  A cluster's blocks wait for each other: it is for rows that one
 /// block cannot hold, and for few long ones.  Rows by narrow accesses have more to do than to wait
 /// for memory.
 int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
-  int64_t blocks = 1;
   if (device.ccMajor < 9 || rows.bytes < 8)
-    return blocks;
+    return 1;
+  int64_t blocks = blocksOfFew(rows);
   if (rows.vectors > rows.ofOneBlock())
     while (blocks < 16 && rows.vectors > blocks * 512 * rows.capacity)
       blocks *= 2;
-  while (rows.count && blocks < 16 && 2 * blocks * *rows.count <= device.smCount &&
-         rows.vectors >= 2 * blocks * 512)
-    blocks *= 2;
   return blocks;
 }
 
@@ -210,7 +218,7 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, in
   int64_t most = few && rows.bytes >= 8 && !isNorm() ? 256 : 512;
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
-    return std::tuple(shortage(perThread), threads > most,
+    return std::tuple(shortage(perThread), (threads > most) + (threads > 512),
                       (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
@@ -243,9 +251,12 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
 }
 
 /// Rows that wait in shared memory: those that lie beside each other, and those that one block's
-/// registers cannot hold, unless a cluster's do: for few rows, and where elements do not grow there.
-/// Six blocks share a multiprocessor if they can, so that memory is busy while some of them look at
-/// their rows.
+/// registers cannot hold, unless a few blocks' do: for few rows, and where elements do not grow there.
+///
+/// Memory is busy while some of a multiprocessor's blocks look at their rows: three of them fill its
+/// shared memory, or six of half the size.  But the more blocks a cluster has the fewer
+/// multiprocessors have room for it, and the longer they wait for each other.  Of the longest rows a
+/// part waits, so that two blocks fit, and the rest is read again.
 std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) const {
   int64_t beside = rowsBeside(rows), one = rows.ofOneBlock(), most = device.ccMajor < 9 ? 1 : 16,
           least = 1;
@@ -254,29 +265,44 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
     one = std::min(one, kPairElements / rows.vector);
   if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
     return std::nullopt;
-  while (rows.count && 2 * least * *rows.count <= device.smCount * beside && least < most &&
+  while (rows.count && 2 * least * *rows.count <= device.smCount * beside && 2 * least < most &&
          beside * rows.vectors >= 2 * least * 512)
     least *= 2;
-  bool inRegisters = (least > 1 || !grows) && rows.vectors <= most * 1024 * rows.capacity;
-  if (beside == 1 && (rows.vectors <= one || inRegisters))
+  int64_t few = blocksOfFew(rows);
+  bool inRegisters = few > 1 || !grows;
+  int64_t inCluster = grows ? few * 512 * rows.capacity : most * 1024 * rows.capacity;
+  if (beside == 1 && (rows.vectors <= one || (inRegisters && rows.vectors <= inCluster)))
     return std::nullopt;
-  for (int64_t resident : {6, 3, 2, 1})
-    for (int64_t blocks = least; blocks <= most; blocks *= 2) {
-      int64_t vectors = llvm::divideCeil(beside * rows.vectors, blocks);
-      bool idle = rows.count && *rows.count * blocks < 4 * device.smCount * beside;
-      int64_t threads = llvm::alignTo(llvm::divideCeil(vectors, idle ? 4 : 8), 32);
-      threads = std::clamp<int64_t>(threads, 64, idle || resident == 1 ? 1024 : 512);
-      SelectedSchedule shelved = makeRow(
-          rows, RowClass::Looped, threads / beside, beside, std::max<int64_t>(2, 16 / rows.vector),
-          rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks", blocks,
-          /*staged=*/true);
-      auto schedule = cast<RowScheduleAttr>(shelved.schedule);
-      if (stagedBytes(kernel, schedule) == 0)
-        return std::nullopt;
-      if (sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / resident - kReservedBytes)
+  auto shelve = [&](int64_t blocks, int64_t perThread, int64_t steps) {
+    int64_t each = llvm::divideCeil(beside * rows.vectors, blocks * 8);
+    int64_t threads = steps ? 512 : std::clamp<int64_t>(llvm::alignTo(each, 32), 64, 512);
+    return makeRow(rows, RowClass::Looped, threads / beside, beside, perThread,
+                   rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks",
+                   blocks, /*staged=*/true, steps);
+  };
+  auto bytesOf = [&](const SelectedSchedule &selected) {
+    return sharedBytes(kernel, cast<RowScheduleAttr>(selected.schedule));
+  };
+  int64_t perThread = std::max<int64_t>(2, 16 / rows.vector);
+  auto room = [&](int64_t resident) { return device.sharedBytesPerSm / resident - kReservedBytes; };
+  if (stagedBytes(kernel, cast<RowScheduleAttr>(shelve(least, perThread, 0).schedule)) == 0)
+    return std::nullopt;
+  for (auto [resident, largest] : {std::pair(6, 2), {3, 8}, {2, 16}})
+    for (int64_t blocks = least; blocks <= std::min<int64_t>(most, largest); blocks *= 2) {
+      SelectedSchedule shelved = shelve(blocks, perThread, 0);
+      // Few rows may leave a multiprocessor to each block.
+      int64_t places = blocks > 2 ? device.smCount * 7 / 8 : device.smCount;
+      bool isAlone = least > 1 && *rows.count * blocks <= places * beside;
+      if (bytesOf(shelved) <= room(isAlone ? 1 : resident))
         return shelved;
     }
-  return std::nullopt;
+  // Two steps tell what one more of them takes.
+  perThread = std::min(std::max<int64_t>(4, 16 / rows.vector), rows.capacity);
+  int64_t first = bytesOf(shelve(most, perThread, 1)),
+          step = bytesOf(shelve(most, perThread, 2)) - first, steps = 1 + (room(2) - first) / step;
+  if (first > room(2) || 8 * steps * most * 512 * perThread < beside * rows.vectors)
+    return std::nullopt;
+  return shelve(most, perThread, steps);
 }
 
 /// How rows are dealt out.  The figures behind the numbers are in docs/notes/rows.md.
@@ -329,7 +355,7 @@ SelectedSchedule ScheduleSelector::column() {
                   StringRef where) {
     return SelectedSchedule{
         RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
-                             /*blocks_per_row=*/1, staged),
+                             /*blocks_per_row=*/1, staged, /*shelved_steps=*/0),
         "the row runs across the contiguous dimension" + where.str()};
   };
   auto hasMore = [&](int64_t positions) { return !inner || positions < *inner; };

@@ -115,6 +115,11 @@ func.func private @row_looped() attributes {schedule = #swage.row_schedule<kind 
 
 // -----
 
+// expected-error @+1 {{has 3 shelved steps, which only a staged looped can}}
+func.func private @row_shelved() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 1, vector = 8, vectors_per_thread = 1, index = 32, shelved_steps = 3>}
+
+// -----
+
 // expected-error @+1 {{index is 31 bits, but must be 32 or 64}}
 func.func private @row_index() attributes {schedule = #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, index = 31>}
 
