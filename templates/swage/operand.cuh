@@ -130,6 +130,8 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   /// The registers that the first of them takes.
   static constexpr int kOwnWords =
       (0 + ... + (kIsOwn<Operands> ? Vector<typename Operands::Element, V>::kWords : 0));
+  /// Whether random bits are among them, which take their time.
+  static constexpr bool kMakesBits = (false || ... || (Operands::kSource == Source::Random));
   /// All, at coordinates where `before` has been loaded: random bits that are there are copied.
   template <class Before, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadAfter(const Before &before, const Pointers &pointers,

@@ -20,7 +20,8 @@ template <class Spec> struct RowChunk {
   Compute values[U][V];
   SecondCompute<Spec> apart[kIsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
   Compute count;
-  Inputs<typename Spec::PrologueLoads, V, kLast> in[U];
+  using Prologue = Inputs<typename Spec::PrologueLoads, V, kLast>;
+  Prologue in[U];
   using Late = Inputs<typename Spec::EpilogueLoads, V, kLast>;
   Late late[U];
   /// Whether what the epilogue reads once is on its way before the threads wait for each other: left to
@@ -72,32 +73,38 @@ template <class Spec> struct RowChunk {
 #pragma unroll
       for (int u = 0; u < U; ++u)
         late[u].template loadPart<true>(pointers, coord[u], sizes);
-    loadBy([&](auto &from, int u) { from.load(pointers, coord[u], sizes); }, pointers, sizes, store);
+    loadBy(
+        [&](auto &from, int u) {
+          // What the other vectors wait for must not start when the random bits of this one are made.
+          if constexpr (Prologue::kMakesBits) {
+            from.template loadPart<true>(pointers, coord[u], sizes);
+            from.template loadPart<false>(pointers, coord[u], sizes);
+          } else {
+            from.load(pointers, coord[u], sizes);
+          }
+        },
+        pointers, sizes, store);
   }
   /// `read(in[u], u)` fetches vector u.
   template <class Read, class Pointers>
   __device__ __forceinline__ void loadBy(const Read &read, const Pointers &pointers,
                                          const typename Spec::Sizes &sizes, bool store) {
+    // No use of a vector is behind a branch, which the compiler would delay the load to.
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u])
         read(in[u], u);
+      else
+        in[u] = {};
 #pragma unroll
-    for (int u = 0; u < U; ++u)
-      if (isRead[u]) {
-        runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
-                          pointers, coord[u], sizes);
-        if constexpr (kMayRepeatStored<Spec>)
-          if (!valid[u]) {
+    for (int u = 0; u < U; ++u) {
+      runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
+                        pointers, coord[u], sizes);
+      const bool isThere = isRead[u] && (valid[u] || !kMayRepeatStored<Spec>);
 #pragma unroll
-            for (int i = 0; i < V; ++i)
-              values[u][i] = lowest<Compute>();
-          }
-      } else {
-#pragma unroll
-        for (int i = 0; i < V; ++i)
-          values[u][i] = lowest<Compute>();
-      }
+      for (int i = 0; i < V; ++i)
+        values[u][i] = isThere ? values[u][i] : lowest<Compute>();
+    }
   }
   /// Makes what the second collective works on of the first one's elements.
   template <class Pointers>

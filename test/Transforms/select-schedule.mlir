@@ -106,6 +106,19 @@ func.func @causal_rows(%x: tensor<16x1024x1024xf16>) -> tensor<16x1024x1024xf16>
 
 // -----
 
+// Longer ones give each thread twice the vectors that they would have without a mask.
+// CHECK-LABEL: func.func @causal_long_rows
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 4
+func.func @causal_long_rows(%x: tensor<4x4096x4096xf16>) -> tensor<4x4096x4096xf16> {
+  %i = swage.iota dim 1 : tensor<4x4096x4096xi32>
+  %j = swage.iota dim 2 : tensor<4x4096x4096xi32>
+  %m = arith.cmpi sle, %j, %i : tensor<4x4096x4096xi32>
+  %y = swage.softmax %x mask %m axis 2 : tensor<4x4096x4096xf16>, tensor<4x4096x4096xi1> -> tensor<4x4096x4096xf16>
+  return %y : tensor<4x4096x4096xf16>
+}
+
+// -----
+
 // Rows that begin at any element pass through shared memory while one or a few threads can take each.
 // CHECK-LABEL: func.func @odd_short_rows
 // CHECK:       #swage.row_schedule<kind = group, threads_per_row = 1, rows_per_block = 128, vector = 1, vectors_per_thread = 33, index = 32, staged = true

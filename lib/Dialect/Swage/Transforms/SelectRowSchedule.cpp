@@ -189,14 +189,14 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, in
   if (share > 1024 * rows.capacity)
     return std::nullopt;
   // Too little of the rows on a multiprocessor costs most, then blocks of too many threads, then
-  // idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, and where
-  // two bytes become one, more of them pay for what a thread does once. With few rows nothing hides
-  // what a step takes: many threads, but where no gamma is read vector by vector a warp costs more
-  // to merge than it gains.
+  // idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, where two bytes
+  // become one, and where a mask leaves some of them nothing to do, more of them pay for what a
+  // thread does once. With few rows nothing hides what a step takes: many threads, but where no gamma
+  // is read vector by vector a warp costs more to merge than it gains.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
   if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
-  else if (rows.bytes < rows.widest && rows.moved < 4)
+  else if ((rows.bytes < rows.widest && rows.moved < 4) || isBounded(kernel))
     wanted = rows.capacity;
   if (few)
     wanted = 1;
