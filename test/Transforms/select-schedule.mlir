@@ -150,6 +150,16 @@ func.func @long_rows(%x: tensor<2048x65536xbf16>) -> tensor<2048x65536xbf16> {
 
 // -----
 
+// They are dealt out to so many threads that hardly a place stays empty, and three blocks fit.
+// CHECK-LABEL: func.func @longer_rows
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 672, rows_per_block = 1, vector = 8, vectors_per_thread = 1, index = 32, blocks_per_row = 8, staged = true>
+func.func @longer_rows(%x: tensor<223x300000xbf16>) -> tensor<223x300000xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<223x300000xbf16> -> tensor<223x300000xbf16>
+  return %y : tensor<223x300000xbf16>
+}
+
+// -----
+
 // Of longer ones a part waits there, so that two blocks share a multiprocessor.
 // CHECK-LABEL: func.func @longest_rows
 // CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16, staged = true, shelved_steps = 3>

@@ -33,6 +33,10 @@ private:
                            bool staged = false, int64_t shelvedSteps = 0) const;
   std::optional<SelectedSchedule> stagedRows(const Rows &rows) const;
   std::optional<SelectedSchedule> groupedRows(const Rows &rows, bool few) const;
+  SelectedSchedule shelve(const Rows &rows, int64_t blocks, int64_t threads, int64_t perThread,
+                          int64_t steps = 0) const;
+  int64_t shelfRegisters(const Rows &rows, int64_t perThread) const;
+  SelectedSchedule spread(const Rows &rows, int64_t blocks, bool few) const;
   int64_t blocksOfFew(const Rows &rows) const;
   int64_t blocksFor(const Rows &rows) const;
   std::optional<SelectedSchedule> blockRows(const Rows &rows, int64_t blocks, bool few) const;

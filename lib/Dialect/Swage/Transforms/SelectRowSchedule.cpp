@@ -62,6 +62,7 @@ struct ScheduleSelector::Rows {
   int64_t moved;           ///< bytes for each element of a row
   int64_t capacity;        ///< vectors that a thread's registers hold
   int64_t grouped;         ///< vectors of a group of a second collective, or 1
+  int64_t beside;          ///< rows beside each other, if they are made of short runs
   std::optional<int64_t> count;
   std::string name; ///< "a row of 768"
 
@@ -250,6 +251,50 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
   return beside;
 }
 
+/// Rows that wait in shared memory, all of them or `steps` steps.
+SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int64_t threads,
+                                          int64_t perThread, int64_t steps) const {
+  return makeRow(rows, RowClass::Looped, threads / rows.beside, rows.beside, perThread,
+                 rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks",
+                 blocks, /*staged=*/true, steps);
+}
+
+/// About how many registers a thread then has: one for each element of the inputs that it has at hand.
+int64_t ScheduleSelector::shelfRegisters(const Rows &rows, int64_t perThread) const {
+  auto one = cast<RowScheduleAttr>(shelve(rows, /*blocks=*/1, 32, 1, /*steps=*/1).schedule);
+  return 24 + perThread * rows.vector * (stagedBytes(kernel, one) / (32 * rows.bytes));
+}
+
+/// Rows that wait there in so many blocks, dealt out so that enough of them and enough threads are on
+/// a multiprocessor, then so that few places stay empty.  Few rows are there at once anyway.
+SelectedSchedule ScheduleSelector::spread(const Rows &rows, int64_t blocks, bool few) const {
+  int64_t share = llvm::divideCeil(rows.beside * rows.vectors, blocks),
+          perThread = std::max<int64_t>(2, 16 / rows.vector);
+  auto costOf = [&](int64_t threads, int64_t each) {
+    auto schedule = cast<RowScheduleAttr>(shelve(rows, blocks, threads, each).schedule);
+    int64_t bytes = sharedBytes(kernel, schedule), places = llvm::alignTo(share, threads * each),
+            resident = std::min(device.sharedBytesPerSm / (bytes + kReservedBytes),
+                                residentBlocks(threads, shelfRegisters(rows, each)));
+    auto shortage = [](int64_t wanted, int64_t there, int64_t step) {
+      return llvm::divideCeil(std::max<int64_t>(0, wanted - there), step);
+    };
+    return std::tuple(resident == 0,
+                      shortage(160 << 10, resident * bytes * share / places, 16 << 10) +
+                          shortage(1400, resident * threads, 128),
+                      (places - share) * 25 / share, each != perThread, std::abs(threads - 512));
+  };
+  int64_t eighth = llvm::alignTo(llvm::divideCeil(share, 8), 32);
+  std::pair best(std::clamp<int64_t>(eighth, 64, 512), perThread);
+  auto cost = costOf(best.first, best.second);
+  for (int64_t each : {perThread, perThread / 2})
+    for (int64_t threads = 64; threads <= 736 && !few; threads += 32)
+      if (auto other = costOf(threads, each); other < cost) {
+        best = {threads, each};
+        cost = other;
+      }
+  return shelve(rows, blocks, best.first, best.second);
+}
+
 /// Rows that wait in shared memory: those that lie beside each other, and those that one block's
 /// registers cannot hold, unless a few blocks' do: for few rows, and where elements do not grow there.
 ///
@@ -258,51 +303,45 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
 /// multiprocessors have room for it, and the longer they wait for each other.  Of the longest rows a
 /// part waits, so that two blocks fit, and the rest is read again.
 std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) const {
-  int64_t beside = rowsBeside(rows), one = rows.ofOneBlock(), most = device.ccMajor < 9 ? 1 : 16,
-          least = 1;
+  int64_t one = rows.ofOneBlock(), most = device.ccMajor < 9 ? 1 : 16, least = 1;
   bool grows = rows.bytes / rows.vector < 4;
   if (grows)
     one = std::min(one, kPairElements / rows.vector);
   if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
     return std::nullopt;
-  while (rows.count && 2 * least * *rows.count <= device.smCount * beside && 2 * least < most &&
-         beside * rows.vectors >= 2 * least * 512)
+  while (rows.count && 2 * least * *rows.count <= device.smCount * rows.beside && 2 * least < most &&
+         rows.beside * rows.vectors >= 2 * least * 512)
     least *= 2;
   int64_t few = blocksOfFew(rows);
   bool inRegisters = few > 1 || !grows;
   int64_t inCluster = grows ? few * 512 * rows.capacity : most * 1024 * rows.capacity;
-  if (beside == 1 && (rows.vectors <= one || (inRegisters && rows.vectors <= inCluster)))
+  if (rows.beside == 1 && (rows.vectors <= one || (inRegisters && rows.vectors <= inCluster)))
     return std::nullopt;
-  auto shelve = [&](int64_t blocks, int64_t perThread, int64_t steps) {
-    int64_t each = llvm::divideCeil(beside * rows.vectors, blocks * 8);
-    int64_t threads = steps ? 512 : std::clamp<int64_t>(llvm::alignTo(each, 32), 64, 512);
-    return makeRow(rows, RowClass::Looped, threads / beside, beside, perThread,
-                   rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks",
-                   blocks, /*staged=*/true, steps);
-  };
   auto bytesOf = [&](const SelectedSchedule &selected) {
     return sharedBytes(kernel, cast<RowScheduleAttr>(selected.schedule));
   };
-  int64_t perThread = std::max<int64_t>(2, 16 / rows.vector);
   auto room = [&](int64_t resident) { return device.sharedBytesPerSm / resident - kReservedBytes; };
-  if (stagedBytes(kernel, cast<RowScheduleAttr>(shelve(least, perThread, 0).schedule)) == 0)
+  if (stagedBytes(kernel, cast<RowScheduleAttr>(shelve(rows, least, 64, 1).schedule)) == 0)
     return std::nullopt;
   for (auto [resident, largest] : {std::pair(6, 2), {3, 8}, {2, 16}})
     for (int64_t blocks = least; blocks <= std::min<int64_t>(most, largest); blocks *= 2) {
-      SelectedSchedule shelved = shelve(blocks, perThread, 0);
+      SelectedSchedule shelved = spread(rows, blocks, /*few=*/least > 1);
       // Few rows may leave a multiprocessor to each block.
       int64_t places = blocks > 2 ? device.smCount * 7 / 8 : device.smCount;
-      bool isAlone = least > 1 && *rows.count * blocks <= places * beside;
+      bool isAlone = least > 1 && *rows.count * blocks <= places * rows.beside;
       if (bytesOf(shelved) <= room(isAlone ? 1 : resident))
         return shelved;
     }
+  int64_t perThread = std::min(std::max<int64_t>(4, 16 / rows.vector), rows.capacity);
+  while (perThread > 1 && residentBlocks(512, shelfRegisters(rows, perThread)) < 2)
+    perThread /= 2;
   // Two steps tell what one more of them takes.
-  perThread = std::min(std::max<int64_t>(4, 16 / rows.vector), rows.capacity);
-  int64_t first = bytesOf(shelve(most, perThread, 1)),
-          step = bytesOf(shelve(most, perThread, 2)) - first, steps = 1 + (room(2) - first) / step;
-  if (first > room(2) || 8 * steps * most * 512 * perThread < beside * rows.vectors)
+  int64_t first = bytesOf(shelve(rows, most, 512, perThread, 1)),
+          step = bytesOf(shelve(rows, most, 512, perThread, 2)) - first,
+          steps = 1 + (room(2) - first) / step;
+  if (first > room(2) || 8 * steps * most * 512 * perThread < rows.beside * rows.vectors)
     return std::nullopt;
-  return shelve(most, perThread, steps);
+  return shelve(rows, most, 512, perThread, steps);
 }
 
 /// How rows are dealt out.  The figures behind the numbers are in docs/notes/rows.md.
@@ -320,6 +359,7 @@ SelectedSchedule ScheduleSelector::row() {
   rows.capacity = std::max<int64_t>(1, kRegisterElements / rows.vector);
   CollectiveOp second = kernel.getSecondCollective();
   rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
+  rows.beside = rowsBeside(rows);
   rows.count = product(false);
   // A runtime length takes the schedule of the longest: its end is masked.
   std::optional<int64_t> length = longestRow();
