@@ -195,7 +195,9 @@ std::string SpecEmitter::trafficOf(const Operand &operand) const {
   if (isReused(operand.view))
     return ", swage::Traffic::Reused";
   // A reduction has fewer results than elements.
-  bool scans = llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
+  auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
+  bool scans = (row && row.getBypassL1()) ||
+               llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
                             [&](ViewAttr view) { return isReused(view); });
   return scans ? ", swage::Traffic::Scan" : "";
 }

@@ -75,7 +75,7 @@ func.func @short_rows(%x: tensor<65536x128xf16>) -> tensor<65536x128xf16> {
 // -----
 
 // CHECK-LABEL: func.func @medium_rows
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 2
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32>
 func.func @medium_rows(%x: tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16> {
   %y = swage.softmax %x axis 1 : tensor<16384x4096xbf16> -> tensor<16384x4096xbf16>
   return %y : tensor<16384x4096xbf16>
@@ -194,7 +194,7 @@ func.func @rows_beside_each_other(%x: tensor<32x4096x32x16xbf16>) -> tensor<32x4
 
 // Few rows are shared by so many blocks that half of the multiprocessors work: larger clusters find room on fewer of them.
 // CHECK-LABEL: func.func @few_rows
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 512, {{.*}}blocks_per_row = 8>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 512, {{.*}}blocks_per_row = 8, bypass_l1 = true>
 func.func @few_rows(%x: tensor<8x128256xf32>) -> tensor<8x128256xf32> {
   %y = swage.softmax %x axis 1 : tensor<8x128256xf32> -> tensor<8x128256xf32>
   return %y : tensor<8x128256xf32>

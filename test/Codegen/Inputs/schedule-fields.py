@@ -16,6 +16,7 @@ EDITS = {
     "row": ["vector = 8:vector = 4 and vectors_per_thread = 2:vectors_per_thread = 4", "kind = block:kind = looped",
             "threads_per_row = 512:threads_per_row = 256 and vectors_per_thread = 2:vectors_per_thread = 4",
             "index = 32:index = 64", "index = 32:index = 32, blocks_per_row = 2",
+            "index = 32:index = 32, bypass_l1 = true",
             "index = 32:index = 32, staged = true",
             "kind = block:kind = looped and index = 32:index = 32, staged = true",
             "kind = block:kind = looped and index = 32:index = 32, staged = true, shelved_steps = 1"],

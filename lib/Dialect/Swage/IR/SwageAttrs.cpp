@@ -92,7 +92,7 @@ LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind
 LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_t threadsPerRow,
                                       int64_t rowsPerBlock, int64_t vector,
                                       int64_t vectorsPerThread, int64_t index, int64_t blocksPerRow,
-                                      bool staged, int64_t shelvedSteps) {
+                                      bool staged, int64_t shelvedSteps, bool /*bypassL1*/) {
   if (failed(verifyPower(emitError, "vector", vector, 16)) ||
       failed(verifyRange(emitError, "vectors_per_thread", vectorsPerThread, 64)) ||
       failed(verifyRange(emitError, "rows_per_block", rowsPerBlock, 1024)) ||

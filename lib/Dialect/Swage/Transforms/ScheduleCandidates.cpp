@@ -46,7 +46,8 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](RowScheduleAttr s) {
         return RowScheduleAttr::get(context, s.getKind(), s.getThreadsPerRow(), s.getRowsPerBlock(),
                                     s.getVector(), s.getVectorsPerThread(), index,
-                                    s.getBlocksPerRow(), s.getStaged(), s.getShelvedSteps());
+                                    s.getBlocksPerRow(), s.getStaged(), s.getShelvedSteps(),
+                                    s.getBypassL1());
       })
       .Case([&](ReduceScheduleAttr s) {
         return ReduceScheduleAttr::get(context, s.getLanes(), s.getRowGroups(), s.getVector(),
@@ -76,7 +77,7 @@ public:
 
 private:
   void rows(RowScheduleAttr known);
-  void rowsOnChip(int64_t vector, int64_t length);
+  void rowsOnChip(int64_t vector, int64_t length, bool bypassL1);
   void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
   void reduce(ReduceScheduleAttr known);
@@ -96,7 +97,7 @@ private:
 } // namespace
 
 /// One row in the registers of a part of a warp, of a block, or of a cluster.
-void Grid::rowsOnChip(int64_t vector, int64_t length) {
+void Grid::rowsOnChip(int64_t vector, int64_t length, bool bypassL1) {
   int64_t vectors = std::max<int64_t>(1, length / vector);
   for (int64_t perThread = 1; perThread * vector <= kRegisterElements; ++perThread) {
     int64_t threads = llvm::divideCeil(vectors, perThread);
@@ -104,7 +105,7 @@ void Grid::rowsOnChip(int64_t vector, int64_t length) {
       for (int64_t block : {64, 128, 256, 512})
         for (bool staged : {false, true})
           addChecked<RowScheduleAttr>(RowClass::Group, lanes, block / lanes, vector, perThread,
-                                      int64_t(32), int64_t(1), staged, int64_t(0));
+                                      int64_t(32), int64_t(1), staged, int64_t(0), bypassL1);
     for (int64_t blocks : kPowers) {
       int64_t share = int64_t(llvm::alignTo(uint64_t(llvm::divideCeil(threads, blocks)), 32));
       // Blocks that would have less than a warp's work for each warp are left out.
@@ -112,12 +113,13 @@ void Grid::rowsOnChip(int64_t vector, int64_t length) {
         continue;
       for (bool staged : {false, true})
         addChecked<RowScheduleAttr>(RowClass::Block, share, int64_t(1), vector, perThread,
-                                    int64_t(32), blocks, staged, int64_t(0));
+                                    int64_t(32), blocks, staged, int64_t(0), bypassL1);
     }
   }
 }
 
 void Grid::rows(RowScheduleAttr known) {
+  bool bypassL1 = known.getBypassL1();
   int64_t length = 1;
   for (int64_t dim : kernel.getReduced()) {
     std::optional<int64_t> extent =
@@ -132,11 +134,11 @@ void Grid::rows(RowScheduleAttr known) {
           for (int64_t unroll : {1, 2, 4, 8, 16})
             for (bool staged : {false, true})
               addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector, unroll,
-                                          int64_t(32), int64_t(1), staged, int64_t(0));
+                                          int64_t(32), int64_t(1), staged, int64_t(0), bypassL1);
       continue;
     }
     if (length != 0)
-      rowsOnChip(vector, length);
+      rowsOnChip(vector, length, bypassL1);
     for (int64_t threads : {128, 256, 512, 768, 1024})
       for (int64_t unroll : {1, 2, 4, 8})
         for (int64_t blocks : kPowers)
@@ -144,7 +146,7 @@ void Grid::rows(RowScheduleAttr known) {
             for (bool staged : {false, true})
               if (unroll * vector <= kRegisterElements)
                 addChecked<RowScheduleAttr>(RowClass::Looped, threads / beside, beside, vector,
-                                            unroll, int64_t(32), blocks, staged, int64_t(0));
+                                            unroll, int64_t(32), blocks, staged, int64_t(0), bypassL1);
   }
 }
 

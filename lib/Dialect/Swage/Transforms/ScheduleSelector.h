@@ -52,6 +52,7 @@ private:
   int64_t narrowestAlong(unsigned dim) const;
   std::pair<int64_t, int64_t> streams() const;
   bool isNorm() const;
+  bool staysInL2() const;
   llvm::SmallVector<ViewAttr> views() const {
     llvm::SmallVector<ViewAttr> all;
     for (mlir::ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})

@@ -55,6 +55,18 @@ bool ScheduleSelector::isNorm() const {
   return kind == Collective::LayerNorm || kind == Collective::RmsNorm;
 }
 
+/// Whether all that the kernel writes stays in L2.
+bool ScheduleSelector::staysInL2() const {
+  std::optional<int64_t> kept = product(false), reduced = product(true);
+  int64_t bytes = 0;
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+    if (!LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1))
+      bytes += elementBytes(view.getElement());
+  int64_t room = device.l2Bytes / 4 * 3;
+  return kept && reduced &&
+         *kept <= room / std::max<int64_t>(1, bytes) / std::max<int64_t>(1, *reduced);
+}
+
 /// What decides how rows are dealt out.
 struct ScheduleSelector::Rows {
   int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
@@ -78,8 +90,9 @@ SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int6
                                            int64_t shelvedSteps) const {
   // A group of a second collective is whole vectors of neighbouring lanes.
   perThread = llvm::alignTo(perThread, llvm::divideCeil(rows.grouped, 32));
+  bool bypassL1 = kind == RowClass::Block && staysInL2();
   return {RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, rows.vector, perThread, index,
-                               blocks, staged, shelvedSteps),
+                               blocks, staged, shelvedSteps, bypassL1),
           reason};
 }
 
@@ -395,7 +408,7 @@ SelectedSchedule ScheduleSelector::column() {
                   StringRef where) {
     return SelectedSchedule{
         RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
-                             /*blocks_per_row=*/1, staged, /*shelved_steps=*/0),
+                             /*blocks_per_row=*/1, staged, /*shelved_steps=*/0, /*bypass_l1=*/false),
         "the row runs across the contiguous dimension" + where.str()};
   };
   auto hasMore = [&](int64_t positions) { return !inner || positions < *inner; };

@@ -8,12 +8,12 @@
 // read all at once they take registers that hold rows of other blocks.
 //
 // L1::no_allocate costs 3 to 5 % wherever about as much is written as is read, and gains up to 5 %
-// where next to nothing is (H200; docs/notes/rows.md).
+// where next to nothing is, or all of it stays in L2 (H200; docs/notes/rows.md).
 #pragma once
 
 namespace swage {
 
-/// Stream: each byte is read once.  Scan: the same in a kernel that writes next to nothing.  Reused:
+/// Stream: each byte is read once.  Scan: the same where it is to leave nothing in L1.  Reused:
 /// several coordinates read it; vectors in the order of the text.  Coherent: memory that other grids
 /// may write until waitForPriorGrids returns.
 enum class Traffic { Stream, Scan, Reused, Coherent };

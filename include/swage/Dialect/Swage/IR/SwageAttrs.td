@@ -127,13 +127,14 @@ def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
     loads in flight; where these are all there is they stay in registers. `staged`: operands go through shared memory. For `group` and `block`, which
     read and write tensors that are contiguous across a block's rows there by aligned 16-byte accesses; for `looped` and `column`, where what a
     thread reads waits for the second walk; only `shelved_steps` steps of a looped row, if that is not 0, and the others are read again.
-    `index`: 32 or 64 bits.
+    `bypass_l1`: what is read once leaves nothing in L1. `index`: 32 or 64 bits.
   }];
   let parameters = (ins EnumParameter<Swage_RowClass>:$kind, "int64_t":$threads_per_row, "int64_t":$rows_per_block,
                         "int64_t":$vector, "int64_t":$vectors_per_thread, "int64_t":$index,
                         DefaultValuedParameter<"int64_t", "1">:$blocks_per_row,
                         DefaultValuedParameter<"bool", "false">:$staged,
-                        DefaultValuedParameter<"int64_t", "0">:$shelved_steps);
+                        DefaultValuedParameter<"int64_t", "0">:$shelved_steps,
+                        DefaultValuedParameter<"bool", "false">:$bypass_l1);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
