@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -513,7 +514,9 @@ void SpecEmitter::emitEntry() {
     bool hasPointer = operand.view.getSource() != Source::Coordinate;
     pointers.push_back(hasPointer ? valueOf(operand) : "{}");
   }
-  out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads)");
+  auto row = dyn_cast<RowScheduleAttr>(*kernel.getSchedule());
+  std::string resident = row && row.getResident() ? fmt::format(", {}", row.getResident()) : "";
+  out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads" + resident + ")");
   out.list(fmt::format("    {}(", kernel.getSymName().str()), parameters, ") {");
   out.indent();
   if (kernel.getGeometry()->getOverlap()) {
@@ -568,6 +571,16 @@ LogicalResult SpecEmitter::emit() {
   out.blank();
   for (const Operand &operand : operands)
     emitOperand(operand);
+  if (auto row = dyn_cast<RowScheduleAttr>(*kernel.getSchedule()); row && row.getAligned()) {
+    std::optional<OperandRef> aligned = alignedOperand(kernel);
+    const Operand *operand = nullptr;
+    for (Access access : {Access::Aligned, Access::Staged})
+      if (aligned && !operand)
+        operand = find(aligned->isOutput, aligned->position, access);
+    if (!operand)
+      return kernel.emitOpError() << "has an aligned schedule, but no phase has an aligned operand";
+    out.line("using Aligned = " + operand->structName + ";");
+  }
   out.blank();
   for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>())
     if (failed(emitPhase(phase.getKind())))

@@ -333,17 +333,20 @@ int Nvrtc::State::queryBuild() const {
   return status ? build : 0;
 }
 
-/// The source with its kernels' launch bounds saying that one block a multiprocessor is enough; empty
-/// if they say something about that already.
-static std::string withOneBlock(const std::string &source) {
+/// The source with its kernels' launch bounds asking a multiprocessor to hold one block less, or one at
+/// least if they do not say; empty if they ask for no more than one.
+static std::string withFewerBlocks(const std::string &source) {
   static const std::string_view begin = "__launch_bounds__(";
   std::string text;
   size_t done = 0;
   for (size_t at = source.find(begin); at != std::string::npos; at = source.find(begin, at + 1)) {
-    size_t end = source.find(')', at);
-    if (end == std::string::npos || source.find(',', at) < end)
+    size_t end = source.find(')', at), comma = source.find(',', at);
+    if (end == std::string::npos)
       return {};
-    text += source.substr(done, end - done) + ", 1";
+    int blocks = 2;
+    if (comma < end && (blocks = std::atoi(source.c_str() + comma + 1)) <= 1)
+      return {};
+    text += source.substr(done, std::min(comma, end) - done) + ", " + std::to_string(blocks - 1);
     done = end;
   }
   return text.empty() ? text : text + source.substr(done);
@@ -358,11 +361,11 @@ Expected<KernelBinary> Nvrtc::compile(const CompileRequest &request) const {
   Expected<KernelBinary> binary = compileOnce(request);
   if (!binary || spilled(*binary) == 0)
     return binary;
-  CompileRequest alone = request;
-  alone.source = withOneBlock(request.source);
-  if (alone.source.empty())
+  CompileRequest fewer = request;
+  fewer.source = withFewerBlocks(request.source);
+  if (fewer.source.empty())
     return binary;
-  Expected<KernelBinary> second = compileOnce(alone);
+  Expected<KernelBinary> second = compileOnce(fewer);
   return second && spilled(*second) < spilled(*binary) ? std::move(second) : std::move(binary);
 }
 

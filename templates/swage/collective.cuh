@@ -5,10 +5,10 @@
 // them, `result` finishes, `apply` maps an element, `with` hands the row results to a function.
 // Where the number of elements behind a State matters (LayerNorm) it travels beside it.
 //
-// LayerNorm carries mean and M2, the sum of squared distances from that mean, both computed in two
-// passes over registers and merged by the formulas of Chan, Golub and LeVeque (1979): no
-// E[x^2] - E[x]^2 anywhere, so an offset of 1e4 costs no digits.
-// Max, Min and AbsMax propagate NaN.  Softmax: softmax.cuh, log_softmax.cuh.
+// Rows that begin anywhere (row_aligned.cuh) hold padding where their vectors reach beyond them: the
+// element `neutral`, or, where there is none, the thread's first value.
+// Max, Min and AbsMax propagate NaN.  LayerNorm: layer_norm.cuh; softmax: softmax.cuh,
+// log_softmax.cuh.
 #pragma once
 
 #include "swage/numeric.cuh"
@@ -28,6 +28,10 @@ template <Collective C, class T, bool ZeroRows = false, bool Rounded = false> st
 
   static __device__ __forceinline__ State identity() {
     return {kLargest ? lowest<T>() : C == Collective::Min ? highest<T>() : T(0)};
+  }
+  /// An element that makes no difference.
+  static __device__ __forceinline__ T neutral() {
+    return C == Collective::AbsMax ? T(0) : identity().value;
   }
   static __device__ __forceinline__ T combine(T a, T b) {
     if constexpr (kLargest)
@@ -78,77 +82,6 @@ template <Collective C, class T, bool ZeroRows = false, bool Rounded = false> st
   }
 };
 
-template <class T> struct Stats<Collective::LayerNorm, T, false> {
-  static constexpr bool kCounted = true;
-  struct State {
-    T mean, m2;
-  };
-  struct Result {
-    T mean, rstd;
-  };
-
-  static __device__ __forceinline__ State identity() { return {T(0), T(0)}; }
-  static __device__ __forceinline__ State merge(State a, T countA, State b, T countB) {
-    const T share = countA == countB ? T(0.5)
-                    : countA == T(0) ? T(1)
-                                     : countB * reciprocal(countA + countB);
-    const T distance = b.mean - a.mean;
-    // In this order a side without elements adds 0 also where the distance squared overflows.
-    return {a.mean + distance * share, a.m2 + b.m2 + distance * (distance * (countA * share))};
-  }
-  static __device__ __forceinline__ State shuffle(State s, int mask) {
-    return {shuffleXor(s.mean, mask), shuffleXor(s.m2, mask)};
-  }
-  /// In pairs: the sum of equal elements is exact.  By recursion: to unroll loops whose length halves
-  /// costs the compiler 7 % of a kernel.
-  template <int V> static __device__ __forceinline__ T sumOf(const T *values) {
-    static_assert(powerOfTwoAbove(V) == V);
-    if constexpr (V == 1)
-      return values[0];
-    else
-      return sumOf<V / 2>(values) + sumOf<V / 2>(values + V / 2);
-  }
-  /// What is not valid repeats elements of the row.  Vectors of it are multiplied by 0 and not passed
-  /// over: the compiler delays a load whose first use is behind a branch until it has the others.
-  template <int V> static __device__ __forceinline__ T onlyIf(bool isValid, T x) {
-    return V == 1 ? (isValid ? x : T(0)) : x * (isValid ? T(1) : T(0));
-  }
-  /// A thread with any valid vector has a valid first one.
-  template <int U, int V>
-  static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U],
-                                             T count) {
-    // Vectors are summed relative to the first one: where all elements are equal the mean is exactly
-    // that, whatever their number, and the epsilon has nothing to magnify.
-    const T first = sumOf<V>(values[0]);
-    T beyond = T(0);
-#pragma unroll
-    for (int u = 1; u < U; ++u)
-      beyond += onlyIf<V>(valid[u], sumOf<V>(values[u]) - first);
-    const T share = count == T(U * V) ? T(1) / T(U) : T(V) * reciprocal(count);
-    State state = identity();
-    state.mean = count == T(0) ? T(0) : (first + (U == 1 ? T(0) : beyond * share)) * (T(1) / T(V));
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-#pragma unroll
-      for (int i = 0; i < V; ++i) {
-        const T distance = onlyIf<V>(valid[u], values[u][i] - state.mean);
-        state.m2 += distance * distance;
-      }
-    return state;
-  }
-
-  static __device__ __forceinline__ Result result(State s, T count, T epsilon) {
-    // Of no elements the variance is 0 / 0, and so is the mean.  Infinities, which leave no variance
-    // either, have a mean that depends on the order of the merges: it is NaN too, as in PyTorch.
-    const T variance = s.m2 * (T(1) / count);
-    return {variance == variance ? s.mean : variance, rsqrt(variance + epsilon)};
-  }
-  static __device__ __forceinline__ T apply(Result r, T x) { return (x - r.mean) * r.rstd; }
-  template <class F> static __device__ __forceinline__ auto with(Result r, F f) {
-    return f(r.mean, r.rstd);
-  }
-};
-
 /// The lanes whose results meet: aligned groups of Lanes neighbours.  Where a warp has several Rows,
 /// each takes Run lanes in turn, and neighbours are those of one row.
 template <int Lanes, int Rows = 1, int Run = 1> struct LaneGroup {
@@ -157,6 +90,8 @@ template <int Lanes, int Rows = 1, int Run = 1> struct LaneGroup {
 
   static __device__ constexpr int mask(int step) { return step < Run ? step : step * Rows; }
   template <class T> static __device__ __forceinline__ T ofFirst(T value) {
+    if constexpr (Lanes == 1)
+      return value;
     const int row = Rows == 1 ? 0 : static_cast<int>(laneIndex()) & (Rows - 1) * Run;
     return shuffleFrom(value, row % kWidth, kWidth);
   }
@@ -235,7 +170,7 @@ __device__ __forceinline__ void applyEach(T (&values)[U][V], const typename S::R
 }
 
 /// The same of values that are relative to `origin` by now.
-template <class S, int U, int V, class T>
+template <class S, bool Padded = false, int U, int V, class T>
 __device__ __forceinline__ void applyCollected(T (&values)[U][V], const typename S::Result &result,
                                                [[maybe_unused]] T origin) {
   if constexpr (requires { S::origin(origin); }) {
@@ -245,6 +180,13 @@ __device__ __forceinline__ void applyCollected(T (&values)[U][V], const typename
 #pragma unroll
       for (int i = 0; i < V; ++i)
         values[u][i] *= factor;
+  } else if constexpr (S::kCounted && Padded) {
+    const T shift = (origin - result.mean) * result.rstd;
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        values[u][i] = values[u][i] * result.rstd + shift;
   } else {
     applyEach<S>(values, result);
   }

@@ -71,7 +71,8 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
       chunk.place(column, reduced, step, group);
 #pragma unroll
       for (int u = 0; u < Unroll; ++u)
-        shelf.start(static_cast<int>(step) * Unroll + u, pointers, chunk.coord[u], sizes);
+        shelf.template start<kLast>(static_cast<int>(step) * Unroll + u, pointers, chunk.coord[u],
+                                    sizes);
     }
     copyAsyncCommit();
     copyAsyncWait<0>();

@@ -9,6 +9,10 @@
 // - Gather: anything else, V scalar accesses
 // - Transposed: stride one along the dimension kTransposedDim (permute only)
 // - Staged: stride one, in a slab or on a shelf in shared memory (slab.cuh, shelf.cuh)
+// - Aligned, Shifted, Anywhere: stride one, at coordinates that need not be in the row
+//   (row_aligned.cuh).  Aligned operands have them in one aligned vector, beside elements of other
+//   rows maybe, the others in two: Shifted ones, because their rows begin with an aligned vector,
+//   and Anywhere, of which nothing is known
 // Lists name operands in the order in which a scalar function takes them; Bind holds the pointers
 // of all of them.
 #pragma once
@@ -18,7 +22,26 @@
 
 namespace swage {
 
-enum class Access { Vector, Splat, Gather, Transposed, Staged };
+enum class Access { Vector, Splat, Gather, Transposed, Staged, Aligned, Shifted, Anywhere };
+
+/// The coordinates of a vector of which only the elements from `begin` on and before `end` are in the
+/// row.  The row's first vector begins `phase` elements before the row, the thread's first one `from`
+/// elements behind that, and this one `ahead` elements further; goesOn: the row has elements behind
+/// this vector.  Where it is neither a row's first nor its last one, all but `from` and `phase` are
+/// constants.
+template <class Coord> struct PartialCoord : Coord {
+  int phase, from, ahead, begin, end;
+  bool goesOn;
+};
+template <class Coord> constexpr bool kIsPartial = requires(Coord coord) { coord.begin; };
+
+/// Where an operand of stride one has the row's first such vector.
+template <class Operand, int Dim, class Coord, class Sizes>
+__device__ __forceinline__ auto rowStart(typename Operand::Pointer pointer, Coord coord,
+                                         const Sizes &sizes) {
+  coord[Dim] = -coord.phase;
+  return pointer + Operand::offset(coord, sizes);
+}
 
 /// Where an input's elements come from; all but memory is in computed.cuh.
 enum class Source { Memory, Coordinate, Random };
@@ -65,6 +88,31 @@ struct Fragment : Vector<typename Operand::Element, V> {
       this->template fetch<Use>(from + Operand::offset(coord, sizes));
     else if constexpr (Kind == Access::Staged)
       this->fetchShared(from + Operand::offset(coord, sizes));
+    else if constexpr (Kind == Access::Aligned)
+      this->template fetchAround<Operand::kTraffic>(
+          rowStart<Operand, Dim>(from, coord, sizes) + coord.from + coord.ahead, coord.begin,
+          coord.end);
+    else if constexpr (Kind == Access::Shifted || Kind == Access::Anywhere)
+      fetchPair<Dim>(from, coord, sizes);
+  }
+
+private:
+  using Element = typename Operand::Element;
+  /// A vector out of the two aligned ones that it lies in.  One without elements of the row is not
+  /// touched.
+  template <int Dim, class Coord, class Sizes>
+  __device__ __forceinline__ void fetchPair(const Element *from, const Coord &coord,
+                                            const Sizes &sizes) {
+    const Element *const start = rowStart<Operand, Dim>(from, coord, sizes);
+    const int skew = Kind == Access::Shifted ? (V - coord.phase) % V : skewOf<V>(start);
+    const Element *const at = pinned(alignedAt<V>(start) + coord.from);
+    const int begin = coord.begin + skew, end = coord.end + skew;
+    const int low = coord.begin == 0 || begin < V ? 0 : V, high = coord.goesOn || end > V ? V : 0;
+    Vector<Element, V> pair[2];
+    pair[0].template fetchAround<Operand::kTraffic>(at + coord.ahead + low, begin - low, end - low);
+    pair[1].template fetchAround<Operand::kTraffic>(at + coord.ahead + high, begin - high,
+                                                    end - high);
+    static_cast<Vector<Element, V> &>(*this) = Vector<Element, V>::between(pair[0], pair[1], skew);
   }
 };
 template <class Operand, int V> struct Fragment<Operand, V, Access::Splat, Source::Memory> {
@@ -90,6 +138,8 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Gather, Sour
     for (int i = 0; i < V; ++i) {
       Coord at = coord;
       at[Dim] += i;
+      if constexpr (kIsPartial<Coord>)
+        at[Dim] = coord[Dim] + (i < coord.begin ? coord.begin : i < coord.end ? i : coord.begin);
       scalars[i].template fetch<Operand::kTraffic>(from + Operand::offset(at, sizes));
     }
   }
@@ -170,7 +220,7 @@ template <class Operand, int V> struct Result {
   __device__ __forceinline__ void store(typename Operand::Pointer to, const Coord &coord,
                                         const Sizes &sizes) const {
     static_assert(Operand::kAccess == Access::Vector || Operand::kAccess == Access::Staged ||
-                  Operand::kAccess == Access::Gather);
+                  Operand::kAccess == Access::Gather || Operand::kAccess == Access::Aligned);
     if constexpr (Operand::kAccess == Access::Vector) {
       Vector<typename Operand::Element, V> vector;
       vector.assign(values);
@@ -179,9 +229,25 @@ template <class Operand, int V> struct Result {
       Vector<typename Operand::Element, V> vector;
       vector.assign(values);
       vector.storeShared(to + Operand::offset(coord, sizes));
+    } else if constexpr (Operand::kAccess == Access::Aligned) {
+      Vector<typename Operand::Element, V> vector;
+      vector.assign(values);
+      auto *const at =
+          pinned(rowStart<Operand, Dim>(to, coord, sizes) + coord.from) + coord.ahead;
+      if (coord.begin == 0 && coord.end >= V) {
+        vector.store(at);
+      } else {
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          if (i >= coord.begin && i < coord.end)
+            vector.storeOne(at, i);
+      }
     } else {
 #pragma unroll
       for (int i = 0; i < V; ++i) {
+        if constexpr (kIsPartial<Coord>)
+          if (i < coord.begin || i >= coord.end)
+            continue;
         Coord at = coord;
         at[Dim] += i;
         Vector<typename Operand::Element, 1> scalar;

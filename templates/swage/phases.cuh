@@ -12,6 +12,7 @@
 // epilogue of a row.
 #pragma once
 
+#include "swage/layer_norm.cuh"
 #include "swage/operand.cuh"
 #include "swage/softmax.cuh"
 
@@ -47,10 +48,10 @@ using FirstStats =
 
 /// One vector through the prologue: fills `values`, and stores the prologue's outputs where `store`
 /// says so.
-template <class Spec, class... L, class... S, int V, int Dim, class Pointers>
+template <class Spec, class... L, class... S, int V, int Dim, class Pointers, class Coord>
 __device__ __forceinline__ void
 runPrologue(List<S...>, const Inputs<List<L...>, V, Dim> &in, typename Spec::Compute (&values)[V],
-            bool store, const Pointers &pointers, const typename Spec::Coord &coord,
+            bool store, const Pointers &pointers, const Coord &coord,
             const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
 #pragma unroll
@@ -133,12 +134,12 @@ template <class Spec> struct EpilogueOf {
 /// One vector between two collectives: `seconds`, which may be `values`, become what the second one
 /// works on.
 template <class Spec, class... L, class... S, int V, int Dim, class Second, class Statistics,
-          class Pointers>
+          class Pointers, class Coord>
 __device__ __forceinline__ void
 runBetween(List<S...>, const Inputs<List<L...>, V, Dim> &in,
            const typename Spec::Compute (&values)[V], Second (&seconds)[V],
            const Statistics &statistics, bool store, const Pointers &pointers,
-           const typename Spec::Coord &coord, const typename Spec::Sizes &sizes) {
+           const Coord &coord, const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
   const auto between = perElement(statistics, BetweenOf<Spec>{});
 #pragma unroll
@@ -151,11 +152,12 @@ runBetween(List<S...>, const Inputs<List<L...>, V, Dim> &in,
 }
 
 /// One vector through the epilogue; `epilogue(i)` is that of element i.
-template <class Spec, class... L, class... S, int V, int Dim, class Epilogue, class Pointers>
+template <class Spec, class... L, class... S, int V, int Dim, class Epilogue, class Pointers,
+          class Coord>
 __device__ __forceinline__ void
 runEpilogue(List<S...>, const Inputs<List<L...>, V, Dim> &in,
             const typename Spec::Compute (&elements)[V], const Epilogue &epilogue, bool store,
-            const Pointers &pointers, const typename Spec::Coord &coord,
+            const Pointers &pointers, const Coord &coord,
             const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
 #pragma unroll

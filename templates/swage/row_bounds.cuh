@@ -11,31 +11,32 @@ namespace swage::detail {
 /// behind the last that may be other than -inf.
 template <class Spec> constexpr bool kIsBounded = requires { typename Spec::BoundsLoads; };
 
-/// The vectors of a row that are read.
+/// The vectors of a row of `length` elements that are read, where it is bounded; `phase`:
+/// row_aligned.cuh.
 template <class Index> struct RowRange { Index first, last; };
 template <class Spec, class... L, class Pointers>
 __device__ __forceinline__ RowRange<typename Spec::Index>
 boundsOf(List<L...>, const Pointers &pointers, const typename Spec::Coord &row,
-         typename Spec::Index vectors, const typename Spec::Sizes &sizes) {
+         typename Spec::Index length, int phase, const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   Inputs<List<L...>, 1, 0> in;
   in.load(pointers, row, sizes);
   long long first = 0, last = 0;
   Spec::bounds(static_cast<const Fragment<L, 1> &>(in).value(0)..., first, last);
-  const long long end = static_cast<long long>(vectors) * Spec::kVector;
+  const long long end = length;
   first = first < 0 ? 0 : first < end ? first : end;
   last = last < 0 ? 0 : last < end ? last : end;
-  return {static_cast<Index>(first) / Spec::kVector,
-          (static_cast<Index>(last) + Spec::kVector - 1) / Spec::kVector};
+  return {(static_cast<Index>(first) + phase) / Spec::kVector,
+          (static_cast<Index>(last) + phase + Spec::kVector - 1) / Spec::kVector};
 }
 template <class Spec, class Pointers>
 __device__ __forceinline__ RowRange<typename Spec::Index>
-rangeOf(const Pointers &pointers, const typename Spec::Coord &row, typename Spec::Index vectors,
-        const typename Spec::Sizes &sizes) {
+rangeOf(const Pointers &pointers, const typename Spec::Coord &row, typename Spec::Index length,
+        int phase, const typename Spec::Sizes &sizes) {
   if constexpr (kIsBounded<Spec>)
-    return boundsOf<Spec>(typename Spec::BoundsLoads{}, pointers, row, vectors, sizes);
+    return boundsOf<Spec>(typename Spec::BoundsLoads{}, pointers, row, length, phase, sizes);
   else
-    return {0, vectors};
+    return {0, (length + phase + Spec::kVector - 1) / Spec::kVector};
 }
 
 } // namespace swage::detail

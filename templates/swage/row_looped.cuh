@@ -24,24 +24,37 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   const auto kept = Spec::kept(sizes);
   const auto reduced = Spec::reduced(sizes);
   using Reduced = decltype(Spec::reduced(sizes));
-  constexpr bool kExact = Reduced::kFixed && Reduced::kCount % kStep == 0;
+  constexpr bool kExact = !kIsAligned<Spec> && Reduced::kFixed && Reduced::kCount % kStep == 0;
   constexpr long long kFull = kExact ? T * U : 0;
 
   const Index vectors = reduced.template count<Index>();
-  const Index steps = Reduced::kFixed ? static_cast<Index>((Reduced::kCount + kStep - 1) / kStep)
-                                      : ceilDiv<Index>(vectors, kStep);
+  constexpr auto kFixedSteps = (mostVectors<Spec>(Reduced::kCount) + kStep - 1) / kStep;
+  const Index steps =
+      Reduced::kFixed ? static_cast<Index>(kFixedSteps) : ceilDiv<Index>(vectors, kStep);
   const int rank = rankInCluster<kBlocks>(), thread = Team::placeOf(threadIndex());
   typename Spec::Coord row{};
   kept.split(static_cast<Index>(blockIndex()) / kBlocks * kRows + Team::rowOf(threadIndex()), row);
-  const RowRange<Index> range = rangeOf<Spec>(pointers, row, vectors, sizes);
+  const int phase = phaseOf<Spec>(pointers, row, sizes);
+  const RowRange<Index> range = rangeOf<Spec>(pointers, row, vectors * kUnit<Spec>, phase, sizes);
   const Index begin = kIsBounded<Spec> ? range.first / kStep : 0;
   const Index end = kIsBounded<Spec> ? ceilDiv<Index>(range.last, kStep) : steps;
-  auto place = [&](RowChunk<Spec> &chunk, Index step) {
-    chunk.template place<kFull>(row, reduced, range, step * kStep + rank * (T * U), thread);
+  auto place = [&](auto &chunk, Index step) {
+    chunk.template place<kFull>(row, reduced, range, step * kStep + rank * (T * U), thread, phase);
   };
-  const auto total = static_cast<Compute>(vectors) * Compute(V);
+  // Aligned vectors of all steps but the first and the last are in the row.
+  constexpr long long kWhole = kIsAligned<Spec> ? (Reduced::kCount - 1) / (kStep * V) : 0;
+  auto withChunk = [&](Index step, const auto &work) {
+    if constexpr (kWhole > 1)
+      if (step > 0 && step < kWhole) {
+        RowChunk<Spec, true> chunk;
+        return work(chunk);
+      }
+    RowChunk<Spec> chunk;
+    work(chunk);
+  };
+  const auto total = static_cast<Compute>(vectors) * Compute(kUnit<Spec>);
   constexpr bool kStaged = kIsStaged<Spec>;
-  constexpr int kAll = kStaged ? static_cast<int>((Reduced::kCount + kStep - 1) / kStep) : 0;
+  constexpr int kAll = kStaged ? static_cast<int>(kFixedSteps) : 0;
   constexpr int kSteps = shelvedSteps<Spec>(kAll);
   using Shelf = swage::Shelf<typename Spec::PrologueLoads, V, Spec::kThreads>;
   using Bundles = swage::Bundles<kSteps>;
@@ -55,15 +68,16 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   const Shelf shelf{storage};
 #pragma unroll kUnroll
   for (int step = 0; step < kSteps; ++step) {
-    RowChunk<Spec> chunk;
-    place(chunk, step);
+    withChunk(step, [&](auto &chunk) {
+      place(chunk, step);
 #pragma unroll
-    for (int u = 0; u < U; ++u)
-      if (chunk.isRead[u])
-        shelf.start(step * U + u, pointers, chunk.coord[u], sizes);
+      for (int u = 0; u < U; ++u)
+        if (chunk.isRead[u])
+          shelf.template start<RowChunk<Spec>::kLast>(step * U + u, pointers, chunk.coord[u], sizes);
+    });
     Bundles::commit(step);
   }
-  auto load = [&](RowChunk<Spec> &chunk, Index step, bool isFirst) {
+  auto load = [&](auto &chunk, Index step, bool isFirst) {
     place(chunk, step);
     if constexpr (kStaged) {
       if (isFirst && step < kSteps)
@@ -85,11 +99,11 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   Compute count = 0;
 #pragma unroll kUnroll
   for (Index step = begin; step < end; ++step) {
-    RowChunk<Spec> chunk;
-    load(chunk, step, true);
-    state = First::merge(state, count, First::of(chunk.values, chunk.counted(), chunk.count),
-                         chunk.count);
-    count += chunk.count;
+    withChunk(step, [&](auto &chunk) {
+      load(chunk, step, true);
+      state = First::merge(state, count, chunk.template stateOf<First>(chunk.counted()), chunk.count);
+      count += chunk.count;
+    });
   }
   // Said once more, as a constant: equal counts merge in few instructions.
   if constexpr (kExact && !kIsBounded<Spec>)
@@ -97,7 +111,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   state = mergeLanes<First, typename Team::Lanes, kExact>(state, count);
   state = mergeWarps<First, Team, kExact, true>(state, count, exchange);
   const auto first = First::result(state, total, Compute(Spec::kEpsilon));
-  auto reload = [&](RowChunk<Spec> &chunk, Index step) {
+  auto reload = [&](auto &chunk, Index step) {
     load(chunk, step, false);
     applyEach<First>(chunk.values, first);
   };
@@ -112,7 +126,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
       reload(chunk, step);
       chunk.between(first, pointers, sizes, true);
       later = Second::merge(later, laterCount,
-                            Second::of(chunk.values, chunk.valid, chunk.count), chunk.count);
+                            chunk.template stateOf<Second>(chunk.valid), chunk.count);
       laterCount += chunk.count;
     }
     later = mergeLanes<Second, typename Team::Lanes, kExact>(later, laterCount);
@@ -129,22 +143,24 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
 #pragma unroll 1
     for (Index i = 0; i < steps; ++i) {
       constexpr bool kForward = kHasSecond<Spec> && groupOf<Spec>() == 0;
-      RowChunk<Spec> chunk;
-      reload(chunk, kForward ? i : steps - 1 - i);
-      if constexpr (groupOf<Spec>() != 0) {
-        typename Second::Result groups[U];
-        chunk.between(first, pointers, sizes, true);
-        chunk.collectGroups(groups, pointers, sizes, true);
-        if constexpr (!Spec::EpilogueStores::kEmpty)
-          chunk.template epilogue<kStaged>(first, [&](int u) { return groups[u]; }, pointers, sizes,
-                                           true);
-      } else {
-        if constexpr (kHasSecond<Spec>) {
-          chunk.between(first, pointers, sizes, false);
-          applyEach<Second>(chunk.values, second);
+      const Index step = kForward ? i : steps - 1 - i;
+      withChunk(step, [&](auto &chunk) {
+        reload(chunk, step);
+        if constexpr (groupOf<Spec>() != 0) {
+          typename Second::Result groups[U];
+          chunk.between(first, pointers, sizes, true);
+          chunk.collectGroups(groups, pointers, sizes, true);
+          if constexpr (!Spec::EpilogueStores::kEmpty)
+            chunk.template epilogue<kStaged>(first, [&](int u) { return groups[u]; }, pointers, sizes,
+                                             true);
+        } else {
+          if constexpr (kHasSecond<Spec>) {
+            chunk.between(first, pointers, sizes, false);
+            applyEach<Second>(chunk.values, second);
+          }
+          chunk.template epilogue<kStaged>(first, [&](int) { return second; }, pointers, sizes, true);
         }
-        chunk.template epilogue<kStaged>(first, [&](int) { return second; }, pointers, sizes, true);
-      }
+      });
     }
 }
 

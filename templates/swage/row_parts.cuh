@@ -2,20 +2,22 @@
 // what comes once per row.
 #pragma once
 
-#include "swage/row_team.cuh"
+#include "swage/row_aligned.cuh"
 
 namespace swage::detail {
 
-/// A thread's vectors of those that its block takes at once.
-template <class Spec> struct RowChunk {
+/// A thread's vectors of those that its block takes at once.  Whole: they are in the middle of a row,
+/// whatever place it begins at.
+template <class Spec, bool Whole = false> struct RowChunk {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
   static constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
   static constexpr int kLast =
       decltype(Spec::kept(typename Spec::Sizes{}))::kRank +
       decltype(Spec::reduced(typename Spec::Sizes{}))::kRank - 1;
+  static constexpr bool kPadded = kIsAligned<Spec> && !Whole;
 
-  typename Spec::Coord coord[U];
+  RowCoord<Spec> coord[U];
   bool valid[U], isRead[U];
   Compute values[U][V];
   SecondCompute<Spec> apart[kIsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
@@ -39,21 +41,31 @@ template <class Spec> struct RowChunk {
       return values;
   }
 
-  /// Those from vector `first` of the row on; `full`: how many of them there always are.  Vectors
-  /// behind the row's end are its last one, and not valid; what is outside of `range` is not read.
+  /// Those from vector `first` of the row on; `Full`: how many of kUnit elements of them there always
+  /// are.  Vectors behind the row's end are another one of the row, and not valid; what is outside of
+  /// `range` is not read.
   template <long long Full, class Reduced>
   __device__ __forceinline__ void place(const typename Spec::Coord &row, const Reduced &reduced,
-                                        const RowRange<Index> &range, Index first, int thread) {
-    const Index vectors = reduced.template count<Index>();
+                                        const RowRange<Index> &range, Index first, int thread,
+                                        [[maybe_unused]] int phase) {
+    const Index units = reduced.template count<Index>();
     count = 0;
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       const Index vector = first + placeOf<Spec>(thread, u);
-      const bool always = groupOf<Spec>() == 0 ? Full >= T * (u + 1) : Full >= T * U;
-      valid[u] = always || vector < vectors;
       isRead[u] = !kIsBounded<Spec> || (vector >= range.first && vector < range.last);
-      coord[u] = vectorOfRow<Spec>(row, reduced, valid[u] ? vector : vectors - 1);
-      count += valid[u] ? Compute(V) : Compute(0);
+      if constexpr (kIsAligned<Spec>) {
+        const int from = static_cast<int>(first + placeOf<Spec>(thread, 0)) * V;
+        coord[u] = partialVector<Spec>(row, phase, from, u * (T * V), units, !Whole && u == 0,
+                                       Whole || Full > static_cast<long long>(T) * (u + 1) * V,
+                                       valid[u]);
+        count += static_cast<Compute>(coord[u].end - coord[u].begin);
+      } else {
+        const bool always = groupOf<Spec>() == 0 ? Full >= T * (u + 1) : Full >= T * U;
+        valid[u] = always || vector < units;
+        coord[u] = vectorOfRow<Spec>(row, reduced, valid[u] ? vector : units - 1);
+        count += valid[u] ? Compute(V) : Compute(0);
+      }
     }
   }
   /// Which vectors the first collective is over: where a mask bounds the row (softmax), those that
@@ -105,6 +117,18 @@ template <class Spec> struct RowChunk {
       for (int i = 0; i < V; ++i)
         values[u][i] = isThere ? values[u][i] : lowest<Compute>();
     }
+    if constexpr (kPadded)
+      pad<FirstStats<Spec>>(values, coord);
+  }
+  /// What a collective makes of this thread's values, which it may replace.
+  template <class S>
+  __device__ __forceinline__ typename S::State stateOf(const bool (&of)[U]) {
+    if constexpr (S::kCounted && kPadded) {
+      Compute mine = count, origin;
+      return S::template ofPadded<LaneGroup<1>>(values, mine, origin);
+    } else {
+      return S::of(values, of, count);
+    }
   }
   /// Makes what the second collective works on of the first one's elements.
   template <class Pointers>
@@ -123,6 +147,8 @@ template <class Spec> struct RowChunk {
         runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
                          Statistics<>{}, stores, pointers, coord[u], sizes);
     }
+    if constexpr (kPadded)
+      pad<SecondStats<Spec>>(seconds(), coord);
   }
   /// `second(u)`: the result of the second collective for vector u.  Together: all vectors' inputs
   /// are read before the first is used.

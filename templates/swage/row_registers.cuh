@@ -26,9 +26,11 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   using Kept = decltype(Spec::kept(sizes));
   using Reduced = decltype(Spec::reduced(sizes));
   constexpr bool kAllRows = !kGroup || (Kept::kFixed && Kept::kCount % kRowsPerBlock == 0);
-  constexpr bool kExact = Reduced::kFixed && Reduced::kCount == kBlocks * T * U;
+  constexpr bool kAligned = kIsAligned<Spec>;
+  constexpr bool kExact = !kAligned && Reduced::kFixed && Reduced::kCount == kBlocks * T * U;
   constexpr long long kFull = kExact ? T * U : kBlocks == 1 && Reduced::kFixed ? Reduced::kCount : 0;
-  static_assert(!Reduced::kFixed || Reduced::kCount <= kBlocks * T * U, "the row does not fit");
+  static_assert(!Reduced::kFixed || mostVectors<Spec>(Reduced::kCount) <= kBlocks * T * U,
+                "the row does not fit");
 
   const Index rows = kept.template count<Index>(), vectors = reduced.template count<Index>();
   const Index firstRow = static_cast<Index>(blockIndex()) / kBlocks * kRowsPerBlock;
@@ -72,24 +74,25 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   }
 
   RowChunk<Spec> chunk;
-  chunk.template place<kFull>(row, reduced, rangeOf<Spec>(given, row, vectors, sizes), firstVector,
-                              thread);
+  const int phase = phaseOf<Spec>(given, row, sizes);
+  chunk.template place<kFull>(row, reduced,
+                              rangeOf<Spec>(given, row, vectors * kUnit<Spec>, phase, sizes),
+                              firstVector, thread, phase);
   chunk.load(pointers, sizes, exists);
 
-  const auto total = static_cast<Compute>(vectors) * Compute(V);
+  const auto total = static_cast<Compute>(vectors) * Compute(kUnit<Spec>);
   Compute origin = 0;
-  const auto first = collect<First, Team, kExact, true>(chunk.values, chunk.counted(), chunk.count,
-                                                        total, Compute(Spec::kEpsilon), origin,
-                                                        exchange);
-  applyCollected<First>(chunk.values, first, origin);
+  const auto first = collect<First, Team, kExact, true, kAligned>(
+      chunk.values, chunk.counted(), chunk.count, total, Compute(Spec::kEpsilon), origin, exchange);
+  applyCollected<First, kAligned>(chunk.values, first, origin);
   [[maybe_unused]] typename Second::Result second[groupOf<Spec>() == 0 ? 1 : U] = {};
   if constexpr (kHasSecond<Spec>) {
     chunk.between(first, pointers, sizes, exists);
     if constexpr (groupOf<Spec>() == 0) {
-      second[0] = collect<Second, Team, kExact, false>(chunk.values, chunk.valid, chunk.count,
+      second[0] = collect<Second, Team, kExact, false, kAligned>(chunk.values, chunk.valid, chunk.count,
                                                        total, Compute(0), origin,
                                                        exchange + firstExchangeBytes<Spec>());
-      applyCollected<Second>(chunk.values, second[0], origin);
+      applyCollected<Second, kAligned>(chunk.values, second[0], origin);
     } else {
       chunk.collectGroups(second, pointers, sizes, exists);
     }

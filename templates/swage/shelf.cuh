@@ -48,11 +48,11 @@ template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>,
   char *at;
 
   /// Starts the copies of vector number `n`.
-  template <class Pointers, class Coord, class Sizes>
+  template <int Dim, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void start(int n, const Pointers &pointers, const Coord &coord,
                                         const Sizes &sizes) const {
     char *place = at + n * kBytes;
-    (copy<Operands>(place, static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
+    (copy<Operands, Dim>(place, static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
      ...);
   }
   /// Vector number `n`, once it has been waited for; operands that do not wait there are read.
@@ -74,7 +74,11 @@ template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>,
         [&] {
           const auto pointer = static_cast<const Slot<Operands> &>(pointers).pointer;
           auto &fragment = static_cast<Fragment<Operands, V> &>(in);
-          if constexpr (kIsShelved<Operands>)
+          if constexpr (kIsShelved<Operands> && kIsPartial<Coord>)
+            fragment.template fetchAround<Operands::kTraffic>(
+                rowStart<Operands, Dim>(pointer, coord, sizes) + coord.from + coord.ahead,
+                coord.begin, coord.end);
+          else if constexpr (kIsShelved<Operands>)
             fragment.template fetch<Operands::kTraffic>(pointer + Operands::offset(coord, sizes));
           else
             fragment.template load<Dim>(pointer, coord, sizes);
@@ -87,11 +91,17 @@ private:
   template <class Operand> static __device__ __forceinline__ int placeOf(int piece) {
     return (piece * Threads + static_cast<int>(threadIndex())) * Data<Operand>::kPiece;
   }
-  template <class Operand, class Coord, class Sizes>
+  template <class Operand, int Dim, class Coord, class Sizes>
   static __device__ __forceinline__ void copy(char *&place, typename Operand::Pointer pointer,
                                               const Coord &coord, const Sizes &sizes) {
     using D = Data<Operand>;
-    if constexpr (kIsShelved<Operand>) {
+    if constexpr (kIsShelved<Operand> && kIsPartial<Coord>) {
+      const auto *from = rowStart<Operand, Dim>(pointer, coord, sizes) + coord.from + coord.ahead;
+      constexpr int kElement = sizeof(typename Operand::Element);
+      copyAsyncAround<D::kBytes>(place + placeOf<Operand>(0), from, coord.begin * kElement,
+                                 coord.end * kElement);
+      place += D::kBytes * Threads;
+    } else if constexpr (kIsShelved<Operand>) {
       const auto *from = reinterpret_cast<const char *>(pointer + Operand::offset(coord, sizes));
 #pragma unroll
       for (int piece = 0; piece < D::kPieces; ++piece)

@@ -25,6 +25,7 @@ template <class T, bool Rounded> struct SoftmaxState {
   };
 
   static __device__ __forceinline__ State identity() { return {lowest<T>(), T(0)}; }
+  static __device__ __forceinline__ T neutral() { return lowest<T>(); }
   static __device__ __forceinline__ T power(T x) {
     if constexpr (Rounded)
       return exp2Fast(x * T(1.4426950408889634));

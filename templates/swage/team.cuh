@@ -57,6 +57,9 @@ namespace detail {
 /// all.
 template <class S, class Team, int Count, bool Equal, class Entry, class T>
 __device__ __forceinline__ typename S::State mergeEntries(const Entry *entries, T &count) {
+  // Few uneven ones each thread goes through itself: shuffles would wait for each other.
+  if constexpr (S::kCounted && !Equal && Count <= 8 && Team::kRows == 1)
+    return S::template ofEntries<Count>(entries, count);
   constexpr int kAll = powerOfTwoAbove(Count);
   constexpr int kOfRow = kWarpSize / Team::kRows, kLanes = kAll < kOfRow ? kAll : kOfRow;
   constexpr bool kEven = Equal && Count % kLanes == 0;
@@ -135,8 +138,9 @@ __device__ __forceinline__ typename S::State mergeWarps(typename S::State state,
 }
 
 /// The collective over what the threads of a team hold, `count` elements each, `total` in all.
-/// Softmax leaves in place of the values their exponentials relative to `origin`.
-template <class S, class Team, bool Equal, bool First, int U, int V, class T>
+/// Softmax leaves in place of the values their exponentials relative to `origin`, LayerNorm of Padded
+/// ones their distances from it.
+template <class S, class Team, bool Equal, bool First, bool Padded = false, int U, int V, class T>
 __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const bool (&valid)[U],
                                                       T count, T total, T epsilon, T &origin,
                                                       char *exchange) {
@@ -145,6 +149,8 @@ __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const b
     // One exponential per element, relative to the maximum of the lanes at hand.
     origin = Team::Lanes::largest(S::maxOf(values));
     state = {origin, Team::Lanes::sum(S::exponentiate(values, valid, S::origin(origin)))};
+  } else if constexpr (S::kCounted && Padded) {
+    state = S::template ofPadded<typename Team::Lanes>(values, count, origin);
   } else {
     state = mergeLanes<S, typename Team::Lanes, Equal>(S::of(values, valid, count), count);
   }

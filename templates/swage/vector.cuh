@@ -6,6 +6,15 @@
 
 namespace swage {
 
+/// The aligned vector that `at` lies in, and how many elements it begins before that.
+template <int V, class T> __device__ __forceinline__ const T *alignedAt(const T *at) {
+  constexpr auto kBytes = static_cast<unsigned long long>(V) * sizeof(T);
+  return reinterpret_cast<const T *>(reinterpret_cast<unsigned long long>(at) & ~(kBytes - 1));
+}
+template <int V, class T> __device__ __forceinline__ int skewOf(const T *at) {
+  return static_cast<int>(reinterpret_cast<unsigned long long>(at) / sizeof(T) % V);
+}
+
 template <class T, int V> struct Vector {
   static constexpr int kBytes = V * int(sizeof(T));
   static constexpr int kPiece = kBytes < 16 ? kBytes : 16;
@@ -23,11 +32,57 @@ template <class T, int V> struct Vector {
                               words + piece * kWordsOf<kPiece>);
   }
 
+  /// The same where only the elements from `begin` on and before `end` matter: loadAround.
+  template <Traffic Use>
+  __device__ __forceinline__ void fetchAround(const T *from, int begin, int end) {
+    static_assert(kPieces == 1);
+    loadAround<kBytes, Use>(from, words, begin * int(sizeof(T)), end * int(sizeof(T)));
+  }
+  /// V elements out of `low` and `high` behind it, from number `skew` on, 0 to V - 1.
+  static __device__ __forceinline__ Vector between(const Vector &low, const Vector &high, int skew) {
+    static_assert(kPieces == 1 && kBytes >= 4);
+    // The elements of a word, and the words of an element.
+    constexpr int kEach = sizeof(T) < 4 ? 4 / int(sizeof(T)) : 1;
+    constexpr int kOne = sizeof(T) < 4 ? 1 : int(sizeof(T)) / 4;
+    unsigned all[2 * kWords];
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      all[i] = low.words[i];
+      all[kWords + i] = high.words[i];
+    }
+    // By half of the words, by a quarter, ..., and by bytes.  Byte permutes: of selections the compiler
+    // would make branches.
+#pragma unroll
+    for (int step = kWords / 2; step >= kOne; step /= 2) {
+      const unsigned which = (skew & (step / kOne * kEach)) != 0 ? 0x7654u : 0x3210u;
+#pragma unroll
+      for (int i = 0; i < kWords + step; ++i)
+        all[i] = permuteBytes(all[i], all[i + step], which);
+    }
+    const unsigned bytes = 0x3210u + 0x1111u * static_cast<unsigned>(skew % kEach * int(sizeof(T)));
+    Vector result;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i)
+      result.words[i] = kEach == 1 ? all[i] : permuteBytes(all[i], all[i + 1], bytes);
+    return result;
+  }
+
   __device__ __forceinline__ void store(T *to) const {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       storeGlobal<kPiece>(reinterpret_cast<char *>(to) + piece * kPiece,
                           words + piece * kWordsOf<kPiece>);
+  }
+
+  /// Element i, to where it belongs in the vector at `to`.
+  __device__ __forceinline__ void storeOne(T *to, int i) const {
+    if constexpr (sizeof(T) == 8) {
+      storeGlobal<8>(to + i, words + 2 * i);
+    } else {
+      constexpr int kEach = 4 / int(sizeof(T));
+      const unsigned word = words[i / kEach] >> (i % kEach * int(sizeof(T)) * 8);
+      storeGlobal<int(sizeof(T))>(to + i, &word);
+    }
   }
 
   __device__ __forceinline__ void fetchShared(const T *from) {

@@ -129,12 +129,30 @@ func.func @odd_short_rows(%x: tensor<65536x33xf16>) -> tensor<65536x33xf16> {
 
 // -----
 
-// Longer ones go by single elements, many a thread.
+// Longer ones go by vectors that are aligned in memory, many elements a thread.
+// CHECK-LABEL: func.func @odd_rows_of_warps
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 2, vector = 4, vectors_per_thread = 8, index = 32, aligned = true>
+func.func @odd_rows_of_warps(%x: tensor<16384x1001xbf16>) -> tensor<16384x1001xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<16384x1001xbf16> -> tensor<16384x1001xbf16>
+  return %y : tensor<16384x1001xbf16>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @odd_rows_of_blocks
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 160, rows_per_block = 1, vector = 1, vectors_per_thread = 32
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 5, index = 32, aligned = true, resident = 6>
 func.func @odd_rows_of_blocks(%x: tensor<16384x5001xbf16>) -> tensor<16384x5001xbf16> {
   %y = swage.softmax %x axis 1 : tensor<16384x5001xbf16> -> tensor<16384x5001xbf16>
   return %y : tensor<16384x5001xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @odd_long_rows
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}vector = 8, {{.*}}staged = true, aligned = true
+func.func @odd_long_rows(%x: tensor<2048x50257xbf16>) -> tensor<2048x50257xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<2048x50257xbf16> -> tensor<2048x50257xbf16>
+  return %y : tensor<2048x50257xbf16>
 }
 
 // -----

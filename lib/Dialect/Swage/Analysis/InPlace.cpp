@@ -56,8 +56,7 @@ static bool readsAgain(KernelOp kernel, int64_t input) {
   bool isReadLater = llvm::any_of(kernel.getBody().getOps<PhaseOp>(), [&](PhaseOp phase) {
     return phase.getKind() != Phase::Prologue && llvm::is_contained(phase.getLoads(), input);
   });
-  return isReadLater || row.getShelvedSteps() > 0 ||
-         !isShelved(kernel, row, kernel.getInput(unsigned(input)));
+  return isReadLater || row.getShelvedSteps() > 0 || !isShelved(kernel, row, unsigned(input));
 }
 
 /// Whether the thread that writes an element of the output has read that of the input by then, for

@@ -1,5 +1,6 @@
 //===- RowStaging.cpp - What a staged row schedule moves ------------------===//
 #include "swage/Dialect/Swage/IR/RowStaging.h"
+#include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -35,7 +36,8 @@ bool swage::isInSlab(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view) {
   return dense != nullptr;
 }
 
-bool swage::isShelved(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view) {
+bool swage::isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input) {
+  ViewAttr view = kernel.getInput(input);
   if (!schedule.getStaged() || !walksRow(schedule) || view.getSource() != Source::Memory)
     return false;
   unsigned inner = schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1
@@ -44,6 +46,8 @@ bool swage::isShelved(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view) 
   for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
     if (access.isBroadcast(dim) && constantSize(kernel.getExtents().getResult(dim)) != 1)
       return false;
+  if (schedule.getAligned() && !isInStep(kernel, {false, input}, schedule.getVector()))
+    return false;
   // The widths that a copy can have.
   return constantSize(access.strides[inner]) == 1 &&
          schedule.getVector() * elementBytes(view.getElement()) >= 4;
@@ -96,15 +100,16 @@ static std::optional<int64_t> rowLength(KernelOp kernel) {
 /// The shelves of a block that walks its share of the rows.
 static int64_t shelfBytes(KernelOp kernel, RowScheduleAttr schedule) {
   bool isColumn = schedule.getKind() == RowClass::Column;
-  int64_t bytes = 0, vectors = rowLength(kernel).value_or(0) / (isColumn ? 1 : schedule.getVector()),
+  int64_t length = rowLength(kernel).value_or(0), vector = isColumn ? 1 : schedule.getVector();
+  int64_t bytes = 0, vectors = (length + (schedule.getAligned() ? 2 * vector - 2 : 0)) / vector,
           step = schedule.getBlocksPerRow() * schedule.getThreadsPerRow() *
                  schedule.getVectorsPerThread(),
           steps = llvm::divideCeil(vectors, step), limit = schedule.getShelvedSteps(),
           each = (limit ? std::min(steps, limit) : steps) * schedule.getVectorsPerThread(),
           threads = schedule.getThreadsPerRow() * schedule.getRowsPerBlock();
   for (unsigned input : prologueInputs(kernel))
-    if (ViewAttr view = kernel.getInput(input); isShelved(kernel, schedule, view))
-      bytes += schedule.getVector() * elementBytes(view.getElement());
+    if (isShelved(kernel, schedule, input))
+      bytes += schedule.getVector() * elementBytes(kernel.getInput(input).getElement());
   int64_t total;
   if (llvm::MulOverflow(each * threads, bytes, total))
     return INT64_MAX / 2;

@@ -92,7 +92,8 @@ LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind
 LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_t threadsPerRow,
                                       int64_t rowsPerBlock, int64_t vector,
                                       int64_t vectorsPerThread, int64_t index, int64_t blocksPerRow,
-                                      bool staged, int64_t shelvedSteps, bool /*bypassL1*/) {
+                                      bool staged, int64_t shelvedSteps, bool /*bypassL1*/,
+                                      bool aligned, int64_t resident) {
   if (failed(verifyPower(emitError, "vector", vector, 16)) ||
       failed(verifyRange(emitError, "vectors_per_thread", vectorsPerThread, 64)) ||
       failed(verifyRange(emitError, "rows_per_block", rowsPerBlock, 1024)) ||
@@ -115,6 +116,12 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
                        << " blocks a row, but must have 1";
   if (shelvedSteps != 0 && (shelvedSteps < 0 || kind != RowClass::Looped || !staged))
     return emitError() << "has " << shelvedSteps << " shelved steps, which only a staged looped can";
+  if (aligned && (kind == RowClass::Column || rowsPerBlock * (kind == RowClass::Looped) > 1 ||
+                  (staged && kind != RowClass::Looped)))
+    return emitError() << "the vectors of " << (staged ? "staged " : "") << stringifyRowClass(kind)
+                       << " cannot be aligned";
+  if (resident < 0 || resident * threadsPerRow * rowsPerBlock > 2048)
+    return emitError() << "resident is " << resident << ", but a multiprocessor has 2048 threads";
   return success();
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
@@ -261,6 +262,26 @@ static LogicalResult verifyBeside(KernelOp kernel, RowScheduleAttr schedule) {
   return success();
 }
 
+/// Vectors that are aligned in memory, wherever a row begins: templates/swage/row_aligned.cuh.
+static LogicalResult verifyAligned(KernelOp kernel, RowScheduleAttr schedule) {
+  if (!isAlignable(kernel))
+    return kernel.emitOpError() << "schedule has aligned vectors, but the row is no single "
+                                   "dimension of fixed length along which something is contiguous";
+  int64_t vector = schedule.getVector(), row = *constantSize(kernel.getExtents().getResults().back());
+  if (row < 2 * vector)
+    return kernel.emitOpError() << "schedule has aligned vectors of " << vector
+                                << ", but a row has " << row << " elements";
+  for (ArrayAttr views : {kernel.getInputs(), kernel.getOutputs()})
+    for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+      int64_t bytes = vector * elementBytes(view.getElement());
+      bool isContiguous = constantSize(LinearAccess::of(view.getAccess())->strides.back()) == 1;
+      if (view.getSource() == Source::Memory && isContiguous && (bytes < 4 || bytes > 16))
+        return kernel.emitOpError() << "schedule has aligned vectors of " << bytes
+                                    << " bytes, but must have 4 to 16";
+    }
+  return success();
+}
+
 static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   CollectiveOp second = kernel.getSecondCollective();
   if (kernel.getPhase(Phase::GroupFinish) || (second && second.getDims()))
@@ -272,7 +293,8 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   // The vectorised dimension: along the row, or across the rows of neighbouring columns.
   unsigned vectorDim = schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1
                                                               : kernel.getRank() - 1;
-  if (failed(verifyDivides(kernel, schedule.getVector(), vectorDim)))
+  if (failed(schedule.getAligned() ? verifyAligned(kernel, schedule)
+                                   : verifyDivides(kernel, schedule.getVector(), vectorDim)))
     return failure();
   if (schedule.getKind() == RowClass::Group || schedule.getKind() == RowClass::Block) {
     int64_t row = 1;
@@ -288,8 +310,11 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
     }
     int64_t covered = schedule.getBlocksPerRow() * schedule.getThreadsPerRow() *
                       schedule.getVector() * schedule.getVectorsPerThread();
-    // A row is whole vectors, so a limit within one counts for the vectors before it.
-    if (covered < row / schedule.getVector() * schedule.getVector())
+    // A row is whole vectors, so a limit within one counts for the vectors before it; or it begins and
+    // ends anywhere in them.
+    int64_t vector = schedule.getVector(),
+            least = schedule.getAligned() ? row + vector - 1 : row / vector * vector;
+    if (covered < least)
       return kernel.emitOpError() << "schedule covers " << covered
                                   << " elements a row, but the row has " << row;
   }
@@ -301,7 +326,8 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   if (int64_t shared = sharedBytes(kernel, schedule); shared > kMostSharedBytes)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kMostSharedBytes;
-  return verifyVector(kernel, schedule.getVector(), vectorDim);
+  return schedule.getAligned() ? success()
+                               : verifyVector(kernel, schedule.getVector(), vectorDim);
 }
 
 static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule) {

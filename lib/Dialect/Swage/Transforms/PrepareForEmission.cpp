@@ -11,6 +11,7 @@
 #include "swage/Dialect/Swage/Analysis/Approximation.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
+#include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "swage/Support/DeviceProperties.h"
@@ -38,7 +39,7 @@ private:
   LogicalResult addPhase(Phase kind, ArrayRef<Value> extra, std::optional<unsigned> vectorDim,
                          CollectiveOp collective = {});
   LogicalResult addBounds();
-  int64_t accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store);
+  int64_t accessOf(OperandRef operand, std::optional<unsigned> vectorDim);
 
   KernelOp kernel;
   MLIRContext *context;
@@ -114,12 +115,17 @@ static int64_t vectorOf(KernelOp kernel) {
   return cast<ReduceScheduleAttr>(schedule).getVector();
 }
 
-int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, bool store) {
+int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim) {
+  bool store = operand.isOutput;
+  ViewAttr view = store ? kernel.getOutput(operand.position) : kernel.getInput(operand.position);
   LinearAccess access = *LinearAccess::of(view.getAccess());
   Access kind = Access::Gather;
+  auto rowSchedule = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
+  bool aligned = rowSchedule && rowSchedule.getAligned() && vectorDim == kernel.getRank() - 1;
   if (view.getSource() != Source::Memory) {
     // Random words come four at a time, so a vector of them starts at a multiple of itself.
-    bool whole = vectorDim && constantSize(access.strides[*vectorDim]) == 1;
+    bool whole = vectorDim && constantSize(access.strides[*vectorDim]) == 1 &&
+                 !(aligned && view.getSource() == Source::Random);
     for (unsigned dim = 0; dim < kernel.getRank() && view.getSource() == Source::Random; ++dim)
       whole = whole && (dim == vectorDim ||
                         isMultipleOf(access.strides[dim], vectorOf(kernel), factsOf(kernel)));
@@ -135,8 +141,12 @@ int64_t Preparer::accessOf(ViewAttr view, std::optional<unsigned> vectorDim, boo
       permute && permute.getKind() == PermuteClass::Tiles && !store &&
       constantSize(access.strides[permute.getTransposed()]) == 1 && !access.isBroadcast(*vectorDim))
     kind = Access::Transposed;
-  else if (auto row = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
-           row && vectorDim == kernel.getRank() - 1 && isInSlab(kernel, row, view))
+  else if (aligned && constantSize(access.strides[*vectorDim]) == 1)
+    kind = isInStep(kernel, operand, rowSchedule.getVector())       ? Access::Aligned
+           : store                                                  ? Access::Gather
+           : beginsAligned(kernel, operand, rowSchedule.getVector()) ? Access::Shifted
+                                                                    : Access::Anywhere;
+  else if (rowSchedule && vectorDim == kernel.getRank() - 1 && isInSlab(kernel, rowSchedule, view))
     kind = Access::Staged;
   else if (vectorDim && constantSize(access.strides[*vectorDim]) == 1)
     kind = Access::Vector;
@@ -196,15 +206,14 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   SmallVector<int64_t> loads, stores, access;
   auto row = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
   for (BlockArgument argument : arguments) {
-    ViewAttr view = kernel.getInput(argument.getArgNumber());
     loads.push_back(argument.getArgNumber());
-    access.push_back(row && kind == Phase::Prologue && isShelved(kernel, row, view)
+    access.push_back(row && kind == Phase::Prologue && isShelved(kernel, row, argument.getArgNumber())
                          ? static_cast<int64_t>(Access::Staged)
-                         : accessOf(view, vectorDim, false));
+                         : accessOf({false, argument.getArgNumber()}, vectorDim));
   }
   for (unsigned output : outputs) {
     stores.push_back(output);
-    access.push_back(accessOf(kernel.getOutput(output), vectorDim, true));
+    access.push_back(accessOf({true, output}, vectorDim));
   }
   OpBuilder builder(yield);
   OperationState state(kernel.getLoc(), PhaseOp::getOperationName());
@@ -327,7 +336,7 @@ static LaunchAttr geometryOf(KernelOp kernel) {
     }
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     threads = row.getThreadsPerRow() * row.getRowsPerBlock();
-    split(row.getKind() != RowClass::Column, row.getVector());
+    split(row.getKind() != RowClass::Column, row.getAligned() ? 1 : row.getVector());
     cluster = row.getBlocksPerRow();
     blocks = productOf(kept).ceilDiv(row.getRowsPerBlock()) * cluster;
     if (int64_t bytes = sharedBytes(kernel, row); bytes > kDeclaredSharedBytes)

@@ -47,7 +47,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
         return RowScheduleAttr::get(context, s.getKind(), s.getThreadsPerRow(), s.getRowsPerBlock(),
                                     s.getVector(), s.getVectorsPerThread(), index,
                                     s.getBlocksPerRow(), s.getStaged(), s.getShelvedSteps(),
-                                    s.getBypassL1());
+                                    s.getBypassL1(), s.getAligned(), s.getResident());
       })
       .Case([&](ReduceScheduleAttr s) {
         return ReduceScheduleAttr::get(context, s.getLanes(), s.getRowGroups(), s.getVector(),
@@ -77,7 +77,7 @@ public:
 
 private:
   void rows(RowScheduleAttr known);
-  void rowsOnChip(int64_t vector, int64_t length, bool bypassL1);
+  void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
   void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
   void reduce(ReduceScheduleAttr known);
@@ -97,15 +97,17 @@ private:
 } // namespace
 
 /// One row in the registers of a part of a warp, of a block, or of a cluster.
-void Grid::rowsOnChip(int64_t vector, int64_t length, bool bypassL1) {
-  int64_t vectors = std::max<int64_t>(1, length / vector);
-  for (int64_t perThread = 1; perThread * vector <= kRegisterElements; ++perThread) {
+void Grid::rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned) {
+  int64_t vectors = std::max<int64_t>(1, length / vector) + (aligned ? 2 : 0),
+          most = kRegisterElements + (aligned ? 16 : 0);
+  for (int64_t perThread = 1; perThread * vector <= most; ++perThread) {
     int64_t threads = llvm::divideCeil(vectors, perThread);
     if (int64_t lanes = int64_t(llvm::PowerOf2Ceil(uint64_t(threads))); lanes <= 32)
       for (int64_t block : {64, 128, 256, 512})
         for (bool staged : {false, true})
           addChecked<RowScheduleAttr>(RowClass::Group, lanes, block / lanes, vector, perThread,
-                                      int64_t(32), int64_t(1), staged, int64_t(0), bypassL1);
+                                      int64_t(32), int64_t(1), staged, int64_t(0), bypassL1,
+                                      aligned, int64_t(0));
     for (int64_t blocks : kPowers) {
       int64_t share = int64_t(llvm::alignTo(uint64_t(llvm::divideCeil(threads, blocks)), 32));
       // Blocks that would have less than a warp's work for each warp are left out.
@@ -113,7 +115,8 @@ void Grid::rowsOnChip(int64_t vector, int64_t length, bool bypassL1) {
         continue;
       for (bool staged : {false, true})
         addChecked<RowScheduleAttr>(RowClass::Block, share, int64_t(1), vector, perThread,
-                                    int64_t(32), blocks, staged, int64_t(0), bypassL1);
+                                    int64_t(32), blocks, staged, int64_t(0), bypassL1, aligned,
+                                    int64_t(0));
     }
   }
 }
@@ -134,11 +137,14 @@ void Grid::rows(RowScheduleAttr known) {
           for (int64_t unroll : {1, 2, 4, 8, 16})
             for (bool staged : {false, true})
               addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector, unroll,
-                                          int64_t(32), int64_t(1), staged, int64_t(0), bypassL1);
+                                          int64_t(32), int64_t(1), staged, int64_t(0), bypassL1,
+                                          /*aligned=*/false, int64_t(0));
       continue;
     }
     if (length != 0)
-      rowsOnChip(vector, length, bypassL1);
+      rowsOnChip(vector, length, bypassL1, /*aligned=*/false);
+    if (length != 0 && known.getAligned())
+      rowsOnChip(vector, length, bypassL1, /*aligned=*/true);
     for (int64_t threads : {128, 256, 512, 768, 1024})
       for (int64_t unroll : {1, 2, 4, 8})
         for (int64_t blocks : kPowers)
@@ -146,7 +152,8 @@ void Grid::rows(RowScheduleAttr known) {
             for (bool staged : {false, true})
               if (unroll * vector <= kRegisterElements)
                 addChecked<RowScheduleAttr>(RowClass::Looped, threads / beside, beside, vector,
-                                            unroll, int64_t(32), blocks, staged, int64_t(0), bypassL1);
+                                            unroll, int64_t(32), blocks, staged, int64_t(0), bypassL1,
+                                            /*aligned=*/false, int64_t(0));
   }
 }
 

@@ -31,6 +31,7 @@ private:
   SelectedSchedule makeRow(const Rows &rows, RowClass kind, int64_t perRow, int64_t rowsPerBlock,
                            int64_t perThread, std::string reason, int64_t blocks = 1,
                            bool staged = false, int64_t shelvedSteps = 0) const;
+  std::optional<SelectedSchedule> alignedRows(Rows rows, bool few) const;
   std::optional<SelectedSchedule> stagedRows(const Rows &rows) const;
   std::optional<SelectedSchedule> groupedRows(const Rows &rows, bool few) const;
   SelectedSchedule shelve(const Rows &rows, int64_t blocks, int64_t threads, int64_t perThread,
@@ -39,7 +40,7 @@ private:
   SelectedSchedule spread(const Rows &rows, int64_t blocks, bool few) const;
   int64_t blocksOfFew(const Rows &rows) const;
   int64_t blocksFor(const Rows &rows) const;
-  std::optional<SelectedSchedule> blockRows(const Rows &rows, int64_t blocks, bool few) const;
+  std::optional<SelectedSchedule> blockRows(Rows rows, int64_t blocks, bool few) const;
   int64_t rowsBeside(const Rows &rows) const;
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
   SelectedSchedule column();

@@ -7,6 +7,7 @@
 
 #include "ScheduleSelector.h"
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
+#include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,8 +22,14 @@ constexpr int64_t kRegisterElements = 32;
 constexpr int64_t kStagedElements = 52;
 /// The same where one thread has the whole row.
 constexpr int64_t kWholeRowElements = 88;
+/// Rows of so many 16-bit elements that begin anywhere go by aligned vectors.
+constexpr int64_t kAlignedLength = 224;
+/// Threads on a multiprocessor then, which have 80 registers each, and the most of one block.
+constexpr int64_t kAlignedThreads = 816, kAlignedBlock = 640;
 /// Shared memory that the system takes of a block.
 constexpr int64_t kReservedBytes = 1024;
+/// Elements of a row, of which a multiprocessor's registers hold three, where vectors are aligned.
+constexpr int64_t kLongElements = 16400;
 /// Elements of a row of which a multiprocessor's registers hold two.
 constexpr int64_t kPairElements = 18432;
 
@@ -75,6 +82,8 @@ struct ScheduleSelector::Rows {
   int64_t capacity;        ///< vectors that a thread's registers hold
   int64_t grouped;         ///< vectors of a group of a second collective, or 1
   int64_t beside;          ///< rows beside each other, if they are made of short runs
+  bool aligned = false;    ///< vectors begin where memory is aligned
+  int64_t resident = 0;    ///< blocks that a multiprocessor is to hold
   std::optional<int64_t> count;
   std::string name; ///< "a row of 768"
 
@@ -92,7 +101,7 @@ SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int6
   perThread = llvm::alignTo(perThread, llvm::divideCeil(rows.grouped, 32));
   bool bypassL1 = kind == RowClass::Block && staysInL2();
   return {RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, rows.vector, perThread, index,
-                               blocks, staged, shelvedSteps, bypassL1),
+                               blocks, staged, shelvedSteps, bypassL1, rows.aligned, rows.resident),
           reason};
 }
 
@@ -110,6 +119,48 @@ static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread) {
     if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
       best = threads;
   return best;
+}
+
+/// Rows that begin anywhere, by vectors that are aligned in memory. Of 16-bit elements a thread takes
+/// many, since these kernels wait for instructions: by vectors of 8 bytes as long as a warp or two take
+/// the row, which leave fewer lanes idle and mask less at its ends.
+std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool few) const {
+  unsigned inner = kernel.getRank() - 1;
+  int64_t widest = 1, length = longestRow().value_or(0);
+  for (ViewAttr view : views())
+    if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
+      widest = std::max(widest, elementBytes(view.getElement()));
+  bool waits = widest >= 4;
+  if (!isAlignable(kernel) || widest > 4 || (length < kAlignedLength && !waits))
+    return std::nullopt;
+  rows.aligned = true;
+  rows.beside = 1;
+  auto by = [&](int64_t bytes) {
+    rows.vector = bytes / widest;
+    rows.bytes = rows.vector * narrowestAlong(inner);
+    rows.widest = bytes;
+    rows.capacity = (waits ? 20 : rows.vector == 4 ? 44 : 40) / rows.vector;
+    rows.vectors = llvm::divideCeil(length + rows.vector - 1, rows.vector);
+    return rows.bytes >= 4 && length >= 2 * rows.vector;
+  };
+  if (!few && by(waits ? 16 : 8)) {
+    if (int64_t lanes = rows.vectors <= 16 * rows.capacity ? 16 : 32;
+        rows.vectors <= lanes * rows.capacity)
+      return makeRow(rows, RowClass::Group, lanes, 64 / lanes,
+                     llvm::divideCeil(rows.vectors, lanes),
+                     rows.name + " begins anywhere: " + std::to_string(lanes) +
+                         " threads take it by aligned vectors");
+    if (!waits && rows.vectors <= 64 * rows.capacity)
+      return blockRows(rows, /*blocks=*/1, few);
+  }
+  if (!by(16))
+    return std::nullopt;
+  if (auto shelved = shelvedRows(rows))
+    return shelved;
+  if (rows.vectors <= kAlignedBlock * rows.capacity)
+    return blockRows(rows, /*blocks=*/1, few);
+  return makeRow(rows, RowClass::Looped, few ? 1024 : 512, 1, 16 / rows.vector,
+                 rows.name + " begins anywhere and is too long for registers");
 }
 
 /// Short rows that begin anywhere go by single elements, which only shared memory puts together to
@@ -197,7 +248,7 @@ static int64_t residentBlocks(int64_t threads, int64_t registers) {
 }
 
 /// Blocks that keep a row, or `share` vectors of it, in registers.
-std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, int64_t blocks,
+std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t blocks,
                                                             bool few) const {
   int64_t share = llvm::divideCeil(rows.vectors, blocks);
   if (share > 1024 * rows.capacity)
@@ -208,7 +259,9 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, in
   // thread does once. With few rows nothing hides what a step takes: many threads, but where no gamma
   // is read vector by vector a warp costs more to merge than it gains.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
-  if (rows.widest < 16)
+  if (rows.aligned && rows.widest / rows.vector < 4)
+    wanted = rows.capacity;
+  else if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
   else if ((rows.bytes < rows.widest && rows.moved < 4) || isBounded(kernel))
     wanted = rows.capacity;
@@ -221,25 +274,34 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(const Rows &rows, in
   // falls short of what keeps memory busy, in steps.  A LayerNorm that is not dealt out evenly waits
   // longer: its threads' statistics have counts.
   bool counts = kernel.getCollective().getKind() == Collective::LayerNorm;
+  int64_t base = rows.aligned ? 40 : rows.vector == 1 || !counts ? 16 : 24;
   auto shortage = [&](int64_t perThread) {
     constexpr int64_t step = 8 << 10;
-    int64_t threads = threadsFor(perThread), base = rows.vector == 1 || !counts ? 16 : 24;
+    int64_t threads = threadsFor(perThread);
     int64_t enough = (counts && threads * perThread != share ? 48 : 40) << 10;
     int64_t others = residentBlocks(threads, base + perThread * rows.vector) - 1;
     int64_t missing = enough - others * share * rows.widest;
     return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
   int64_t most = few && rows.bytes >= 8 && !isNorm() ? 256 : 512;
+  // Aligned vectors of 16-bit elements wait for instructions rather than for memory: those for each
+  // vector, there or not, and those of a thread, about as many as two vectors of 16 bytes take.
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
-    return std::tuple(shortage(perThread), (threads > most) + (threads > 512),
-                      (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
+    int64_t idle = rows.aligned && !few && rows.widest / rows.vector < 4
+                       ? threads * (perThread + 2)
+                       : (threads * perThread - share) * 3 / share;
+    return std::tuple(shortage(perThread), (threads > most) + (threads > 512), idle,
+                      std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
     if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))
       best = perThread;
   int64_t threads = threadsFor(best);
   bool exact = product(true) && blocks * threads * best == rows.vectors;
+  // Left to itself the compiler takes registers for what it could do early at a row's ends.
+  if (rows.aligned && !few && threads > 64)
+    rows.resident = std::max<int64_t>(1, (threads > 400 ? 1024 : kAlignedThreads) / threads);
   return makeRow(rows, RowClass::Block, threads, 1, best,
                  rows.name + " fits the registers of " +
                      (blocks == 1 ? "one block" : std::to_string(blocks) + " blocks") +
@@ -267,7 +329,10 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
 /// Rows that wait in shared memory, all of them or `steps` steps.
 SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int64_t threads,
                                           int64_t perThread, int64_t steps) const {
-  return makeRow(rows, RowClass::Looped, threads / rows.beside, rows.beside, perThread,
+  Rows held = rows;
+  if (rows.aligned && rows.widest / rows.vector < 4)
+    held.resident = std::max<int64_t>(1, 1024 / threads);
+  return makeRow(held, RowClass::Looped, threads / rows.beside, rows.beside, perThread,
                  rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks",
                  blocks, /*staged=*/true, steps);
 }
@@ -275,7 +340,8 @@ SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int6
 /// About how many registers a thread then has: one for each element of the inputs that it has at hand.
 int64_t ScheduleSelector::shelfRegisters(const Rows &rows, int64_t perThread) const {
   auto one = cast<RowScheduleAttr>(shelve(rows, /*blocks=*/1, 32, 1, /*steps=*/1).schedule);
-  return 24 + perThread * rows.vector * (stagedBytes(kernel, one) / (32 * rows.bytes));
+  return (rows.aligned ? 48 : 24) +
+         perThread * rows.vector * (stagedBytes(kernel, one) / (32 * rows.bytes));
 }
 
 /// Rows that wait there in so many blocks, dealt out so that enough of them and enough threads are on
@@ -318,7 +384,9 @@ SelectedSchedule ScheduleSelector::spread(const Rows &rows, int64_t blocks, bool
 std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) const {
   int64_t one = rows.ofOneBlock(), most = device.ccMajor < 9 ? 1 : 16, least = 1;
   bool grows = rows.bytes / rows.vector < 4;
-  if (grows)
+  if (rows.aligned)
+    one = kLongElements / rows.vector;
+  else if (grows)
     one = std::min(one, kPairElements / rows.vector);
   if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
     return std::nullopt;
@@ -326,7 +394,7 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
          rows.beside * rows.vectors >= 2 * least * 512)
     least *= 2;
   int64_t few = blocksOfFew(rows);
-  bool inRegisters = few > 1 || !grows;
+  bool inRegisters = !rows.aligned && (few > 1 || !grows);
   int64_t inCluster = grows ? few * 512 * rows.capacity : most * 1024 * rows.capacity;
   if (rows.beside == 1 && (rows.vectors <= one || (inRegisters && rows.vectors <= inCluster)))
     return std::nullopt;
@@ -384,9 +452,16 @@ SelectedSchedule ScheduleSelector::row() {
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   // Few rows leave most of the GPU idle unless each row gets many threads.
   auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
+  bool anywhere = rows.bytes < 8;
+  if (anywhere && !few(1) && *length >= kAlignedLength)
+    if (auto aligned = alignedRows(rows, false))
+      return *aligned;
   if (!few(1))
     if (auto staged = stagedRows(rows))
       return *staged;
+  if (anywhere)
+    if (auto aligned = alignedRows(rows, few(1)))
+      return *aligned;
   if (auto grouped = groupedRows(rows, few(1)))
     return *grouped;
   if (auto shelved = shelvedRows(rows))
@@ -408,7 +483,8 @@ SelectedSchedule ScheduleSelector::column() {
                   StringRef where) {
     return SelectedSchedule{
         RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
-                             /*blocks_per_row=*/1, staged, /*shelved_steps=*/0, /*bypass_l1=*/false),
+                             /*blocks_per_row=*/1, staged, /*shelved_steps=*/0, /*bypass_l1=*/false,
+                             /*aligned=*/false, /*resident=*/0),
         "the row runs across the contiguous dimension" + where.str()};
   };
   auto hasMore = [&](int64_t positions) { return !inner || positions < *inner; };

@@ -46,6 +46,21 @@ __device__ __forceinline__ void loadGlobal(const void *from, unsigned *words) {
   loadShared<Bytes>(static_cast<const char *>(from), words);
 }
 
+/// An aligned access of which only the bytes from `first` on and before `end` matter.  The others are
+/// not read: of any type numbers that spoil a result and fit an integer.
+template <int Bytes, Traffic Use>
+__device__ __forceinline__ void loadAround(const void *from, unsigned *words, int first, int end) {
+  for (int i = 0; i < kWordsOf<Bytes>; ++i)
+    words[i] = 0x42424242u;
+  for (int i = first < 0 ? 0 : first; i < end && i < Bytes; ++i) {
+    const unsigned byte = static_cast<const unsigned char *>(from)[i];
+    words[i / 4] = (words[i / 4] & ~(0xffu << (8 * (i % 4)))) | byte << (8 * (i % 4));
+  }
+}
+
+/// Makes no difference here; see cuda/memory.cuh.
+template <class T> __device__ __forceinline__ T *pinned(T *address) { return address; }
+
 template <int Bytes> __device__ __forceinline__ void storeGlobal(void *to, const unsigned *words) {
   storeShared<Bytes>(static_cast<char *>(to), words);
 }

@@ -17,6 +17,12 @@ template <int Bytes> __device__ __forceinline__ void copyAsync(SharedAddress to,
                  : "r"(to), "l"(from), "n"(Bytes)
                  : "memory");
 }
+/// The same, where only the bytes from `first` on and before `end` matter (loadAround).
+template <int Bytes>
+__device__ __forceinline__ void copyAsyncAround(char *to, const void *from, int first,
+                                                int end) {
+  copyAsync<Bytes>(sharedAddress(to), from);
+}
 /// The same, but only the first `sourceBytes` are read; the rest becomes zero.
 template <int Bytes>
 __device__ __forceinline__ void copyAsync(SharedAddress to, const void *from, int sourceBytes) {

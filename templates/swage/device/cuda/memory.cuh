@@ -61,6 +61,20 @@ __device__ __forceinline__ void loadGlobal(const void *from, unsigned *words) {
     asm("ld.global.nc.u8 %0, [%1];" : "=r"(words[0]) : "l"(from));
 }
 
+/// An aligned access of which only the bytes from `first` on and before `end` matter, at least one.  The
+/// others, which may be another tensor's, come along: no page ends within an aligned access.
+template <int Bytes, Traffic Use>
+__device__ __forceinline__ void loadAround(const void *from, unsigned *words, int first, int end) {
+  loadGlobal<Bytes, Use>(from, words);
+}
+
+/// The same address, which the compiler does not take apart again: what is added to it becomes part of
+/// loads.
+template <class T> __device__ __forceinline__ T *pinned(T *address) {
+  asm("" : "+l"(address));
+  return address;
+}
+
 template <int Bytes> __device__ __forceinline__ void storeGlobal(void *to, const unsigned *words) {
   static_assert(Bytes == 1 || Bytes == 2 || Bytes == 4 || Bytes == 8 || Bytes == 16);
   if constexpr (Bytes == 16)

@@ -285,3 +285,55 @@ swage.kernel @k5_family symbols 0 extents affine_map<() -> (8, 64)> reduced []
 ^body(%a: f32):
   swage.yield %a : f32
 }
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule covers 256 elements a row, but the row has 255}}
+swage.kernel @aligned_row_too_long symbols 0 extents affine_map<() -> (8, 255)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 255), access = (d0, d1) -> (d0 * 255 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 255), access = (d0, d1) -> (d0 * 255 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 4, index = 32, aligned = true>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has aligned vectors of 8, but a row has 15 elements}}
+swage.kernel @aligned_row_too_short symbols 0 extents affine_map<() -> (8, 15)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 15), access = (d0, d1) -> (d0 * 15 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 15), access = (d0, d1) -> (d0 * 15 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 1, index = 32, aligned = true>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has aligned vectors of 2 bytes, but must have 4 to 16}}
+swage.kernel @aligned_vector_too_narrow symbols 0 extents affine_map<() -> (8, 255)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 255), access = (d0, d1) -> (d0 * 255 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 255), access = (d0, d1) -> (d0 * 255 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 2, vector = 1, vectors_per_thread = 8, index = 32, aligned = true>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has aligned vectors, but the row is no single dimension of fixed length along which something is contiguous}}
+swage.kernel @aligned_row_of_any_length symbols 1 multiples [1] limits [135] extents affine_map<()[s0] -> (8, s0)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0), access = (d0, d1)[s0] -> (d0 * s0 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0), access = (d0, d1)[s0] -> (d0 * s0 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 4, index = 32, aligned = true>
+    {
+^body(%a: f32):
+  %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
+  swage.yield %n : f32
+}

@@ -22,9 +22,9 @@ constexpr int64_t kDeclaredSharedBytes = 48 << 10, kMostSharedBytes = 227 << 10;
 /// a block's rows once, contiguously.
 bool isInSlab(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view);
 
-/// Whether what a staged row schedule's prologue reads of this view waits on a shelf: one that has
+/// Whether what a staged row schedule's prologue reads of this input waits on a shelf: one that has
 /// each element of the rows once.
-bool isShelved(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view);
+bool isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input);
 
 /// Bytes of shared memory that a block of a staged row schedule moves operands through, at most; 0 if
 /// none can be.

@@ -36,7 +36,8 @@ def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar fun
 def Swage_Access : I32EnumAttr<"Access", "how an operand is read along the innermost dimension", [
     I32EnumAttrCase<"Vector", 0, "vector">, I32EnumAttrCase<"Splat", 1, "splat">,
     I32EnumAttrCase<"Gather", 2, "gather">, I32EnumAttrCase<"Transposed", 3, "transposed">,
-    I32EnumAttrCase<"Staged", 4, "staged">]> {
+    I32EnumAttrCase<"Staged", 4, "staged">, I32EnumAttrCase<"Aligned", 5, "aligned">,
+    I32EnumAttrCase<"Shifted", 6, "shifted">, I32EnumAttrCase<"Anywhere", 7, "anywhere">]> {
   let cppNamespace = "::swage";
 }
 
@@ -127,14 +128,18 @@ def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
     loads in flight; where these are all there is they stay in registers. `staged`: operands go through shared memory. For `group` and `block`, which
     read and write tensors that are contiguous across a block's rows there by aligned 16-byte accesses; for `looped` and `column`, where what a
     thread reads waits for the second walk; only `shelved_steps` steps of a looped row, if that is not 0, and the others are read again.
-    `bypass_l1`: what is read once leaves nothing in L1. `index`: 32 or 64 bits.
+    `bypass_l1`: what is read once leaves nothing in L1. `aligned`: vectors begin where memory is aligned and not where the row does, so that
+    rows of any length and place take wide accesses (templates/swage/row_aligned.cuh). `resident`: the blocks that a multiprocessor is to
+    hold, which bounds their registers; 0: as the compiler likes. `index`: 32 or 64 bits.
   }];
   let parameters = (ins EnumParameter<Swage_RowClass>:$kind, "int64_t":$threads_per_row, "int64_t":$rows_per_block,
                         "int64_t":$vector, "int64_t":$vectors_per_thread, "int64_t":$index,
                         DefaultValuedParameter<"int64_t", "1">:$blocks_per_row,
                         DefaultValuedParameter<"bool", "false">:$staged,
                         DefaultValuedParameter<"int64_t", "0">:$shelved_steps,
-                        DefaultValuedParameter<"bool", "false">:$bypass_l1);
+                        DefaultValuedParameter<"bool", "false">:$bypass_l1,
+                        DefaultValuedParameter<"bool", "false">:$aligned,
+                        DefaultValuedParameter<"int64_t", "0">:$resident);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
