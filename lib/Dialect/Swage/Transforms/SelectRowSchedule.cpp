@@ -28,8 +28,8 @@ constexpr int64_t kAlignedLength = 224;
 constexpr int64_t kAlignedThreads = 816, kAlignedBlock = 640;
 /// Shared memory that the system takes of a block.
 constexpr int64_t kReservedBytes = 1024;
-/// Elements of a row, of which a multiprocessor's registers hold three, where vectors are aligned.
-constexpr int64_t kLongElements = 16400;
+/// Elements of a row of which a multiprocessor's registers hold two, where vectors are aligned.
+constexpr int64_t kLongElements = 16384;
 /// Elements of a row of which a multiprocessor's registers hold two.
 constexpr int64_t kPairElements = 18432;
 
@@ -291,7 +291,9 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
     int64_t idle = rows.aligned && !few && rows.widest / rows.vector < 4
                        ? threads * (perThread + 2)
                        : (threads * perThread - share) * 3 / share;
-    return std::tuple(shortage(perThread), (threads > most) + (threads > 512), idle,
+    // Two blocks of more than 400 threads have registers for 32 elements.
+    bool spills = rows.aligned && threads > 400 && perThread * rows.vector > 32;
+    return std::tuple(shortage(perThread), (threads > most) + (threads > 512) + spills, idle,
                       std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
