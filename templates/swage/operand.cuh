@@ -42,6 +42,12 @@ __device__ __forceinline__ auto rowStart(typename Operand::Pointer pointer, Coor
   coord[Dim] = -coord.phase;
   return pointer + Operand::offset(coord, sizes);
 }
+/// Where it has this one.
+template <class Operand, int Dim, class Coord, class Sizes>
+__device__ __forceinline__ auto partialAt(typename Operand::Pointer pointer, const Coord &coord,
+                                          const Sizes &sizes) {
+  return rowStart<Operand, Dim>(pointer, coord, sizes) + coord.from + coord.ahead;
+}
 
 /// Where an input's elements come from; all but memory is in computed.cuh.
 enum class Source { Memory, Coordinate, Random };
@@ -90,8 +96,7 @@ struct Fragment : Vector<typename Operand::Element, V> {
       this->fetchShared(from + Operand::offset(coord, sizes));
     else if constexpr (Kind == Access::Aligned)
       this->template fetchAround<Operand::kTraffic>(
-          rowStart<Operand, Dim>(from, coord, sizes) + coord.from + coord.ahead, coord.begin,
-          coord.end);
+          partialAt<Operand, Dim>(from, coord, sizes), coord.begin, coord.end);
     else if constexpr (Kind == Access::Shifted || Kind == Access::Anywhere)
       fetchPair<Dim>(from, coord, sizes);
   }

@@ -76,8 +76,7 @@ template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>,
           auto &fragment = static_cast<Fragment<Operands, V> &>(in);
           if constexpr (kIsShelved<Operands> && kIsPartial<Coord>)
             fragment.template fetchAround<Operands::kTraffic>(
-                rowStart<Operands, Dim>(pointer, coord, sizes) + coord.from + coord.ahead,
-                coord.begin, coord.end);
+                partialAt<Operands, Dim>(pointer, coord, sizes), coord.begin, coord.end);
           else if constexpr (kIsShelved<Operands>)
             fragment.template fetch<Operands::kTraffic>(pointer + Operands::offset(coord, sizes));
           else
@@ -96,7 +95,7 @@ private:
                                               const Coord &coord, const Sizes &sizes) {
     using D = Data<Operand>;
     if constexpr (kIsShelved<Operand> && kIsPartial<Coord>) {
-      const auto *from = rowStart<Operand, Dim>(pointer, coord, sizes) + coord.from + coord.ahead;
+      const auto *from = partialAt<Operand, Dim>(pointer, coord, sizes);
       constexpr int kElement = sizeof(typename Operand::Element);
       copyAsyncAround<D::kBytes>(place + placeOf<Operand>(0), from, coord.begin * kElement,
                                  coord.end * kElement);

@@ -1,20 +1,10 @@
 //===- RowAlignment.cpp - Rows that begin anywhere ------------------------===//
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 
 using namespace mlir;
 using namespace swage;
-
-/// Whether each row of a view is other memory, contiguous along the row.
-static bool hasOwnRows(KernelOp kernel, ViewAttr view) {
-  if (view.getSource() != Source::Memory)
-    return false;
-  LinearAccess access = *LinearAccess::of(view.getAccess());
-  for (unsigned dim = 0; dim + 1 < kernel.getRank(); ++dim)
-    if (access.isBroadcast(dim) && constantSize(kernel.getExtents().getResult(dim)) != 1)
-      return false;
-  return constantSize(access.strides.back()) == 1;
-}
 
 static ViewAttr viewOf(KernelOp kernel, OperandRef operand) {
   return operand.isOutput ? kernel.getOutput(operand.position) : kernel.getInput(operand.position);
@@ -23,7 +13,7 @@ static ViewAttr viewOf(KernelOp kernel, OperandRef operand) {
 std::optional<OperandRef> swage::alignedOperand(KernelOp kernel) {
   for (bool isOutput : {true, false})
     for (unsigned i = 0; i < (isOutput ? kernel.getOutputs() : kernel.getInputs()).size(); ++i)
-      if (hasOwnRows(kernel, viewOf(kernel, {isOutput, i})))
+      if (hasOwnRows(kernel, viewOf(kernel, {isOutput, i}), kernel.getRank() - 1))
         return OperandRef{isOutput, i};
   return std::nullopt;
 }
@@ -55,7 +45,7 @@ bool swage::isInStep(KernelOp kernel, OperandRef operand, int64_t vector) {
   if (operand == first)
     return true;
   ViewAttr view = viewOf(kernel, operand), reference = viewOf(kernel, first);
-  if (!hasOwnRows(kernel, view) || !isAligned(view, vector) || !isAligned(reference, vector))
+  if (!hasOwnRows(kernel, view, kernel.getRank() - 1) || !isAligned(view, vector) || !isAligned(reference, vector))
     return false;
   LinearAccess mine = *LinearAccess::of(view.getAccess()),
                other = *LinearAccess::of(reference.getAccess());

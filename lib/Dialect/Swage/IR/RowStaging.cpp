@@ -36,21 +36,28 @@ bool swage::isInSlab(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view) {
   return dense != nullptr;
 }
 
-bool swage::isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input) {
-  ViewAttr view = kernel.getInput(input);
-  if (!schedule.getStaged() || !walksRow(schedule) || view.getSource() != Source::Memory)
+bool swage::hasOwnRows(KernelOp kernel, ViewAttr view, unsigned inner) {
+  if (view.getSource() != Source::Memory)
     return false;
-  unsigned inner = schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1
-                                                          : kernel.getRank() - 1;
   LinearAccess access = *LinearAccess::of(view.getAccess());
   for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
     if (access.isBroadcast(dim) && constantSize(kernel.getExtents().getResult(dim)) != 1)
       return false;
+  return constantSize(access.strides[inner]) == 1;
+}
+
+bool swage::isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input) {
+  ViewAttr view = kernel.getInput(input);
+  if (!schedule.getStaged() || !walksRow(schedule))
+    return false;
+  unsigned inner = schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1
+                                                          : kernel.getRank() - 1;
+  if (!hasOwnRows(kernel, view, inner))
+    return false;
   if (schedule.getAligned() && !isInStep(kernel, {false, input}, schedule.getVector()))
     return false;
   // The widths that a copy can have.
-  return constantSize(access.strides[inner]) == 1 &&
-         schedule.getVector() * elementBytes(view.getElement()) >= 4;
+  return schedule.getVector() * elementBytes(view.getElement()) >= 4;
 }
 
 /// Adds the inputs that a scalar is computed from; whether a collective is among what it needs.

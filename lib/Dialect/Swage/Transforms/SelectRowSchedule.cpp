@@ -87,6 +87,9 @@ struct ScheduleSelector::Rows {
   std::optional<int64_t> count;
   std::string name; ///< "a row of 768"
 
+  /// Whether threads wait for instructions rather than for memory: what a row's ends take, for two
+  /// bytes an element.
+  bool isBusy() const { return aligned && widest / vector < 4; }
   /// The most vectors that one block's registers hold: four for each thread, unless they are narrow.
   int64_t ofOneBlock() const {
     return 1024 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
@@ -259,7 +262,7 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // thread does once. With few rows nothing hides what a step takes: many threads, but where no gamma
   // is read vector by vector a warp costs more to merge than it gains.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
-  if (rows.aligned && rows.widest / rows.vector < 4)
+  if (rows.isBusy())
     wanted = rows.capacity;
   else if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
@@ -288,9 +291,8 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // vector, there or not, and those of a thread, about as many as two vectors of 16 bytes take.
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
-    int64_t idle = rows.aligned && !few && rows.widest / rows.vector < 4
-                       ? threads * (perThread + 2)
-                       : (threads * perThread - share) * 3 / share;
+    int64_t idle = rows.isBusy() && !few ? threads * (perThread + 2)
+                                         : (threads * perThread - share) * 3 / share;
     // Two blocks of more than 400 threads have registers for 32 elements.
     bool spills = rows.aligned && threads > 400 && perThread * rows.vector > 32;
     return std::tuple(shortage(perThread), (threads > most) + (threads > 512) + spills, idle,
@@ -332,7 +334,7 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
 SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int64_t threads,
                                           int64_t perThread, int64_t steps) const {
   Rows held = rows;
-  if (rows.aligned && rows.widest / rows.vector < 4)
+  if (rows.isBusy())
     held.resident = std::max<int64_t>(1, 1024 / threads);
   return makeRow(held, RowClass::Looped, threads / rows.beside, rows.beside, perThread,
                  rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks",

@@ -22,6 +22,9 @@ constexpr int64_t kDeclaredSharedBytes = 48 << 10, kMostSharedBytes = 227 << 10;
 /// a block's rows once, contiguously.
 bool isInSlab(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view);
 
+/// Whether a view has each element of the rows once, contiguously along dimension `inner`.
+bool hasOwnRows(KernelOp kernel, ViewAttr view, unsigned inner);
+
 /// Whether what a staged row schedule's prologue reads of this input waits on a shelf: one that has
 /// each element of the rows once.
 bool isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input);
