@@ -30,14 +30,14 @@ static const llvm::StringSet<> &reservedWords() {
       // CUDA and the preprocessor
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "linux", "unix", "assert",
       // the generated file
-      "swage", "Spec", "Input", "Output", "Element", "Value", "Pointer", "kAccess", "kTraffic",
-      "Index", "Compute", "Coord", "Sizes", "Loads", "Stores", "PrologueLoads", "PrologueStores",
-      "EpilogueLoads", "EpilogueStores", "FinishLoads", "FinishStores", "BetweenLoads",
-      "BetweenStores", "GroupFinishLoads", "GroupFinishStores", "BoundsLoads", "SecondCompute",
-      "Pointers", "body", "between", "groupFinish", "bounds",
-      "prologue", "epilogue", "finish", "extents", "vectors", "tail", "tiles", "kept", "reduced",
-      "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail", "kTransposedDim",
-      "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "kCollective", "kClass", "kEpsilon",
+      "swage", "Spec", "Input", "Output", "Element", "Value", "Pointer", "access", "traffic",
+      "source", "Index", "Compute", "Coord", "Sizes", "Loads", "Stores", "PrologueLoads",
+      "PrologueStores", "EpilogueLoads", "EpilogueStores", "FinishLoads", "FinishStores",
+      "BetweenLoads", "BetweenStores", "GroupFinishLoads", "GroupFinishStores", "BoundsLoads",
+      "SecondCompute", "Pointers", "body", "between", "groupFinish", "bounds", "prologue",
+      "epilogue", "finish", "extents", "vectors", "tail", "tiles", "kept", "reduced", "sizes",
+      "offset", "d", "kThreads", "kVector", "kUnroll", "kTail", "kTransposedDim", "kTileIn",
+      "kTileOut", "kVectorIn", "kVectorOut", "collective", "rowClass", "epsilon", "second",
       "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};
   return words;
 }

@@ -197,9 +197,9 @@ std::string SpecEmitter::trafficOf(const Operand &operand) const {
     return ", swage::Traffic::Reused";
   // A reduction has fewer results than elements.
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
-  bool scans = (row && row.getBypassL1()) ||
-               llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
-                            [&](ViewAttr view) { return isReused(view); });
+  bool scans =
+      (row && row.getBypassL1()) || llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
+                                                 [&](ViewAttr view) { return isReused(view); });
   return scans ? ", swage::Traffic::Scan" : "";
 }
 
@@ -330,8 +330,16 @@ void SpecEmitter::emitSizes() {
 // Constants
 //===----------------------------------------------------------------------===//
 
+// A variable, constant or not, would have a place in the GPU's memory, which the driver allocates
+// and fills when it loads the kernel: a quarter of a millisecond.
 void SpecEmitter::constant(StringRef name, int64_t value) {
-  out.line("static constexpr int " + name + " = " + Twine(value) + ";");
+  out.line("enum : int { " + name + " = " + Twine(value) + " };");
+}
+void SpecEmitter::flag(const Twine &name, bool value) {
+  out.line("enum : bool { " + name + (value ? " = true };" : " = false };"));
+}
+void SpecEmitter::named(StringRef name, const Twine &value) {
+  out.line("static constexpr __device__ auto " + name + "() { return " + value + "; }");
 }
 
 /// The vector of a permutation by runs, which is scheduled by bytes.
@@ -371,12 +379,11 @@ void SpecEmitter::emitConstants() {
   Attribute schedule = *kernel.getSchedule();
   int64_t threads = kernel.getGeometry()->getThreads();
   if (auto prologue = kernel.getPhase(Phase::Prologue)) {
-    out.line("static constexpr auto kCollective = " + qualifiedName(*prologue.getCollective()) +
-             ";");
+    named("collective", qualifiedName(*prologue.getCollective()));
     if (auto row = dyn_cast<RowScheduleAttr>(schedule))
-      out.line("static constexpr auto kClass = " + qualifiedName(row.getKind()) + ";");
+      named("rowClass", qualifiedName(row.getKind()));
     if (auto between = kernel.getPhase(Phase::Between)) {
-      out.line("static constexpr auto kSecond = " + qualifiedName(*between.getCollective()) + ";");
+      named("second", qualifiedName(*between.getCollective()));
       if (Type type = collectedType(between); type && type != collectedType(prologue))
         out.line("using SecondCompute = " + valueName(type) + ";");
     }
@@ -384,19 +391,18 @@ void SpecEmitter::emitConstants() {
       constant("kGroup", *constantSize(kernel.getExtents().getResults().back()));
     double epsilon = prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0;
     std::string text = fmt::format("{}", epsilon);
-    out.line("static constexpr double kEpsilon = " + text +
-             (text.find_first_of(".e") == std::string::npos ? ".0;" : ";"));
+    named("epsilon", text + (text.find_first_of(".e") == std::string::npos ? ".0" : ""));
   }
   constant("kThreads", threads);
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {
     constant("kVector", pointwise.getVector());
     constant("kUnroll", pointwise.getUnroll());
-    out.line(Twine("static constexpr bool kTail = ") + (pointwise.getTail() ? "true;" : "false;"));
+    flag("kTail", pointwise.getTail());
   } else if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule)) {
     if (permute.getKind() == PermuteClass::Runs) {
       constant("kVector", runVector(kernel, permute));
       constant("kUnroll", permute.getUnroll());
-      out.line("static constexpr bool kTail = false;");
+      flag("kTail", false);
       return;
     }
     constant("kTransposedDim", permute.getTransposed());
@@ -411,15 +417,15 @@ void SpecEmitter::emitConstants() {
     if (row.getBlocksPerRow() > 1)
       constant("kBlocksPerRow", row.getBlocksPerRow());
     if (row.getStaged())
-      out.line("static constexpr bool kStaged = true;");
+      flag("kStaged");
     if (row.getShelvedSteps() > 0)
       constant("kShelvedSteps", row.getShelvedSteps());
     if (int64_t bytes = kernel.getGeometry()->getSharedBytes())
       constant("kSharedBytes", bytes);
     if (kernel.getPhase(Phase::Prologue).getZeroRows())
-      out.line("static constexpr bool kZeroRows = true;");
+      flag("kZeroRows");
     if (isRounded(kernel))
-      out.line("static constexpr bool kRounded = true;");
+      flag("kRounded");
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     constant("kRowGroups", reduce.getRowGroups());

@@ -58,6 +58,8 @@ private:
   std::string trafficOf(const Operand &operand) const;
   bool hasSizes() const { return kernel.getSymbols() > 0; }
   void constant(llvm::StringRef name, int64_t value);
+  void flag(const llvm::Twine &name, bool value = true);
+  void named(llvm::StringRef name, const llvm::Twine &value);
 
   mutable KernelOp kernel; // a handle, whose accessors are not const
   SourceText &out;

@@ -104,7 +104,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (failed(scalar.emit(body)))
     return failure();
   if (phase.getStatistics())
-    out.line("static constexpr bool k" + prefix + "Statistics = true;");
+    flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
                                               "between", "groupFinish", "bounds"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];

@@ -19,8 +19,7 @@ enum class Collective { LayerNorm, RmsNorm, Softmax, LogSoftmax, Sum, Mean, Max,
 
 /// The plain reductions: one number, an associative operation.
 template <Collective C, class T, bool ZeroRows = false, bool Rounded = false> struct Stats {
-  static constexpr bool kCounted = false;
-  static constexpr bool kLargest = C == Collective::Max || C == Collective::AbsMax;
+  enum : bool { kCounted = false, kLargest = C == Collective::Max || C == Collective::AbsMax };
   struct State {
     T value;
   };
@@ -85,8 +84,7 @@ template <Collective C, class T, bool ZeroRows = false, bool Rounded = false> st
 /// The lanes whose results meet: aligned groups of Lanes neighbours.  Where a warp has several Rows,
 /// each takes Run lanes in turn, and neighbours are those of one row.
 template <int Lanes, int Rows = 1, int Run = 1> struct LaneGroup {
-  static constexpr int kLanes = Lanes;
-  static constexpr int kWidth = Lanes <= Run ? Lanes : Lanes * Rows;
+  enum : int { kLanes = Lanes, kWidth = Lanes <= Run ? Lanes : Lanes * Rows };
 
   static __device__ constexpr int mask(int step) { return step < Run ? step : step * Rows; }
   template <class T> static __device__ __forceinline__ T ofFirst(T value) {

@@ -18,8 +18,8 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
   using S = FirstStats<Spec>;
   using Kept = decltype(Spec::kept(typename Spec::Sizes{}));
   using Reduced = decltype(Spec::reduced(typename Spec::Sizes{}));
-  static constexpr int V = Spec::kVector, kLast = Kept::kRank - 1; ///< the vectorised dimension
-  static constexpr bool kExact = Reduced::kFixed && Reduced::kCount % (Groups * Unroll) == 0;
+  enum : int { V = Spec::kVector, kLast = Kept::kRank - 1 }; ///< the vectorised dimension
+  enum : bool { kExact = Reduced::kFixed && Reduced::kCount % (Groups * Unroll) == 0 };
 
   typename Spec::Coord coord[Unroll];
   bool valid[Unroll];
@@ -59,7 +59,7 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
                         coord[u], sizes);
 #pragma unroll
       for (int i = 0; i < V; ++i)
-        values[i][u][0] = kMayRepeatStored<Spec> && !valid[u] ? lowest<Compute>() : made[i];
+        values[i][u][0] = MayRepeatStored<Spec> && !valid[u] ? lowest<Compute>() : made[i];
     }
   }
   template <class More, class Pointers>
@@ -77,7 +77,7 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
                           perElement(statistics, EpilogueOf<Spec>{}), exists && valid[u], pointers,
                           coord[u], sizes);
       };
-      if constexpr (kEpilogueTakesStatistics<Spec>)
+      if constexpr (EpilogueTakesStatistics<Spec>)
         run(ColumnStatistics<S, V>{results});
       else
         run(Statistics<>{});

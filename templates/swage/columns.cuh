@@ -26,7 +26,7 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   constexpr int V = Spec::kVector, kLanes = Spec::kThreads / Groups, kLast = Chunk::kLast;
   static_assert(Spec::kThreads % Groups == 0);
   constexpr bool kAllLanes = Kept::kFixed && Kept::kCount % kLanes == 0;
-  constexpr bool kStaged = kIsStaged<Spec>, kStays = !kStaged && Reduced::kFixed &&
+  constexpr bool kStaged = IsStaged<Spec>, kStays = !kStaged && Reduced::kFixed &&
                                                     Reduced::kCount > 0 &&
                                                     Reduced::kCount <= Groups * Unroll;
   static_assert(!kStaged || Reduced::kFixed);
@@ -105,20 +105,20 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   if constexpr (Groups > 1)
     mergeGroups<S, Groups, kLanes, Chunk::kExact, Compute>(
         states, reinterpret_cast<State *>(storage + kShelf), length);
-  if (Groups > 1 && Spec::EpilogueStores::kEmpty && group != 0)
+  if (Groups > 1 && Spec::EpilogueStores::empty() && group != 0)
     return;
   const auto total = static_cast<Compute>(length);
   typename S::Result results[V];
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    results[i] = S::result(states[i], total, Compute(Spec::kEpsilon));
+    results[i] = S::result(states[i], total, Compute(Spec::epsilon()));
 
-  if constexpr (!Spec::FinishStores::kEmpty)
+  if constexpr (!Spec::FinishStores::empty())
     if (group == 0 && exists)
       runFinish<Spec, V, kLast>(typename Spec::FinishLoads{}, typename Spec::FinishStores{},
                                 ColumnStatistics<S, V>{results}, pointers, column, sizes);
 
-  if constexpr (Spec::EpilogueStores::kEmpty) {
+  if constexpr (Spec::EpilogueStores::empty()) {
     return;
   } else if constexpr (kStays) {
 #pragma unroll

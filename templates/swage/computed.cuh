@@ -15,8 +15,8 @@ template <Access Kind> struct Coordinate {
   using Element = int;
   using Value = int;
   struct Pointer {};
-  static constexpr Access kAccess = Kind;
-  static constexpr Source kSource = Source::Coordinate;
+  static constexpr __device__ Access access() { return Kind; }
+  static constexpr __device__ Source source() { return Source::Coordinate; }
 };
 
 /// Its pointer is that of the state: the seed and the offset of the stream.
@@ -24,9 +24,9 @@ template <Access Kind, Traffic Use = Traffic::Stream> struct Random {
   using Element = int;
   using Value = int;
   using Pointer = const long long *;
-  static constexpr Access kAccess = Kind;
-  static constexpr Traffic kTraffic = Use;
-  static constexpr Source kSource = Source::Random;
+  static constexpr __device__ Access access() { return Kind; }
+  static constexpr __device__ Traffic traffic() { return Use; }
+  static constexpr __device__ Source source() { return Source::Random; }
 };
 
 template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, Source::Coordinate> {
@@ -47,7 +47,7 @@ template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, S
 };
 
 template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, Source::Random> {
-  static constexpr int kCount = Kind == Access::Splat ? 1 : V;
+  enum : int { kCount = Kind == Access::Splat ? 1 : V };
   unsigned words[kCount];
 
   __device__ __forceinline__ int value(int i) const {
@@ -57,8 +57,8 @@ template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, S
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
     Vector<long long, 1> seed, offset;
-    seed.template fetch<Operand::kTraffic>(from);
-    offset.template fetch<Operand::kTraffic>(from + 1);
+    seed.template fetch<Operand::traffic()>(from);
+    offset.template fetch<Operand::traffic()>(from + 1);
     const RandomStream stream{static_cast<unsigned long long>(seed.value(0)),
                               static_cast<unsigned long long>(offset.value(0))};
     if constexpr (Kind == Access::Vector) {

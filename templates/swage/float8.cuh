@@ -24,11 +24,11 @@ template <class T> struct Float8;
 template <> struct Float8<f8e4m3> {
   using Saturating = e4m3;
   /// The least number that rounds to more than the largest one.
-  static constexpr float kTooLarge = 0x1.d00002p8f;
+  static constexpr __device__ float tooLarge() { return 0x1.d00002p8f; }
 };
 template <> struct Float8<f8e5m2> {
   using Saturating = e5m2;
-  static constexpr float kTooLarge = 61440.0f;
+  static constexpr __device__ float tooLarge() { return 61440.0f; }
 };
 
 /// Element i of a word of four.
@@ -53,11 +53,11 @@ __device__ __forceinline__ unsigned narrowBytes(T, const float (&values)[N]) {
 #pragma unroll
   for (int i = 1; i < N; ++i)
     most = maximumNumber(most, abs(values[i]));
-  if (most >= Float8<T>::kTooLarge) {
+  if (most >= Float8<T>::tooLarge()) {
     // Behind the largest number stands what takes the place of a larger one.
 #pragma unroll
     for (int i = 0; i < N; ++i)
-      word += abs(values[i]) >= Float8<T>::kTooLarge ? 1u << (8 * i) : 0u;
+      word += abs(values[i]) >= Float8<T>::tooLarge() ? 1u << (8 * i) : 0u;
   }
   return word;
 }

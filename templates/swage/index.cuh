@@ -12,8 +12,8 @@ namespace swage {
 
 /// An extent known when the kernel is compiled.
 template <long long N> struct Fixed {
-  static constexpr bool kFixed = true;
-  static constexpr long long kValue = N;
+  enum : bool { kFixed = true };
+  enum : long long { kValue = N };
 
   template <class Index> __device__ __forceinline__ Index value() const {
     return static_cast<Index>(N);
@@ -27,8 +27,8 @@ template <long long N> struct Fixed {
 /// exact for dividends below 2^31 (2^62).  The host fills it in: the layout is part of the launch
 /// interface.
 template <class Index> struct Divider {
-  static constexpr bool kFixed = false;
-  static constexpr long long kValue = 0;
+  enum : bool { kFixed = false };
+  enum : long long { kValue = 0 };
   Unsigned<Index> divisor, multiplier;
   unsigned shift;
 
@@ -44,8 +44,8 @@ static_assert(sizeof(Divider<int>) == 12 && sizeof(Divider<long long>) == 24);
 
 /// A runtime extent that nothing is divided by.
 template <class Index> struct Length {
-  static constexpr bool kFixed = false;
-  static constexpr long long kValue = 0;
+  enum : bool { kFixed = false };
+  enum : long long { kValue = 0 };
   Index length;
 
   template <class> __device__ __forceinline__ Index value() const { return length; }
@@ -61,14 +61,14 @@ template <class Index, int Rank> struct Coord {
 template <class... E> struct Extents;
 
 template <> struct Extents<> {
-  static constexpr bool kFixed = true;
-  static constexpr long long kCount = 1;
+  enum : bool { kFixed = true };
+  enum : long long { kCount = 1 };
 };
 
 template <class Head, class... Tail> struct Extents<Head, Tail...> {
-  static constexpr int kRank = 1 + sizeof...(Tail);
-  static constexpr bool kFixed = Head::kFixed && Extents<Tail...>::kFixed;
-  static constexpr long long kCount = kFixed ? Head::kValue * Extents<Tail...>::kCount : 0;
+  enum : int { kRank = 1 + sizeof...(Tail) };
+  enum : bool { kFixed = Head::kFixed && Extents<Tail...>::kFixed };
+  enum : long long { kCount = kFixed ? Head::kValue * Extents<Tail...>::kCount : 0 };
   Head head;
   Extents<Tail...> tail;
 

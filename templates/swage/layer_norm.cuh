@@ -11,7 +11,7 @@
 namespace swage {
 
 template <class T> struct Stats<Collective::LayerNorm, T, false> {
-  static constexpr bool kCounted = true;
+  enum : bool { kCounted = true };
   struct State {
     T mean, m2;
   };

@@ -21,7 +21,7 @@ template <class T> __device__ __forceinline__ bool isFinite(T value) {
 /// base raised to an integer power, by squaring; a negative power is the reciprocal.
 template <class T> __device__ __forceinline__ T powInteger(T base, int exponent) {
   // The reciprocal of an integer is cut off to 0, whatever its power would wrap around to.
-  if constexpr (!kIsFloating<T>)
+  if constexpr (!IsFloating<T>)
     if (exponent < 0)
       return base == T(1) ? T(1) : base == T(-1) ? T(exponent & 1 ? -1 : 1) : T(0);
   unsigned left =

@@ -26,20 +26,20 @@ __device__ constexpr int powerOfTwoAbove(int n) {
 /// The value below every other one: -inf, or the smallest integer.  `highest` is its opposite.
 template <class T> __device__ __forceinline__ T lowest() {
   if constexpr (T(0.5) != T(0))
-    return -T(kInfinity);
+    return -T(infinity());
   else
     return T(1ull << (8 * sizeof(T) - 1));
 }
 template <class T> __device__ __forceinline__ T highest() {
   if constexpr (T(0.5) != T(0))
-    return T(kInfinity);
+    return T(infinity());
   else
     return T(~(1ull << (8 * sizeof(T) - 1)));
 }
 
 /// Integers wrap.
 template <class T> __device__ __forceinline__ T sumOf(T a, T b) {
-  if constexpr (kIsFloating<T>)
+  if constexpr (IsFloating<T>)
     return a + b;
   else
     return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b));
@@ -47,26 +47,26 @@ template <class T> __device__ __forceinline__ T sumOf(T a, T b) {
 
 /// NaN if either is NaN, as torch.maximum; +0 is above -0.
 template <class T> __device__ __forceinline__ T maximum(T a, T b) {
-  if constexpr (kIsFloating<T>)
+  if constexpr (IsFloating<T>)
     return maximumOf(a, b);
   else
     return a < b ? b : a;
 }
 template <class T> __device__ __forceinline__ T minimum(T a, T b) {
-  if constexpr (kIsFloating<T>)
+  if constexpr (IsFloating<T>)
     return minimumOf(a, b);
   else
     return b < a ? b : a;
 }
 /// The other one if one is NaN, as fmax.
 template <class T> __device__ __forceinline__ T maximumNumber(T a, T b) {
-  if constexpr (kIsFloating<T>)
+  if constexpr (IsFloating<T>)
     return maximumNumberOf(a, b);
   else
     return a < b ? b : a;
 }
 template <class T> __device__ __forceinline__ T minimumNumber(T a, T b) {
-  if constexpr (kIsFloating<T>)
+  if constexpr (IsFloating<T>)
     return minimumNumberOf(a, b);
   else
     return b < a ? b : a;

@@ -33,7 +33,7 @@ template <class Coord> struct PartialCoord : Coord {
   int phase, from, ahead, begin, end;
   bool goesOn;
 };
-template <class Coord> constexpr bool kIsPartial = requires(Coord coord) { coord.begin; };
+template <class Coord> concept IsPartial = requires(Coord coord) { coord.begin; };
 
 /// Where an operand of stride one has the row's first such vector.
 template <class Operand, int Dim, class Coord, class Sizes>
@@ -56,28 +56,28 @@ template <class T, Access Kind, Traffic Use = Traffic::Stream> struct Input {
   using Element = T;
   using Value = typename Widened<T>::Type;
   using Pointer = const T *;
-  static constexpr Access kAccess = Kind;
-  static constexpr Source kSource = Source::Memory;
-  static constexpr Traffic kTraffic = Use;
+  static constexpr __device__ Access access() { return Kind; }
+  static constexpr __device__ Source source() { return Source::Memory; }
+  static constexpr __device__ Traffic traffic() { return Use; }
 };
 template <class T, Access Kind = Access::Vector> struct Output {
   using Element = T;
   using Value = typename Widened<T>::Type;
   using Pointer = T *;
-  static constexpr Access kAccess = Kind;
+  static constexpr __device__ Access access() { return Kind; }
 };
 
-template <class Operand> constexpr bool kIsInput = requires { Operand::kTraffic; };
+template <class Operand> concept IsInput = requires { Operand::traffic(); };
 
 /// Whether one thread reads each vector of an input, once.
 template <class Operand>
-constexpr bool kIsOwn = requires {
-  requires Operand::kSource == Source::Memory && Operand::kAccess == Access::Vector &&
-               Operand::kTraffic == Traffic::Stream;
+concept IsOwn = requires {
+  requires Operand::source() == Source::Memory && Operand::access() == Access::Vector &&
+               Operand::traffic() == Traffic::Stream;
 };
 
 template <class... Operands> struct List {
-  static constexpr bool kEmpty = sizeof...(Operands) == 0;
+  static constexpr __device__ bool empty() { return sizeof...(Operands) == 0; }
 };
 
 /// The pointers of a kernel, one per operand: Bind<X, Y>{x, y}.
@@ -85,9 +85,9 @@ template <class Operand> struct Slot { typename Operand::Pointer pointer; };
 template <class... Operands> struct Bind : Slot<Operands>... {};
 
 /// What V neighbouring coordinates read from one input, as it came from memory.
-template <class Operand, int V, Access Kind = Operand::kAccess, Source From = Operand::kSource>
+template <class Operand, int V, Access Kind = Operand::access(), Source From = Operand::source()>
 struct Fragment : Vector<typename Operand::Element, V> {
-  template <int Dim, Traffic Use = Operand::kTraffic, class Coord, class Sizes>
+  template <int Dim, Traffic Use = Operand::traffic(), class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
     if constexpr (Kind == Access::Vector)
@@ -95,7 +95,7 @@ struct Fragment : Vector<typename Operand::Element, V> {
     else if constexpr (Kind == Access::Staged)
       this->fetchShared(from + Operand::offset(coord, sizes));
     else if constexpr (Kind == Access::Aligned)
-      this->template fetchAround<Operand::kTraffic>(
+      this->template fetchAround<Operand::traffic()>(
           partialAt<Operand, Dim>(from, coord, sizes), coord.begin, coord.end);
     else if constexpr (Kind == Access::Shifted || Kind == Access::Anywhere)
       fetchPair<Dim>(from, coord, sizes);
@@ -114,8 +114,8 @@ private:
     const int begin = coord.begin + skew, end = coord.end + skew;
     const int low = coord.begin == 0 || begin < V ? 0 : V, high = coord.goesOn || end > V ? V : 0;
     Vector<Element, V> pair[2];
-    pair[0].template fetchAround<Operand::kTraffic>(at + coord.ahead + low, begin - low, end - low);
-    pair[1].template fetchAround<Operand::kTraffic>(at + coord.ahead + high, begin - high,
+    pair[0].template fetchAround<Operand::traffic()>(at + coord.ahead + low, begin - low, end - low);
+    pair[1].template fetchAround<Operand::traffic()>(at + coord.ahead + high, begin - high,
                                                     end - high);
     static_cast<Vector<Element, V> &>(*this) = Vector<Element, V>::between(pair[0], pair[1], skew);
   }
@@ -127,7 +127,7 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Splat, Sourc
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
-    scalar.template fetch<Operand::kTraffic>(from + Operand::offset(coord, sizes));
+    scalar.template fetch<Operand::traffic()>(from + Operand::offset(coord, sizes));
   }
 };
 template <class Operand, int V> struct Fragment<Operand, V, Access::Gather, Source::Memory> {
@@ -143,9 +143,9 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Gather, Sour
     for (int i = 0; i < V; ++i) {
       Coord at = coord;
       at[Dim] += i;
-      if constexpr (kIsPartial<Coord>)
+      if constexpr (IsPartial<Coord>)
         at[Dim] = coord[Dim] + (i < coord.begin ? coord.begin : i < coord.end ? i : coord.begin);
-      scalars[i].template fetch<Operand::kTraffic>(from + Operand::offset(at, sizes));
+      scalars[i].template fetch<Operand::traffic()>(from + Operand::offset(at, sizes));
     }
   }
 };
@@ -159,7 +159,7 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   template <class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void load(const Pointers &pointers, const Coord &coord,
                                        const Sizes &sizes) {
-    if constexpr ((... && (Operands::kSource == Source::Memory))) {
+    if constexpr ((... && (Operands::source() == Source::Memory))) {
       (Fragment<Operands, V>::template load<Dim>(
            static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes),
        ...);
@@ -175,18 +175,19 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
     (
         [&] {
           const auto from = static_cast<const Slot<Operands> &>(pointers).pointer;
-          if constexpr (Own && kIsOwn<Operands>)
+          if constexpr (Own && IsOwn<Operands>)
             Fragment<Operands, V>::template load<Dim, Traffic::Reused>(from, coord, sizes);
-          else if constexpr (!Own && !kIsOwn<Operands>)
+          else if constexpr (!Own && !IsOwn<Operands>)
             Fragment<Operands, V>::template load<Dim>(from, coord, sizes);
         }(),
         ...);
   }
   /// The registers that the first of them takes.
-  static constexpr int kOwnWords =
-      (0 + ... + (kIsOwn<Operands> ? Vector<typename Operands::Element, V>::kWords : 0));
+  enum : int {
+    kOwnWords = (0 + ... + (IsOwn<Operands> ? Vector<typename Operands::Element, V>::kWords : 0))
+  };
   /// Whether random bits are among them, which take their time.
-  static constexpr bool kMakesBits = (false || ... || (Operands::kSource == Source::Random));
+  enum : bool { kMakesBits = (false || ... || (Operands::source() == Source::Random)) };
   /// All, at coordinates where `before` has been loaded: random bits that are there are copied.
   template <class Before, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadAfter(const Before &before, const Pointers &pointers,
@@ -194,7 +195,7 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
     (
         [&] {
           using Mine = Fragment<Operands, V>;
-          if constexpr (Operands::kSource == Source::Random && __is_base_of(Mine, Before))
+          if constexpr (Operands::source() == Source::Random && __is_base_of(Mine, Before))
             static_cast<Mine &>(*this) = before;
           else
             Mine::template load<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord,
@@ -209,7 +210,7 @@ private:
                                             const Sizes &sizes) {
     (
         [&] {
-          if constexpr ((Operands::kSource == Source::Memory) == Memory)
+          if constexpr ((Operands::source() == Source::Memory) == Memory)
             Fragment<Operands, V>::template load<Dim>(
                 static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes);
         }(),
@@ -224,17 +225,17 @@ template <class Operand, int V> struct Result {
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void store(typename Operand::Pointer to, const Coord &coord,
                                         const Sizes &sizes) const {
-    static_assert(Operand::kAccess == Access::Vector || Operand::kAccess == Access::Staged ||
-                  Operand::kAccess == Access::Gather || Operand::kAccess == Access::Aligned);
-    if constexpr (Operand::kAccess == Access::Vector) {
+    static_assert(Operand::access() == Access::Vector || Operand::access() == Access::Staged ||
+                  Operand::access() == Access::Gather || Operand::access() == Access::Aligned);
+    if constexpr (Operand::access() == Access::Vector) {
       Vector<typename Operand::Element, V> vector;
       vector.assign(values);
       vector.store(to + Operand::offset(coord, sizes));
-    } else if constexpr (Operand::kAccess == Access::Staged) {
+    } else if constexpr (Operand::access() == Access::Staged) {
       Vector<typename Operand::Element, V> vector;
       vector.assign(values);
       vector.storeShared(to + Operand::offset(coord, sizes));
-    } else if constexpr (Operand::kAccess == Access::Aligned) {
+    } else if constexpr (Operand::access() == Access::Aligned) {
       Vector<typename Operand::Element, V> vector;
       vector.assign(values);
       auto *const at =
@@ -250,7 +251,7 @@ template <class Operand, int V> struct Result {
     } else {
 #pragma unroll
       for (int i = 0; i < V; ++i) {
-        if constexpr (kIsPartial<Coord>)
+        if constexpr (IsPartial<Coord>)
           if (i < coord.begin || i >= coord.end)
             continue;
         Coord at = coord;

@@ -47,13 +47,13 @@ namespace detail {
 
 /// Whether a dimension is known to consist of whole tiles, so that no access needs a check.
 template <class Space, int Dim, int Tile>
-constexpr bool kWholeTiles =
+concept WholeTiles =
     Space::template fixedExtent<Dim>() != 0 && Space::template fixedExtent<Dim>() % Tile == 0;
 
 /// What one thread carries from global to shared memory for one operand: nothing, unless it is
 /// transposed.
-template <class Spec, class Operand, Access Kind = Operand::kAccess> struct Carrier {
-  static constexpr int kTileBytes = 0;
+template <class Spec, class Operand, Access Kind = Operand::access()> struct Carrier {
+  enum : int { kTileBytes = 0 };
 
   template <class... Any> __device__ __forceinline__ void load(const Any &...) {}
   __device__ __forceinline__ void deposit(char *) const {}
@@ -66,12 +66,13 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
   using Coord = typename Spec::Coord;
   using Element = typename Operand::Element;
   using Tile = SwizzledTile<Element, Spec::kVectorIn, Spec::kVectorOut, Spec::kTileOut>;
-  static constexpr int kSize = sizeof(Element), kTileBytes = Spec::kTileIn * Spec::kTileOut * kSize;
-  static constexpr int kRows =
-      kSize == 1 && Spec::kVectorOut > 4 ? 4 : Spec::kVectorOut; // 16 rows: too many registers
-  static constexpr int kBlocksIn = Spec::kTileIn / Spec::kVectorIn;
-  static constexpr int kBlocks = kBlocksIn * (Spec::kTileOut / kRows);
-  static constexpr int kSteps = kBlocks / Spec::kThreads;
+  enum : int { kSize = sizeof(Element), kTileBytes = Spec::kTileIn * Spec::kTileOut * kSize };
+  enum : int {
+    kRows = kSize == 1 && Spec::kVectorOut > 4 ? 4 : Spec::kVectorOut, // 16 rows: too many registers
+    kBlocksIn = Spec::kTileIn / Spec::kVectorIn,
+    kBlocks = kBlocksIn * (Spec::kTileOut / kRows),
+    kSteps = kBlocks / Spec::kThreads
+  };
   static_assert(kBlocks % Spec::kThreads == 0,
                 "every thread carries the same number of micro-blocks");
 
@@ -98,11 +99,11 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
         Coord at = origin;
         at[kIn] += blockIn(step);
         at[kOut] += blockOut(step) + row;
-        if (!kWholeTiles<Space, kIn, Spec::kTileIn> && at[kIn] > lastIn)
+        if (!WholeTiles<Space, kIn, Spec::kTileIn> && at[kIn] > lastIn)
           at[kIn] = lastIn;
-        if (!kWholeTiles<Space, kOut, Spec::kTileOut> && at[kOut] > lastOut)
+        if (!WholeTiles<Space, kOut, Spec::kTileOut> && at[kOut] > lastOut)
           at[kOut] = lastOut;
-        rows[step][row].template fetch<Operand::kTraffic>(from + Operand::offset(at, sizes));
+        rows[step][row].template fetch<Operand::traffic()>(from + Operand::offset(at, sizes));
       }
   }
   __device__ __forceinline__ void deposit(char *tile) const {
@@ -124,7 +125,7 @@ template <class Spec, class Operand> struct Carrier<Spec, Operand, Access::Trans
 
 /// The carriers of a list of operands, their tiles behind each other from byte At of the arena.
 template <class Spec, int At, class... Operands> struct Staging {
-  static constexpr int kBytes = At;
+  enum : int { kBytes = At };
 
   template <class... Any> __device__ __forceinline__ void load(const Any &...) {}
   __device__ __forceinline__ void deposit(char *) const {}
@@ -132,7 +133,7 @@ template <class Spec, int At, class... Operands> struct Staging {
 };
 template <class Spec, int At, class First, class... Rest> struct Staging<Spec, At, First, Rest...> {
   using Next = Staging<Spec, At + Carrier<Spec, First>::kTileBytes, Rest...>;
-  static constexpr int kBytes = Next::kBytes;
+  enum : int { kBytes = Next::kBytes };
   Carrier<Spec, First> carrier;
   Next next;
 
@@ -192,9 +193,9 @@ __device__ __forceinline__ void permuteTiles(const Pointers &pointers,
     Coord at = origin;
     at[kIn] += in;
     at[kOut] += out;
-    if ((detail::kWholeTiles<Space, kIn, Spec::kTileIn> ||
+    if ((detail::WholeTiles<Space, kIn, Spec::kTileIn> ||
          at[kIn] < space.template extent<Index, kIn>()) &&
-        (detail::kWholeTiles<Space, kOut, Spec::kTileOut> ||
+        (detail::WholeTiles<Space, kOut, Spec::kTileOut> ||
          at[kOut] < space.template extent<Index, kOut>())) {
       Inputs<typename Spec::Loads, V, kOut> inputs;
       inputs.load(pointers, at, sizes);

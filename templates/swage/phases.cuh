@@ -32,19 +32,19 @@ concept CollectiveSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::FinishLoads;
   typename Spec::FinishStores;
   Spec::kThreads + Spec::kVector;
-  Spec::kEpsilon;
-  Spec::kCollective == Collective::Sum;
+  Spec::epsilon();
+  Spec::collective() == Collective::Sum;
   Spec::kept(sizes);
   Spec::reduced(sizes);
 };
 
 /// The collective of a Spec; with kZeroRows a row that is -inf throughout gives 0, not NaN; with
 /// kRounded nothing sees softmax's elements but in 16 bits or fewer (its row results may be floats).
-template <class Spec> constexpr bool kHasZeroRows = requires { Spec::kZeroRows; };
-template <class Spec> constexpr bool kIsRounded = requires { Spec::kRounded; };
+template <class Spec> concept HasZeroRows = requires { Spec::kZeroRows; };
+template <class Spec> concept IsRounded = requires { Spec::kRounded; };
 template <class Spec>
 using FirstStats =
-    Stats<Spec::kCollective, typename Spec::Compute, kHasZeroRows<Spec>, kIsRounded<Spec>>;
+    Stats<Spec::collective(), typename Spec::Compute, HasZeroRows<Spec>, IsRounded<Spec>>;
 
 /// One vector through the prologue: fills `values`, and stores the prologue's outputs where `store`
 /// says so.
@@ -64,17 +64,17 @@ runPrologue(List<S...>, const Inputs<List<L...>, V, Dim> &in, typename Spec::Com
 }
 
 template <class Spec>
-constexpr bool kEpilogueTakesStatistics = requires { Spec::kEpilogueStatistics; };
+concept EpilogueTakesStatistics = requires { Spec::kEpilogueStatistics; };
 template <class Spec>
-constexpr bool kBetweenTakesStatistics = requires { Spec::kBetweenStatistics; };
+concept BetweenTakesStatistics = requires { Spec::kBetweenStatistics; };
 
 /// Whether what is behind a row's end, which repeats elements of the row, may be wrong: another thread
 /// may have stored over the input that it repeats.  Softmax takes the maximum of all that there is;
 /// other collectives look at what is valid, or multiply by 0.
 template <class Spec>
-constexpr bool kMayRepeatStored =
-    !Spec::PrologueStores::kEmpty && (Spec::kCollective == Collective::Softmax ||
-                                      Spec::kCollective == Collective::LogSoftmax);
+concept MayRepeatStored =
+    !Spec::PrologueStores::empty() && (Spec::collective() == Collective::Softmax ||
+                                      Spec::collective() == Collective::LogSoftmax);
 
 /// The row results of the collectives so far, as a phase takes them in front of its loads: those of
 /// one row, or of V neighbouring kept positions.
@@ -116,7 +116,7 @@ __device__ __forceinline__ auto perElement(const ColumnStatistics<S, V> &statist
 /// The function of an element that a phase has for given row results.
 template <class Spec> struct BetweenOf {
   template <class... Row> __device__ __forceinline__ auto operator()(Row... row) const {
-    if constexpr (kBetweenTakesStatistics<Spec>)
+    if constexpr (BetweenTakesStatistics<Spec>)
       return Spec::between(row...);
     else
       return [](auto &&...arguments) { return Spec::between(arguments...); };
@@ -124,7 +124,7 @@ template <class Spec> struct BetweenOf {
 };
 template <class Spec> struct EpilogueOf {
   template <class... Row> __device__ __forceinline__ auto operator()(Row... row) const {
-    if constexpr (kEpilogueTakesStatistics<Spec>)
+    if constexpr (EpilogueTakesStatistics<Spec>)
       return Spec::epilogue(row...);
     else
       return [](auto &&...arguments) { Spec::epilogue(arguments...); };
@@ -203,7 +203,7 @@ runGroupFinish(List<L...>, List<S...>, const Statistics &statistics, const Point
 namespace detail {
 
 /// Whether operands pass through shared memory.
-template <class Spec> constexpr bool kIsStaged = requires { Spec::kStaged; };
+template <class Spec> concept IsStaged = requires { Spec::kStaged; };
 
 /// How much shared memory the kernel has: what it needs, or, if that is more than a kernel may
 /// declare, what its launch asks for.

@@ -25,7 +25,7 @@ namespace swage {
 template <class Spec>
 concept ReduceSpec = CollectiveSpec<Spec> && requires {
   Spec::kRowGroups + Spec::kUnroll;
-  requires Spec::EpilogueStores::kEmpty;
+  requires Spec::EpilogueStores::empty();
 };
 
 template <ReduceSpec Spec, class Pointers>

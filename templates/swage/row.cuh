@@ -28,7 +28,7 @@
 // Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
 // extent in vectors of kVector (Column: kept(sizes) does).  Optional: kBlocksPerRow (1), kStaged,
 // kShelvedSteps, kSharedBytes, what the launch asks for where that is more than a kernel may declare,
-// kSecond, the second collective, kGroup, the elements of its groups, and SecondCompute, the type of
+// second(), the second collective, kGroup, the elements of its groups, and SecondCompute, the type of
 // its values over groups where that is another one than Compute; kZeroRows and kRounded
 // (softmax.cuh); BoundsLoads and bounds, what a mask leaves of a row (row_bounds.cuh), which is all
 // that is read.
@@ -45,15 +45,15 @@ namespace swage {
 
 template <class Spec>
 concept RowSpec = CollectiveSpec<Spec> && requires {
-  Spec::kClass == RowClass::Group;
+  Spec::rowClass() == RowClass::Group;
   Spec::kThreadsPerRow + Spec::kVectorsPerThread;
 };
 
 template <RowSpec Spec, class Pointers>
 __device__ __forceinline__ void row(const Pointers &pointers, const typename Spec::Sizes &sizes) {
-  if constexpr (Spec::kClass == RowClass::Looped)
+  if constexpr (Spec::rowClass() == RowClass::Looped)
     detail::rowLooped<Spec>(pointers, sizes);
-  else if constexpr (Spec::kClass == RowClass::Column)
+  else if constexpr (Spec::rowClass() == RowClass::Column)
     detail::columns<Spec, Spec::kThreadsPerRow, Spec::kVectorsPerThread>(pointers, sizes);
   else
     detail::rowInRegisters<Spec>(pointers, sizes);

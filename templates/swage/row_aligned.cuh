@@ -14,18 +14,20 @@
 
 namespace swage::detail {
 
-template <class Spec> constexpr bool kIsAligned = requires { typename Spec::Aligned; };
+template <class Spec> concept IsAligned = requires { typename Spec::Aligned; };
 
 /// What reduced(sizes) counts the row in, and the most vectors that a row of `units` has.
-template <class Spec> constexpr int kUnit = kIsAligned<Spec> ? 1 : Spec::kVector;
+template <class Spec> constexpr __device__ int unitOf() {
+  return IsAligned<Spec> ? 1 : Spec::kVector;
+}
 template <class Spec> __device__ constexpr long long mostVectors(long long units) {
   constexpr long long V = Spec::kVector;
-  return kIsAligned<Spec> ? (units + 2 * V - 2) / V : units;
+  return IsAligned<Spec> ? (units + 2 * V - 2) / V : units;
 }
 
 template <class Spec> struct RowCoordOf { using Type = typename Spec::Coord; };
 template <class Spec>
-  requires kIsAligned<Spec>
+  requires IsAligned<Spec>
 struct RowCoordOf<Spec> { using Type = PartialCoord<typename Spec::Coord>; };
 /// The coordinates of a vector.
 template <class Spec> using RowCoord = typename RowCoordOf<Spec>::Type;
@@ -35,7 +37,7 @@ template <class Spec, class Pointers>
 __device__ __forceinline__ int phaseOf([[maybe_unused]] const Pointers &pointers,
                                        [[maybe_unused]] const typename Spec::Coord &row,
                                        [[maybe_unused]] const typename Spec::Sizes &sizes) {
-  if constexpr (kIsAligned<Spec>) {
+  if constexpr (IsAligned<Spec>) {
     using Operand = typename Spec::Aligned;
     return skewOf<Spec::kVector>(static_cast<const Slot<Operand> &>(pointers).pointer +
                                  Operand::offset(row, sizes));

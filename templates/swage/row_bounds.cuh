@@ -9,7 +9,7 @@ namespace swage::detail {
 
 /// Whether a mask bounds what of a row is read: Spec::bounds gives the first element and the one
 /// behind the last that may be other than -inf.
-template <class Spec> constexpr bool kIsBounded = requires { typename Spec::BoundsLoads; };
+template <class Spec> concept IsBounded = requires { typename Spec::BoundsLoads; };
 
 /// The vectors of a row of `length` elements that are read, where it is bounded; `phase`:
 /// row_aligned.cuh.
@@ -33,7 +33,7 @@ template <class Spec, class Pointers>
 __device__ __forceinline__ RowRange<typename Spec::Index>
 rangeOf(const Pointers &pointers, const typename Spec::Coord &row, typename Spec::Index length,
         int phase, const typename Spec::Sizes &sizes) {
-  if constexpr (kIsBounded<Spec>)
+  if constexpr (IsBounded<Spec>)
     return boundsOf<Spec>(typename Spec::BoundsLoads{}, pointers, row, length, phase, sizes);
   else
     return {0, (length + phase + Spec::kVector - 1) / Spec::kVector};

@@ -18,13 +18,13 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   using Team = RowTeam<Spec>;
   constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
   constexpr int kBlocks = blocksPerRow<Spec>(), kStep = kBlocks * T * U;
-  constexpr int kRows = kRowsBeside<Spec>;
+  constexpr int kRows = rowsBeside<Spec>();
   static_assert(Spec::kThreads % kWarpSize == 0);
 
   const auto kept = Spec::kept(sizes);
   const auto reduced = Spec::reduced(sizes);
   using Reduced = decltype(Spec::reduced(sizes));
-  constexpr bool kExact = !kIsAligned<Spec> && Reduced::kFixed && Reduced::kCount % kStep == 0;
+  constexpr bool kExact = !IsAligned<Spec> && Reduced::kFixed && Reduced::kCount % kStep == 0;
   constexpr long long kFull = kExact ? T * U : 0;
 
   const Index vectors = reduced.template count<Index>();
@@ -35,14 +35,14 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   typename Spec::Coord row{};
   kept.split(static_cast<Index>(blockIndex()) / kBlocks * kRows + Team::rowOf(threadIndex()), row);
   const int phase = phaseOf<Spec>(pointers, row, sizes);
-  const RowRange<Index> range = rangeOf<Spec>(pointers, row, vectors * kUnit<Spec>, phase, sizes);
-  const Index begin = kIsBounded<Spec> ? range.first / kStep : 0;
-  const Index end = kIsBounded<Spec> ? ceilDiv<Index>(range.last, kStep) : steps;
+  const RowRange<Index> range = rangeOf<Spec>(pointers, row, vectors * unitOf<Spec>(), phase, sizes);
+  const Index begin = IsBounded<Spec> ? range.first / kStep : 0;
+  const Index end = IsBounded<Spec> ? ceilDiv<Index>(range.last, kStep) : steps;
   auto place = [&](auto &chunk, Index step) {
     chunk.template place<kFull>(row, reduced, range, step * kStep + rank * (T * U), thread, phase);
   };
   // Aligned vectors of all steps but the first and the last are in the row.
-  constexpr long long kWhole = kIsAligned<Spec> ? (Reduced::kCount - 1) / (kStep * V) : 0;
+  constexpr long long kWhole = IsAligned<Spec> ? (Reduced::kCount - 1) / (kStep * V) : 0;
   auto withChunk = [&](Index step, const auto &work) {
     if constexpr (kWhole > 1)
       if (step > 0 && step < kWhole) {
@@ -52,8 +52,8 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     RowChunk<Spec> chunk;
     work(chunk);
   };
-  const auto total = static_cast<Compute>(vectors) * Compute(kUnit<Spec>);
-  constexpr bool kStaged = kIsStaged<Spec>;
+  const auto total = static_cast<Compute>(vectors) * Compute(unitOf<Spec>());
+  constexpr bool kStaged = IsStaged<Spec>;
   constexpr int kAll = kStaged ? static_cast<int>(kFixedSteps) : 0;
   constexpr int kSteps = shelvedSteps<Spec>(kAll);
   using Shelf = swage::Shelf<typename Spec::PrologueLoads, V, Spec::kThreads>;
@@ -106,11 +106,11 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     });
   }
   // Said once more, as a constant: equal counts merge in few instructions.
-  if constexpr (kExact && !kIsBounded<Spec>)
+  if constexpr (kExact && !IsBounded<Spec>)
     count = Compute(Reduced::kCount / (kBlocks * T) * V);
   state = mergeLanes<First, typename Team::Lanes, kExact>(state, count);
   state = mergeWarps<First, Team, kExact, true>(state, count, exchange);
-  const auto first = First::result(state, total, Compute(Spec::kEpsilon));
+  const auto first = First::result(state, total, Compute(Spec::epsilon()));
   auto reload = [&](auto &chunk, Index step) {
     load(chunk, step, false);
     applyEach<First>(chunk.values, first);
@@ -118,7 +118,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
 
   // Each pass begins where the last one ended: if the row is read again, that end is still in cache.
   [[maybe_unused]] typename Second::Result second{};
-  if constexpr (kHasSecond<Spec> && groupOf<Spec>() == 0) {
+  if constexpr (HasSecond<Spec> && groupOf<Spec>() == 0) {
     typename Second::State later = Second::identity();
     Compute laterCount = 0;
     for (Index step = steps - 1; step >= 0; --step) {
@@ -135,14 +135,14 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     second = Second::result(later, total, Compute(0));
   }
 
-  if constexpr (!Spec::FinishStores::kEmpty)
+  if constexpr (!Spec::FinishStores::empty())
     if (thread == 0 && rank == 0)
       finishRow<Spec>(first, second, pointers, row, sizes);
 
-  if constexpr (!Spec::EpilogueStores::kEmpty || groupOf<Spec>() != 0)
+  if constexpr (!Spec::EpilogueStores::empty() || groupOf<Spec>() != 0)
 #pragma unroll 1
     for (Index i = 0; i < steps; ++i) {
-      constexpr bool kForward = kHasSecond<Spec> && groupOf<Spec>() == 0;
+      constexpr bool kForward = HasSecond<Spec> && groupOf<Spec>() == 0;
       const Index step = kForward ? i : steps - 1 - i;
       withChunk(step, [&](auto &chunk) {
         reload(chunk, step);
@@ -150,11 +150,11 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
           typename Second::Result groups[U];
           chunk.between(first, pointers, sizes, true);
           chunk.collectGroups(groups, pointers, sizes, true);
-          if constexpr (!Spec::EpilogueStores::kEmpty)
+          if constexpr (!Spec::EpilogueStores::empty())
             chunk.template epilogue<kStaged>(first, [&](int u) { return groups[u]; }, pointers, sizes,
                                              true);
         } else {
-          if constexpr (kHasSecond<Spec>) {
+          if constexpr (HasSecond<Spec>) {
             chunk.between(first, pointers, sizes, false);
             applyEach<Second>(chunk.values, second);
           }

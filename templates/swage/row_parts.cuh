@@ -11,16 +11,17 @@ namespace swage::detail {
 template <class Spec, bool Whole = false> struct RowChunk {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
-  static constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
-  static constexpr int kLast =
-      decltype(Spec::kept(typename Spec::Sizes{}))::kRank +
-      decltype(Spec::reduced(typename Spec::Sizes{}))::kRank - 1;
-  static constexpr bool kPadded = kIsAligned<Spec> && !Whole;
+  enum : int { T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector };
+  enum : int {
+    kLast = decltype(Spec::kept(typename Spec::Sizes{}))::kRank +
+            decltype(Spec::reduced(typename Spec::Sizes{}))::kRank - 1
+  };
+  enum : bool { kPadded = IsAligned<Spec> && !Whole };
 
   RowCoord<Spec> coord[U];
   bool valid[U], isRead[U];
   Compute values[U][V];
-  SecondCompute<Spec> apart[kIsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
+  SecondCompute<Spec> apart[IsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
   Compute count;
   using Prologue = Inputs<typename Spec::PrologueLoads, V, kLast>;
   Prologue in[U];
@@ -29,19 +30,20 @@ template <class Spec, bool Whole = false> struct RowChunk {
   /// Whether what the epilogue reads once is on its way before the threads wait for each other: left to
   /// the compiler, they wait for memory again behind the barrier.  Not with so many registers that
   /// few rows are left on a multiprocessor.
-  static constexpr int kAheadWords = Spec::kThreads * U * Late::kOwnWords;
-  static constexpr bool kReadsAhead =
-      Spec::kClass != RowClass::Looped && kAheadWords > 0 && kAheadWords <= 6144;
+  enum : int { kAheadWords = Spec::kThreads * U * Late::kOwnWords };
+  enum : bool {
+    kReadsAhead = Spec::rowClass() != RowClass::Looped && kAheadWords > 0 && kAheadWords <= 6144
+  };
 
   /// What the second collective works on.
   __device__ __forceinline__ auto &seconds() {
-    if constexpr (kIsSecondApart<Spec>)
+    if constexpr (IsSecondApart<Spec>)
       return apart;
     else
       return values;
   }
 
-  /// Those from vector `first` of the row on; `Full`: how many of kUnit elements of them there always
+  /// Those from vector `first` of the row on; `Full`: how many of unitOf() elements of them there always
   /// are.  Vectors behind the row's end are another one of the row, and not valid; what is outside of
   /// `range` is not read.
   template <long long Full, class Reduced>
@@ -53,8 +55,8 @@ template <class Spec, bool Whole = false> struct RowChunk {
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       const Index vector = first + placeOf<Spec>(thread, u);
-      isRead[u] = !kIsBounded<Spec> || (vector >= range.first && vector < range.last);
-      if constexpr (kIsAligned<Spec>) {
+      isRead[u] = !IsBounded<Spec> || (vector >= range.first && vector < range.last);
+      if constexpr (IsAligned<Spec>) {
         const int from = static_cast<int>(first + placeOf<Spec>(thread, 0)) * V;
         coord[u] = partialVector<Spec>(row, phase, from, u * (T * V), units, !Whole && u == 0,
                                        Whole || Full > static_cast<long long>(T) * (u + 1) * V,
@@ -71,7 +73,7 @@ template <class Spec, bool Whole = false> struct RowChunk {
   /// Which vectors the first collective is over: where a mask bounds the row (softmax), those that
   /// are read.
   __device__ __forceinline__ auto counted() const -> const bool (&)[U] {
-    if constexpr (kIsBounded<Spec>)
+    if constexpr (IsBounded<Spec>)
       return isRead;
     else
       return valid;
@@ -112,7 +114,7 @@ template <class Spec, bool Whole = false> struct RowChunk {
     for (int u = 0; u < U; ++u) {
       runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],
                         pointers, coord[u], sizes);
-      const bool isThere = isRead[u] && (valid[u] || !kMayRepeatStored<Spec>);
+      const bool isThere = isRead[u] && (valid[u] || !MayRepeatStored<Spec>);
 #pragma unroll
       for (int i = 0; i < V; ++i)
         values[u][i] = isThere ? values[u][i] : lowest<Compute>();
@@ -140,7 +142,7 @@ template <class Spec, bool Whole = false> struct RowChunk {
       Inputs<typename Spec::BetweenLoads, V, kLast> more;
       more.loadAfter(in[u], pointers, coord[u], sizes);
       const bool stores = store && valid[u];
-      if constexpr (kBetweenTakesStatistics<Spec>)
+      if constexpr (BetweenTakesStatistics<Spec>)
         runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
                          Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
       else
@@ -161,9 +163,9 @@ template <class Spec, bool Whole = false> struct RowChunk {
       for (int u = 0; u < U; ++u)
         late[u].load(pointers, coord[u], sizes);
     auto epilogueOf = [&](int u) {
-      if constexpr (!kEpilogueTakesStatistics<Spec>)
+      if constexpr (!EpilogueTakesStatistics<Spec>)
         return perElement(Statistics<>{}, EpilogueOf<Spec>{});
-      else if constexpr (!kHasSecond<Spec>)
+      else if constexpr (!HasSecond<Spec>)
         return perElement(Statistics<FirstStats<Spec>>{first}, EpilogueOf<Spec>{});
       else
         return perElement(Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second(u)},
@@ -236,7 +238,7 @@ __device__ __forceinline__ void finishRow(const typename FirstStats<Spec>::Resul
                                           const typename Spec::Sizes &sizes) {
   using Loads = typename Spec::FinishLoads;
   using Stores = typename Spec::FinishStores;
-  if constexpr (kHasSecond<Spec> && groupOf<Spec>() == 0)
+  if constexpr (HasSecond<Spec> && groupOf<Spec>() == 0)
     runFinish<Spec, 1, 0>(Loads{}, Stores{},
                           Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second}, pointers,
                           row, sizes);
@@ -253,10 +255,10 @@ __device__ __forceinline__ void emptyRow(const Pointers &pointers, const Kept &k
   using Compute = typename Spec::Compute;
   using First = FirstStats<Spec>;
   using Second = SecondStats<Spec>;
-  if constexpr (!Spec::FinishStores::kEmpty) {
+  if constexpr (!Spec::FinishStores::empty()) {
     typename Spec::Coord coord{};
     kept.split(row, coord);
-    finishRow<Spec>(First::result(First::identity(), Compute(0), Compute(Spec::kEpsilon)),
+    finishRow<Spec>(First::result(First::identity(), Compute(0), Compute(Spec::epsilon())),
                     Second::result(Second::identity(), Compute(0), Compute(0)), pointers, coord,
                     sizes);
   }

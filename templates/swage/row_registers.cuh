@@ -14,7 +14,7 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   using First = FirstStats<Spec>;
   using Second = SecondStats<Spec>;
   using Team = RowTeam<Spec>;
-  constexpr bool kGroup = Spec::kClass == RowClass::Group, kStaged = kIsStaged<Spec>;
+  constexpr bool kGroup = Spec::rowClass() == RowClass::Group, kStaged = IsStaged<Spec>;
   constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
   constexpr int kRowsPerBlock = Spec::kThreads / T, kBlocks = blocksPerRow<Spec>();
   static_assert(kGroup ? T <= kWarpSize && powerOfTwoAbove(T) == T && Spec::kThreads % T == 0 &&
@@ -26,7 +26,7 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   using Kept = decltype(Spec::kept(sizes));
   using Reduced = decltype(Spec::reduced(sizes));
   constexpr bool kAllRows = !kGroup || (Kept::kFixed && Kept::kCount % kRowsPerBlock == 0);
-  constexpr bool kAligned = kIsAligned<Spec>;
+  constexpr bool kAligned = IsAligned<Spec>;
   constexpr bool kExact = !kAligned && Reduced::kFixed && Reduced::kCount == kBlocks * T * U;
   constexpr long long kFull = kExact ? T * U : kBlocks == 1 && Reduced::kFixed ? Reduced::kCount : 0;
   static_assert(!Reduced::kFixed || mostVectors<Spec>(Reduced::kCount) <= kBlocks * T * U,
@@ -76,17 +76,17 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   RowChunk<Spec> chunk;
   const int phase = phaseOf<Spec>(given, row, sizes);
   chunk.template place<kFull>(row, reduced,
-                              rangeOf<Spec>(given, row, vectors * kUnit<Spec>, phase, sizes),
+                              rangeOf<Spec>(given, row, vectors * unitOf<Spec>(), phase, sizes),
                               firstVector, thread, phase);
   chunk.load(pointers, sizes, exists);
 
-  const auto total = static_cast<Compute>(vectors) * Compute(kUnit<Spec>);
+  const auto total = static_cast<Compute>(vectors) * Compute(unitOf<Spec>());
   Compute origin = 0;
   const auto first = collect<First, Team, kExact, true, kAligned>(
-      chunk.values, chunk.counted(), chunk.count, total, Compute(Spec::kEpsilon), origin, exchange);
+      chunk.values, chunk.counted(), chunk.count, total, Compute(Spec::epsilon()), origin, exchange);
   applyCollected<First, kAligned>(chunk.values, first, origin);
   [[maybe_unused]] typename Second::Result second[groupOf<Spec>() == 0 ? 1 : U] = {};
-  if constexpr (kHasSecond<Spec>) {
+  if constexpr (HasSecond<Spec>) {
     chunk.between(first, pointers, sizes, exists);
     if constexpr (groupOf<Spec>() == 0) {
       second[0] = collect<Second, Team, kExact, false, kAligned>(chunk.values, chunk.valid, chunk.count,
@@ -98,10 +98,10 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
     }
   }
 
-  if constexpr (!Spec::FinishStores::kEmpty)
+  if constexpr (!Spec::FinishStores::empty())
     if (thread == 0 && exists && firstVector == 0)
       finishRow<Spec>(first, second[0], pointers, row, sizes);
-  if constexpr (!Spec::EpilogueStores::kEmpty)
+  if constexpr (!Spec::EpilogueStores::empty())
     chunk.epilogue(
         first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, pointers, sizes, exists);
   if constexpr (kStaged) {

@@ -19,10 +19,10 @@ template <class Spec> __device__ constexpr int blocksPerRow() {
 }
 
 /// Whether a second collective follows the first; which; and over how many elements (0: the row).
-template <class Spec> constexpr bool kHasSecond = requires { Spec::kSecond; };
+template <class Spec> concept HasSecond = requires { Spec::second(); };
 template <class Spec> __device__ constexpr Collective secondOf() {
-  if constexpr (kHasSecond<Spec>)
-    return Spec::kSecond;
+  if constexpr (HasSecond<Spec>)
+    return Spec::second();
   else
     return Collective::Sum;
 }
@@ -39,7 +39,7 @@ template <class Spec>
   requires requires { typename Spec::SecondCompute; }
 struct SecondComputeOf<Spec> { using Type = typename Spec::SecondCompute; };
 template <class Spec> using SecondCompute = typename SecondComputeOf<Spec>::Type;
-template <class Spec> constexpr bool kIsSecondApart = requires { typename Spec::SecondCompute; };
+template <class Spec> concept IsSecondApart = requires { typename Spec::SecondCompute; };
 
 template <class Spec> using SecondStats = Stats<secondOf<Spec>(), SecondCompute<Spec>>;
 
@@ -52,23 +52,25 @@ template <class Spec> __device__ constexpr int shelvedSteps(int steps) {
 }
 
 /// The rows beside each other in a block of class Looped, and the vectors of one of their runs.
-template <class Spec> constexpr int kRowsBeside = Spec::kThreads / Spec::kThreadsPerRow;
+template <class Spec> constexpr __device__ int rowsBeside() {
+  return Spec::kThreads / Spec::kThreadsPerRow;
+}
 template <class Spec> __device__ constexpr int runOf() {
   using Reduced = decltype(Spec::reduced(typename Spec::Sizes{}));
   return static_cast<int>(Reduced::template fixedExtent<Reduced::kRank - 1>());
 }
 
-template <class Spec, RowClass Class = Spec::kClass> struct RowTeamOf {
+template <class Spec, RowClass Class = Spec::rowClass()> struct RowTeamOf {
   using Type = Team<kWarpSize, Spec::kThreads / kWarpSize, blocksPerRow<Spec>()>;
 };
 template <class Spec> struct RowTeamOf<Spec, RowClass::Group> {
   using Type = Team<Spec::kThreadsPerRow>;
 };
 template <class Spec>
-  requires(kRowsBeside<Spec> > 1)
+  requires(rowsBeside<Spec>() > 1)
 struct RowTeamOf<Spec, RowClass::Looped> {
-  using Type = Team<kWarpSize / kRowsBeside<Spec>, Spec::kThreads / kWarpSize, blocksPerRow<Spec>(),
-                    kRowsBeside<Spec>, runOf<Spec>()>;
+  using Type = Team<kWarpSize / rowsBeside<Spec>(), Spec::kThreads / kWarpSize, blocksPerRow<Spec>(),
+                    rowsBeside<Spec>(), runOf<Spec>()>;
 };
 template <class Spec> using RowTeam = typename RowTeamOf<Spec>::Type;
 
@@ -78,7 +80,7 @@ template <class Spec> __device__ constexpr int firstExchangeBytes() {
          16 * 16;
 }
 template <class Spec> __device__ constexpr int exchangeBytes() {
-  if constexpr (!kHasSecond<Spec> || groupOf<Spec>() != 0)
+  if constexpr (!HasSecond<Spec> || groupOf<Spec>() != 0)
     return firstExchangeBytes<Spec>();
   else
     return firstExchangeBytes<Spec>() +
@@ -89,7 +91,7 @@ template <class Spec> __device__ constexpr int exchangeBytes() {
 template <class Spec> __device__ __forceinline__ void openRowExchanges(char *exchange) {
   if constexpr (blocksPerRow<Spec>() == 1)
     return;
-  else if constexpr (!kHasSecond<Spec> || groupOf<Spec>() != 0)
+  else if constexpr (!HasSecond<Spec> || groupOf<Spec>() != 0)
     openExchanges(exchange);
   else
     openExchanges(exchange, exchange + firstExchangeBytes<Spec>());
@@ -98,9 +100,11 @@ template <class Spec> __device__ __forceinline__ void openRowExchanges(char *exc
 /// How the vectors of a group of a second collective lie: kLanes neighbouring threads have kDepth
 /// vectors each.
 template <class Spec> struct Grouping {
-  static constexpr int kVectors = groupOf<Spec>() / Spec::kVector;
-  static constexpr int kLanes = kVectors < kWarpSize ? kVectors : kWarpSize;
-  static constexpr int kDepth = kVectors / kLanes;
+  enum : int {
+    kVectors = groupOf<Spec>() / Spec::kVector,
+    kLanes = kVectors < kWarpSize ? kVectors : kWarpSize,
+    kDepth = kVectors / kLanes
+  };
   static_assert(kVectors > 0 && powerOfTwoAbove(kVectors) == kVectors &&
                     Spec::kThreadsPerRow % kLanes == 0 && Spec::kVectorsPerThread % kDepth == 0,
                 "a group belongs to lanes of one warp");

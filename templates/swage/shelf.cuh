@@ -13,8 +13,7 @@ namespace swage {
 /// A thread's copies go in at most four bundles, of `Steps` steps in all, so that work on the first
 /// begins while the last are under way.
 template <int Steps> struct Bundles {
-  static constexpr int kSteps = Steps < 4 ? 1 : (Steps + 3) / 4;
-  static constexpr int kCount = (Steps + kSteps - 1) / kSteps;
+  enum : int { kSteps = Steps < 4 ? 1 : (Steps + 3) / 4, kCount = (Steps + kSteps - 1) / kSteps };
 
   /// After the copies of a step have been started.
   static __device__ __forceinline__ void commit(int step) {
@@ -40,10 +39,13 @@ template <int Steps> struct Bundles {
 template <class Operands, int V, int Threads> struct Shelf;
 template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>, V, Threads> {
   template <class Operand> using Data = Vector<typename Operand::Element, V>;
-  template <class Operand> static constexpr bool kIsShelved = Operand::kAccess == Access::Staged;
+  template <class Operand> static constexpr __device__ bool isShelved() {
+    return Operand::access() == Access::Staged;
+  }
   /// What one vector of every operand takes, for all threads.
-  static constexpr int kBytes =
-      (0 + ... + (kIsShelved<Operands> ? Data<Operands>::kBytes : 0)) * Threads;
+  enum : int {
+    kBytes = (0 + ... + (isShelved<Operands>() ? Data<Operands>::kBytes : 0)) * Threads
+  };
 
   char *at;
 
@@ -74,11 +76,11 @@ template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>,
         [&] {
           const auto pointer = static_cast<const Slot<Operands> &>(pointers).pointer;
           auto &fragment = static_cast<Fragment<Operands, V> &>(in);
-          if constexpr (kIsShelved<Operands> && kIsPartial<Coord>)
-            fragment.template fetchAround<Operands::kTraffic>(
+          if constexpr (isShelved<Operands>() && IsPartial<Coord>)
+            fragment.template fetchAround<Operands::traffic()>(
                 partialAt<Operands, Dim>(pointer, coord, sizes), coord.begin, coord.end);
-          else if constexpr (kIsShelved<Operands>)
-            fragment.template fetch<Operands::kTraffic>(pointer + Operands::offset(coord, sizes));
+          else if constexpr (isShelved<Operands>())
+            fragment.template fetch<Operands::traffic()>(pointer + Operands::offset(coord, sizes));
           else
             fragment.template load<Dim>(pointer, coord, sizes);
         }(),
@@ -94,13 +96,13 @@ private:
   static __device__ __forceinline__ void copy(char *&place, typename Operand::Pointer pointer,
                                               const Coord &coord, const Sizes &sizes) {
     using D = Data<Operand>;
-    if constexpr (kIsShelved<Operand> && kIsPartial<Coord>) {
+    if constexpr (isShelved<Operand>() && IsPartial<Coord>) {
       const auto *from = partialAt<Operand, Dim>(pointer, coord, sizes);
       constexpr int kElement = sizeof(typename Operand::Element);
       copyAsyncAround<D::kBytes>(place + placeOf<Operand>(0), from, coord.begin * kElement,
                                  coord.end * kElement);
       place += D::kBytes * Threads;
-    } else if constexpr (kIsShelved<Operand>) {
+    } else if constexpr (isShelved<Operand>()) {
       const auto *from = reinterpret_cast<const char *>(pointer + Operand::offset(coord, sizes));
 #pragma unroll
       for (int piece = 0; piece < D::kPieces; ++piece)
@@ -114,11 +116,11 @@ private:
                                                  typename Operand::Pointer pointer,
                                                  const Coord &coord, const Sizes &sizes) {
     using D = Data<Operand>;
-    if constexpr (kIsShelved<Operand>) {
+    if constexpr (isShelved<Operand>()) {
 #pragma unroll
       for (int piece = 0; piece < D::kPieces; ++piece)
         loadShared<D::kPiece>(place + placeOf<Operand>(piece),
-                              in.words + piece * kWordsOf<D::kPiece>);
+                              in.words + piece * wordsOf(D::kPiece));
       place += D::kBytes * Threads;
     } else {
       in.template load<Dim>(pointer, coord, sizes);

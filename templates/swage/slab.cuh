@@ -78,7 +78,7 @@ template <int Threads, int Elements> struct Slabs {
 
 private:
   template <class Operand> static __device__ constexpr int bytes() {
-    return Operand::kAccess != Access::Staged
+    return Operand::access() != Access::Staged
                ? 0
                : (Elements * int(sizeof(typename Operand::Element)) + 16 + 127) / 128 * 128;
   }
@@ -95,13 +95,13 @@ private:
                                               typename Operand::Pointer given, char *&arena,
                                               const Coord &first, int count, const Sizes &sizes) {
     using T = typename Operand::Element;
-    if constexpr (Operand::kAccess == Access::Staged) {
+    if constexpr (Operand::access() == Access::Staged) {
       const auto offset = Operand::offset(first, sizes);
       const typename Operand::Pointer from = given + offset;
       T *to = reinterpret_cast<T *>(arena + detail::SlabShape<T>::skewOf(from));
       pointer = to - offset;
       arena += bytes<Operand>();
-      if constexpr (kIsInput<Operand>) {
+      if constexpr (IsInput<Operand>) {
         const detail::SlabShape<T> shape(from, count);
 #pragma unroll
         for (int round = 0; round < rounds(sizeof(T)); ++round) {
@@ -112,7 +112,7 @@ private:
         }
         if (const int element = shape.single(count); element >= 0) {
           Vector<T, 1> one;
-          one.template fetch<Operand::kTraffic>(from + element);
+          one.template fetch<Operand::traffic()>(from + element);
           one.storeShared(to + element);
         }
       }
@@ -124,7 +124,7 @@ private:
                                                typename Operand::Pointer pointer,
                                                const Coord &first, int count, const Sizes &sizes) {
     using T = typename Operand::Element;
-    if constexpr (Operand::kAccess == Access::Staged && !kIsInput<Operand>) {
+    if constexpr (Operand::access() == Access::Staged && !IsInput<Operand>) {
       const auto offset = Operand::offset(first, sizes);
       T *to = given + offset;
       const T *from = pointer + offset;

@@ -19,7 +19,7 @@ namespace swage {
 namespace detail {
 
 template <class T, bool Rounded> struct SoftmaxState {
-  static constexpr bool kCounted = false;
+  enum : bool { kCounted = false };
   struct State {
     T max, sum;
   };

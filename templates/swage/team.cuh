@@ -17,7 +17,7 @@ namespace swage {
 
 template <int LanesOfWarp, int Warps = 1, int Blocks = 1, int Rows = 1, int Run = 1> struct Team {
   using Lanes = LaneGroup<LanesOfWarp, Rows, Run>;
-  static constexpr int kLanes = LanesOfWarp, kWarps = Warps, kBlocks = Blocks, kRows = Rows, kRun = Run;
+  enum : int { kLanes = LanesOfWarp, kWarps = Warps, kBlocks = Blocks, kRows = Rows, kRun = Run };
   static_assert(Warps <= kWarpSize && Blocks <= kWarpSize && powerOfTwoAbove(Blocks) == Blocks);
   static_assert(Rows == 1 || LanesOfWarp * Rows == kWarpSize);
 
@@ -35,7 +35,7 @@ template <int LanesOfWarp, int Warps = 1, int Blocks = 1, int Rows = 1, int Run 
     T count;
   };
   /// In front of the entries is the mbarrier, if there is one.
-  static constexpr int kHead = Blocks > 1 ? 16 : 0;
+  enum : int { kHead = Blocks > 1 ? 16 : 0 };
   /// Shared memory that one exchange takes; no two exchanges of a kernel share theirs.
   template <class S, class T> static __device__ constexpr int exchangeBytes() {
     return kHead +

@@ -44,10 +44,13 @@ __device__ __forceinline__ void gatherColumn(const Vector<T, Columns> (&rows)[Ro
 /// with the number of the row's micro-block: lanes that write neighbouring micro-blocks, and lanes
 /// that read along a row, both touch all banks.
 template <class T, int VectorIn, int VectorOut, int TileOut> struct SwizzledTile {
-  static constexpr int kSize = sizeof(T), kVectorBytes = VectorOut * kSize,
-                       kVectors = TileOut / VectorOut;
-  static constexpr int kSpread = kVectorBytes >= 128 ? 1 : 128 / kVectorBytes;
-  static constexpr int kMask = (kVectors < kSpread ? kVectors : kSpread) - 1;
+  enum : int {
+    kSize = sizeof(T),
+    kVectorBytes = VectorOut * kSize,
+    kVectors = TileOut / VectorOut,
+    kSpread = kVectorBytes >= 128 ? 1 : 128 / kVectorBytes,
+    kMask = (kVectors < kSpread ? kVectors : kSpread) - 1
+  };
   static_assert(powerOfTwoAbove(kVectors) == kVectors &&
                 powerOfTwoAbove(kVectorBytes) == kVectorBytes);
 
@@ -63,7 +66,7 @@ template <class T, int VectorIn, int VectorOut, int TileOut> struct SwizzledTile
 #pragma unroll
     for (int piece = 0; piece < Moved::kPieces; ++piece)
       storeShared<Moved::kPiece>(tile + offset(in, out) + piece * Moved::kPiece,
-                                 from.words + piece * kWordsOf<Moved::kPiece>);
+                                 from.words + piece * wordsOf(Moved::kPiece));
   }
   template <int V>
   static __device__ __forceinline__ void read(const char *tile, int in, int out, Vector<T, V> &to) {
@@ -71,7 +74,7 @@ template <class T, int VectorIn, int VectorOut, int TileOut> struct SwizzledTile
 #pragma unroll
     for (int piece = 0; piece < Moved::kPieces; ++piece)
       loadShared<Moved::kPiece>(tile + offset(in, out) + piece * Moved::kPiece,
-                                to.words + piece * kWordsOf<Moved::kPiece>);
+                                to.words + piece * wordsOf(Moved::kPiece));
   }
 };
 

@@ -40,7 +40,7 @@ __device__ __forceinline__ Angle reduceLargeAngle(float x) {
 }
 
 __device__ __forceinline__ Angle reduceAngle(float x) {
-  if (abs(x) > 105615.0f && abs(x) < static_cast<float>(kInfinity))
+  if (abs(x) > 105615.0f && abs(x) < static_cast<float>(infinity()))
     return reduceLargeAngle(x);
   const float turns = fma(x, 0.636619747f, 12582912.0f) - 12582912.0f;
   float rest = fma(turns, -1.57079601e+00f, x);

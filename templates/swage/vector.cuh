@@ -16,10 +16,12 @@ template <int V, class T> __device__ __forceinline__ int skewOf(const T *at) {
 }
 
 template <class T, int V> struct Vector {
-  static constexpr int kBytes = V * int(sizeof(T));
-  static constexpr int kPiece = kBytes < 16 ? kBytes : 16;
-  static constexpr int kPieces = kBytes / kPiece;
-  static constexpr int kWords = kPieces * kWordsOf<kPiece>;
+  enum : int {
+    kBytes = V * int(sizeof(T)),
+    kPiece = kBytes < 16 ? kBytes : 16,
+    kPieces = kBytes / kPiece,
+    kWords = kPieces * wordsOf(kPiece)
+  };
   static_assert(kBytes % kPiece == 0, "a vector is a power of two of bytes");
   using Value = typename Widened<T>::Type;
 
@@ -29,7 +31,7 @@ template <class T, int V> struct Vector {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       loadGlobal<kPiece, Use>(reinterpret_cast<const char *>(from) + piece * kPiece,
-                              words + piece * kWordsOf<kPiece>);
+                              words + piece * wordsOf(kPiece));
   }
 
   /// The same where only the elements from `begin` on and before `end` matter: loadAround.
@@ -71,7 +73,7 @@ template <class T, int V> struct Vector {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       storeGlobal<kPiece>(reinterpret_cast<char *>(to) + piece * kPiece,
-                          words + piece * kWordsOf<kPiece>);
+                          words + piece * wordsOf(kPiece));
   }
 
   /// Element i, to where it belongs in the vector at `to`.
@@ -89,14 +91,14 @@ template <class T, int V> struct Vector {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       swage::loadShared<kPiece>(reinterpret_cast<const char *>(from) + piece * kPiece,
-                                words + piece * kWordsOf<kPiece>);
+                                words + piece * wordsOf(kPiece));
   }
 
   __device__ __forceinline__ void storeShared(T *to) const {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       swage::storeShared<kPiece>(reinterpret_cast<char *>(to) + piece * kPiece,
-                                 words + piece * kWordsOf<kPiece>);
+                                 words + piece * wordsOf(kPiece));
   }
 
   /// Element i, widened.  `i` is a constant after unrolling.

@@ -8,9 +8,9 @@
 //       CHECK: #include "swage/row.cuh"
 //  CHECK-NEXT: #include "swage/computed.cuh"
 //  CHECK-NEXT: #include "swage/log_softmax.cuh"
-//       CHECK: kCollective = swage::Collective::LogSoftmax;
-//       CHECK: static constexpr bool kZeroRows = true;
-//  CHECK-NEXT: static constexpr bool kRounded = true;
+//       CHECK: collective() { return swage::Collective::LogSoftmax; }
+//       CHECK: enum : bool { kZeroRows = true };
+//  CHECK-NEXT: enum : bool { kRounded = true };
 //       CHECK: struct Input1 : swage::Coordinate<swage::Access::Vector> { // a coordinate
 //  CHECK-NEXT:   static __device__ Index offset(const Coord &d, const Sizes &sizes) { return d[1]; }
 //       CHECK: struct Input2 : swage::Coordinate<swage::Access::Splat> { // a coordinate

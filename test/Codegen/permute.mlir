@@ -5,12 +5,12 @@
 
 // CHECK-LABEL: arith.addf at permute.mlir
 //       CHECK: #include "swage/permute.cuh"
-//       CHECK: kThreads = 256;
-//  CHECK-NEXT: kTransposedDim = 1;
-//  CHECK-NEXT: kTileIn = 64;
-//  CHECK-NEXT: kTileOut = 64;
-//  CHECK-NEXT: kVectorIn = 4;
-//  CHECK-NEXT: kVectorOut = 4;
+//       CHECK: kThreads = 256 };
+//  CHECK-NEXT: kTransposedDim = 1 };
+//  CHECK-NEXT: kTileIn = 64 };
+//  CHECK-NEXT: kTileOut = 64 };
+//  CHECK-NEXT: kVectorIn = 4 };
+//  CHECK-NEXT: kVectorOut = 4 };
 //       CHECK: auto extents(
 //  CHECK-NEXT: return swage::extents(swage::Fixed<16>{}, swage::Fixed<256>{}, swage::Fixed<512>{});
 //       CHECK: auto tiles(
@@ -31,7 +31,7 @@ func.func @tiles(%x: tensor<16x512x256xf32>, %z: tensor<512xf32>) -> tensor<16x2
 // CHECK-LABEL: // @permute_
 //       CHECK: movement = 16
 //       CHECK: #include "swage/pointwise.cuh"
-//       CHECK: kVector = 8;
+//       CHECK: kVector = 8 };
 //       CHECK: return swage::extents(sizes.s0, swage::Fixed<16>{}, swage::Fixed<128>{}, swage::Fixed<8>{});
 //       CHECK: swage::Input<swage::bits16, swage::Access::Vector>
 //       CHECK: static __device__ void body(unsigned short input0, unsigned short &output0) {

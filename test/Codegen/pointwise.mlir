@@ -11,10 +11,10 @@
 // CHECK-NEXT:namespace {
 // CHECK-NEXT:struct Spec {
 // CHECK-NEXT:  using Index = int;
-// CHECK-NEXT:  static constexpr int kThreads = 256;
-// CHECK-NEXT:  static constexpr int kVector = 8;
-// CHECK-NEXT:  static constexpr int kUnroll = 1;
-// CHECK-NEXT:  static constexpr bool kTail = false;
+// CHECK-NEXT:  enum : int { kThreads = 256 };
+// CHECK-NEXT:  enum : int { kVector = 8 };
+// CHECK-NEXT:  enum : int { kUnroll = 1 };
+// CHECK-NEXT:  enum : bool { kTail = false };
 // CHECK-NEXT:  struct Sizes {};
 // CHECK-NEXT:  static __device__ auto vectors(const Sizes &sizes) {
 // CHECK-NEXT:    return swage::extents(swage::Fixed<16384>{}, swage::Fixed<1024>{});
@@ -59,7 +59,7 @@ func.func @bias(%x: tensor<16384x8192xbf16>, %bias: tensor<8192xbf16>) -> tensor
 
 // A runtime length ends in a tail.
 // CHECK-LABEL: // @pointwise_{{.*}}: math.tanh
-//      CHECK:  static constexpr bool kTail = true;
+//      CHECK:  enum : bool { kTail = true };
 // CHECK-NEXT:  struct Sizes {
 // CHECK-NEXT:    Index s0;
 // CHECK-NEXT:  };

@@ -6,12 +6,12 @@
 // CHECK-LABEL: swage.mean at reduce.mlir
 //       CHECK: #include "swage/reduce.cuh"
 //       CHECK: using Compute = float;
-//  CHECK-NEXT: kCollective = swage::Collective::Mean;
-//  CHECK-NEXT: kEpsilon = 0.0;
-//  CHECK-NEXT: kThreads = 256;
-//  CHECK-NEXT: kRowGroups = 16;
-//  CHECK-NEXT: kVector = 8;
-//  CHECK-NEXT: kUnroll = 8;
+//  CHECK-NEXT: collective() { return swage::Collective::Mean; }
+//  CHECK-NEXT: epsilon() { return 0.0; }
+//  CHECK-NEXT: kThreads = 256 };
+//  CHECK-NEXT: kRowGroups = 16 };
+//  CHECK-NEXT: kVector = 8 };
+//  CHECK-NEXT: kUnroll = 8 };
 //       CHECK: auto kept(const Sizes &sizes) { return swage::extents(sizes.s0 * 32); }
 //       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<512>{}); }
 //       CHECK: return d[0] + d[1] * (sizes.s0 * 256);

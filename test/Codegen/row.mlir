@@ -6,9 +6,9 @@
 // CHECK-LABEL: // @rms_norm_{{.*}}: swage.rms_norm, arith.mulf at row.mlir:[[#]]
 //       CHECK: #include "swage/row.cuh"
 //       CHECK: using Compute = float;
-//  CHECK-NEXT: static constexpr auto kCollective = swage::Collective::RmsNorm;
-//  CHECK-NEXT: static constexpr auto kClass = swage::RowClass::Group;
-//  CHECK-NEXT: static constexpr double kEpsilon = 1e-06;
+//  CHECK-NEXT: static constexpr __device__ auto collective() { return swage::Collective::RmsNorm; }
+//  CHECK-NEXT: static constexpr __device__ auto rowClass() { return swage::RowClass::Group; }
+//  CHECK-NEXT: static constexpr __device__ auto epsilon() { return 1e-06; }
 //       CHECK: auto kept(const Sizes &sizes) { return swage::extents(swage::Fixed<64>{}); }
 //       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<32>{}); }
 //       CHECK: using PrologueLoads = swage::List<Input0>;
@@ -33,9 +33,9 @@ func.func @group(%x: tensor<64x256xf16>, %g: tensor<256xf16>)
 
 // Nothing to finish: the lists are printed, the function is not.
 // CHECK-LABEL: swage.softmax at
-//       CHECK: kCollective = swage::Collective::Softmax;
-//  CHECK-NEXT: kClass = swage::RowClass::Block;
-//  CHECK-NEXT: kEpsilon = 0.0;
+//       CHECK: collective() { return swage::Collective::Softmax; }
+//  CHECK-NEXT: rowClass() { return swage::RowClass::Block; }
+//  CHECK-NEXT: epsilon() { return 0.0; }
 //       CHECK: using FinishStores = swage::List<>;
 //  CHECK-NEXT: };
 func.func @block(%x: tensor<8192x8192xf16>) -> tensor<8192x8192xf16> {
@@ -44,7 +44,7 @@ func.func @block(%x: tensor<8192x8192xf16>) -> tensor<8192x8192xf16> {
 }
 
 // CHECK-LABEL: swage.max at
-//       CHECK: kClass = swage::RowClass::Looped;
+//       CHECK: rowClass() { return swage::RowClass::Looped; }
 //       CHECK: auto kept(const Sizes &sizes) { return swage::extents(sizes.s0); }
 //  CHECK-NEXT: auto reduced(const Sizes &sizes) { return swage::extents(sizes.s1); }
 //       CHECK: return d[0] * sizes.s1 + d[1];
@@ -59,7 +59,7 @@ func.func @looped(%x: tensor<?x?xf32>) -> tensor<?xf32> {
 
 // The kept dimensions come first, and the last of them is counted in vectors.
 // CHECK-LABEL: swage.softmax at
-//       CHECK: kClass = swage::RowClass::Column;
+//       CHECK: rowClass() { return swage::RowClass::Column; }
 //       CHECK: return swage::extents(swage::Fixed<4>{}, swage::Fixed<64>{});
 //       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<64>{}); }
 //       CHECK: return d[0] * 16384 + d[1] + d[2] * 256;
@@ -70,10 +70,10 @@ func.func @column(%x: tensor<4x64x256xf32>) -> tensor<4x64x256xf32> {
 
 // A runtime length within a promised bound: the class of the longest row, and the length in vectors.
 // CHECK-LABEL: // @layer_norm_{{[0-9a-f]+}}_s1x8_s1to4096: swage.layer_norm at
-//       CHECK: kClass = swage::RowClass::Block;
-//       CHECK: kThreadsPerRow = 256;
-//  CHECK-NEXT: kVector = 8;
-//  CHECK-NEXT: kVectorsPerThread = 2;
+//       CHECK: rowClass() { return swage::RowClass::Block; }
+//       CHECK: kThreadsPerRow = 256 };
+//  CHECK-NEXT: kVector = 8 };
+//  CHECK-NEXT: kVectorsPerThread = 2 };
 //       CHECK: auto kept(const Sizes &sizes) { return swage::extents(sizes.s0); }
 //       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(sizes.s1 / 8); }
 //       CHECK: layer_norm_{{[0-9a-f]+}}_s1x8_s1to4096(

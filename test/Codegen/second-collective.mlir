@@ -6,14 +6,14 @@
 
 // CHECK-LABEL: // @layer_norm_abs_max_
 //       CHECK: #include "swage/float8.cuh"
-//       CHECK: static constexpr auto kCollective = swage::Collective::LayerNorm;
-//  CHECK-NEXT: static constexpr auto kClass = swage::RowClass::Block;
-//  CHECK-NEXT: static constexpr auto kSecond = swage::Collective::AbsMax;
+//       CHECK: static constexpr __device__ auto collective() { return swage::Collective::LayerNorm; }
+//  CHECK-NEXT: static constexpr __device__ auto rowClass() { return swage::RowClass::Block; }
+//  CHECK-NEXT: static constexpr __device__ auto second() { return swage::Collective::AbsMax; }
 //   CHECK-NOT: kGroup
 //       CHECK: using BetweenLoads = swage::List<Input1>;
 //  CHECK-NEXT: using BetweenStores = swage::List<>;
 //  CHECK-NEXT: static __device__ Compute between(float element, float input1) {
-//       CHECK: static constexpr bool kEpilogueStatistics = true;
+//       CHECK: enum : bool { kEpilogueStatistics = true };
 //  CHECK-NEXT: static __device__ auto epilogue(float mean, float rstd, float largest) {
 //  CHECK-NEXT: const float div = swage::divideFast(448.0f, largest);
 //  CHECK-NEXT: return [=](float element, float &output1) {
@@ -33,8 +33,8 @@ func.func @rows(%x: tensor<2048x4096xbf16>, %g: tensor<4096xbf16>) -> (tensor<20
 }
 
 // CHECK-LABEL: // @rms_norm_abs_max_
-//       CHECK: static constexpr auto kSecond = swage::Collective::AbsMax;
-//  CHECK-NEXT: static constexpr int kGroup = 128;
+//       CHECK: static constexpr __device__ auto second() { return swage::Collective::AbsMax; }
+//  CHECK-NEXT: enum : int { kGroup = 128 };
 //       CHECK: using GroupFinishLoads = swage::List<>;
 //  CHECK-NEXT: using GroupFinishStores = swage::List<Output0>;
 //  CHECK-NEXT: static __device__ void groupFinish(float largest, float &output0) {

@@ -2,7 +2,7 @@
 
 // Elements that are only seen in 16 bits need no exponential that is exact to the last digit of a float.
 // CHECK-LABEL: // @softmax_{{.*}} at {{.*}}softmax-rounding.mlir:7
-// CHECK:       static constexpr bool kRounded = true;
+// CHECK:       enum : bool { kRounded = true };
 func.func @stored(%x: tensor<64x256xbf16>) -> tensor<64x256xbf16> {
   %y = swage.softmax %x axis 1 : tensor<64x256xbf16> -> tensor<64x256xbf16>
   return %y : tensor<64x256xbf16>

@@ -4,12 +4,12 @@
 namespace {
 struct Spec {
   using Index = int;
-  static constexpr int kThreads = 256;
-  static constexpr int kTransposedDim = 0;
-  static constexpr int kTileIn = 64;
-  static constexpr int kTileOut = 64;
-  static constexpr int kVectorIn = 4;
-  static constexpr int kVectorOut = 4;
+  enum : int { kThreads = 256 };
+  enum : int { kTransposedDim = 0 };
+  enum : int { kTileIn = 64 };
+  enum : int { kTileOut = 64 };
+  enum : int { kVectorIn = 4 };
+  enum : int { kVectorOut = 4 };
   struct Sizes {
     Index s0;
     Index s1;

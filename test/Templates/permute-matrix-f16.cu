@@ -5,12 +5,12 @@
 namespace {
 struct Spec {
   using Index = int;
-  static constexpr int kThreads = 512;
-  static constexpr int kTransposedDim = 1;
-  static constexpr int kTileIn = 128;
-  static constexpr int kTileOut = 128;
-  static constexpr int kVectorIn = 4;
-  static constexpr int kVectorOut = 8;
+  enum : int { kThreads = 512 };
+  enum : int { kTransposedDim = 1 };
+  enum : int { kTileIn = 128 };
+  enum : int { kTileOut = 128 };
+  enum : int { kVectorIn = 4 };
+  enum : int { kVectorOut = 8 };
   struct Sizes {};
   static __device__ auto extents(const Sizes &sizes) {
     return swage::extents(swage::Fixed<256>{}, swage::Fixed<512>{}, swage::Fixed<512>{});

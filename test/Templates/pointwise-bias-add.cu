@@ -4,10 +4,10 @@
 namespace {
 struct Spec {
   using Index = int;
-  static constexpr int kThreads = 256;
-  static constexpr int kVector = 8;
-  static constexpr int kUnroll = 1;
-  static constexpr bool kTail = false;
+  enum : int { kThreads = 256 };
+  enum : int { kVector = 8 };
+  enum : int { kUnroll = 1 };
+  enum : bool { kTail = false };
   struct Sizes {};
   static __device__ auto vectors(const Sizes &sizes) {
     return swage::extents(swage::Fixed<16384>{}, swage::Fixed<1024>{});

@@ -5,10 +5,10 @@
 namespace {
 struct Spec {
   using Index = int;
-  static constexpr int kThreads = 256;
-  static constexpr int kVector = 8;
-  static constexpr int kUnroll = 1;
-  static constexpr bool kTail = true;
+  enum : int { kThreads = 256 };
+  enum : int { kVector = 8 };
+  enum : int { kUnroll = 1 };
+  enum : bool { kTail = true };
   struct Sizes {
     Index s0;
   };

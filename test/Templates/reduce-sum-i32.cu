@@ -5,12 +5,12 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = long long;
-  static constexpr auto kCollective = swage::Collective::Sum;
-  static constexpr double kEpsilon = 0.0;
-  static constexpr int kThreads = 64;
-  static constexpr int kRowGroups = 8;
-  static constexpr int kVector = 4;
-  static constexpr int kUnroll = 2;
+  static constexpr __device__ auto collective() { return swage::Collective::Sum; }
+  static constexpr __device__ auto epsilon() { return 0.0; }
+  enum : int { kThreads = 64 };
+  enum : int { kRowGroups = 8 };
+  enum : int { kVector = 4 };
+  enum : int { kUnroll = 2 };
   struct Sizes {};
   static __device__ auto kept(const Sizes &sizes) { return swage::extents(swage::Fixed<3>{}); }
   static __device__ auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<100>{}); }

@@ -5,12 +5,12 @@ namespace {
 struct Spec {
   using Index = long long;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::Sum;
-  static constexpr double kEpsilon = 0.0;
-  static constexpr int kThreads = 256;
-  static constexpr int kRowGroups = 16;
-  static constexpr int kVector = 8;
-  static constexpr int kUnroll = 8;
+  static constexpr __device__ auto collective() { return swage::Collective::Sum; }
+  static constexpr __device__ auto epsilon() { return 0.0; }
+  enum : int { kThreads = 256 };
+  enum : int { kRowGroups = 16 };
+  enum : int { kVector = 8 };
+  enum : int { kUnroll = 8 };
   struct Sizes {
     Index s0;
     Index s1;

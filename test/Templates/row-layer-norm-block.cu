@@ -5,13 +5,13 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::LayerNorm;
-  static constexpr auto kClass = swage::RowClass::Block;
-  static constexpr double kEpsilon = 1.0e-5;
-  static constexpr int kThreads = 224;
-  static constexpr int kThreadsPerRow = 224;
-  static constexpr int kVector = 8;
-  static constexpr int kVectorsPerThread = 3;
+  static constexpr __device__ auto collective() { return swage::Collective::LayerNorm; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Block; }
+  static constexpr __device__ auto epsilon() { return 1.0e-5; }
+  enum : int { kThreads = 224 };
+  enum : int { kThreadsPerRow = 224 };
+  enum : int { kVector = 8 };
+  enum : int { kVectorsPerThread = 3 };
   struct Sizes {
     Index s0;
   };

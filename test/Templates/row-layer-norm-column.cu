@@ -5,13 +5,13 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::LayerNorm;
-  static constexpr auto kClass = swage::RowClass::Column;
-  static constexpr double kEpsilon = 1.0e-6;
-  static constexpr int kThreads = 256;
-  static constexpr int kThreadsPerRow = 8;
-  static constexpr int kVector = 4;
-  static constexpr int kVectorsPerThread = 4;
+  static constexpr __device__ auto collective() { return swage::Collective::LayerNorm; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Column; }
+  static constexpr __device__ auto epsilon() { return 1.0e-6; }
+  enum : int { kThreads = 256 };
+  enum : int { kThreadsPerRow = 8 };
+  enum : int { kVector = 4 };
+  enum : int { kVectorsPerThread = 4 };
   struct Sizes {};
   static __device__ auto kept(const Sizes &sizes) {
     return swage::extents(swage::Fixed<32>{}, swage::Fixed<784>{});

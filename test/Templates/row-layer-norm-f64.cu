@@ -5,13 +5,13 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = double;
-  static constexpr auto kCollective = swage::Collective::LayerNorm;
-  static constexpr auto kClass = swage::RowClass::Block;
-  static constexpr double kEpsilon = 1.0e-5;
-  static constexpr int kThreads = 96;
-  static constexpr int kThreadsPerRow = 96;
-  static constexpr int kVector = 2;
-  static constexpr int kVectorsPerThread = 5;
+  static constexpr __device__ auto collective() { return swage::Collective::LayerNorm; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Block; }
+  static constexpr __device__ auto epsilon() { return 1.0e-5; }
+  enum : int { kThreads = 96 };
+  enum : int { kThreadsPerRow = 96 };
+  enum : int { kVector = 2 };
+  enum : int { kVectorsPerThread = 5 };
   struct Sizes {};
   static __device__ auto kept(const Sizes &sizes) { return swage::extents(swage::Fixed<2>{}); }
   static __device__ auto reduced(const Sizes &sizes) {

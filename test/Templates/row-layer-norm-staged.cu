@@ -5,14 +5,14 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::LayerNorm;
-  static constexpr auto kClass = swage::RowClass::Group;
-  static constexpr double kEpsilon = 1.0e-5;
-  static constexpr int kThreads = 128;
-  static constexpr int kThreadsPerRow = 4;
-  static constexpr int kVector = 1;
-  static constexpr int kVectorsPerThread = 12;
-  static constexpr bool kStaged = true;
+  static constexpr __device__ auto collective() { return swage::Collective::LayerNorm; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Group; }
+  static constexpr __device__ auto epsilon() { return 1.0e-5; }
+  enum : int { kThreads = 128 };
+  enum : int { kThreadsPerRow = 4 };
+  enum : int { kVector = 1 };
+  enum : int { kVectorsPerThread = 12 };
+  enum : bool { kStaged = true };
   struct Sizes {
     Index s0;
   };

@@ -7,13 +7,13 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::LayerNorm;
-  static constexpr auto kClass = swage::RowClass::Group;
-  static constexpr double kEpsilon = 1.0e-5;
-  static constexpr int kThreads = 256;
-  static constexpr int kThreadsPerRow = 32;
-  static constexpr int kVector = 8;
-  static constexpr int kVectorsPerThread = 3;
+  static constexpr __device__ auto collective() { return swage::Collective::LayerNorm; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Group; }
+  static constexpr __device__ auto epsilon() { return 1.0e-5; }
+  enum : int { kThreads = 256 };
+  enum : int { kThreadsPerRow = 32 };
+  enum : int { kVector = 8 };
+  enum : int { kVectorsPerThread = 3 };
   struct Sizes {};
   static __device__ auto kept(const Sizes &sizes) { return swage::extents(swage::Fixed<8192>{}); }
   static __device__ auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<96>{}); }

@@ -7,15 +7,15 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::RmsNorm;
-  static constexpr auto kClass = swage::RowClass::Block;
-  static constexpr auto kSecond = swage::Collective::AbsMax;
-  static constexpr int kGroup = 128;
-  static constexpr double kEpsilon = 1.0e-6;
-  static constexpr int kThreads = 128;
-  static constexpr int kThreadsPerRow = 128;
-  static constexpr int kVector = 8;
-  static constexpr int kVectorsPerThread = 2;
+  static constexpr __device__ auto collective() { return swage::Collective::RmsNorm; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Block; }
+  static constexpr __device__ auto second() { return swage::Collective::AbsMax; }
+  enum : int { kGroup = 128 };
+  static constexpr __device__ auto epsilon() { return 1.0e-6; }
+  enum : int { kThreads = 128 };
+  enum : int { kThreadsPerRow = 128 };
+  enum : int { kVector = 8 };
+  enum : int { kVectorsPerThread = 2 };
   struct Sizes {
     Index s0;
   };
@@ -51,7 +51,7 @@ struct Spec {
   static __device__ float between(float normalized, float gamma) { return normalized * gamma; }
   using EpilogueLoads = swage::List<>;
   using EpilogueStores = swage::List<Y>;
-  static constexpr bool kEpilogueStatistics = true;
+  enum : bool { kEpilogueStatistics = true };
   static __device__ auto epilogue(float rstd, float largest) {
     const float inverse = 448.0f / largest;
     return [=](float n, float &y) { y = n * inverse; };

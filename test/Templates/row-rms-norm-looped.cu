@@ -5,13 +5,13 @@ namespace {
 struct Spec {
   using Index = long long;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::RmsNorm;
-  static constexpr auto kClass = swage::RowClass::Looped;
-  static constexpr double kEpsilon = 1.0e-6;
-  static constexpr int kThreads = 512;
-  static constexpr int kThreadsPerRow = 512;
-  static constexpr int kVector = 8;
-  static constexpr int kVectorsPerThread = 4;
+  static constexpr __device__ auto collective() { return swage::Collective::RmsNorm; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Looped; }
+  static constexpr __device__ auto epsilon() { return 1.0e-6; }
+  enum : int { kThreads = 512 };
+  enum : int { kThreadsPerRow = 512 };
+  enum : int { kVector = 8 };
+  enum : int { kVectorsPerThread = 4 };
   struct Sizes {
     Index s0;
     Index s1;

@@ -6,15 +6,15 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::Softmax;
-  static constexpr auto kClass = swage::RowClass::Group;
-  static constexpr double kEpsilon = 0.0;
-  static constexpr int kThreads = 128;
-  static constexpr int kThreadsPerRow = 32;
-  static constexpr int kVector = 8;
-  static constexpr int kVectorsPerThread = 4;
-  static constexpr bool kZeroRows = true;
-  static constexpr bool kRounded = true;
+  static constexpr __device__ auto collective() { return swage::Collective::Softmax; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Group; }
+  static constexpr __device__ auto epsilon() { return 0.0; }
+  enum : int { kThreads = 128 };
+  enum : int { kThreadsPerRow = 32 };
+  enum : int { kVector = 8 };
+  enum : int { kVectorsPerThread = 4 };
+  enum : bool { kZeroRows = true };
+  enum : bool { kRounded = true };
   struct Sizes {};
   static __device__ auto kept(const Sizes &sizes) { return swage::extents(swage::Fixed<64>{}); }
   static __device__ auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<128>{}); }
@@ -40,7 +40,7 @@ struct Spec {
   using PrologueLoads = swage::List<X, Column, Row>;
   using PrologueStores = swage::List<>;
   static __device__ float prologue(float x, int column, int row) {
-    return column < 730 - 10 * row ? x : -swage::kInfinity;
+    return column < 730 - 10 * row ? x : -swage::infinity();
   }
   using EpilogueLoads = swage::List<>;
   using EpilogueStores = swage::List<Y>;

@@ -5,15 +5,15 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::Softmax;
-  static constexpr auto kClass = swage::RowClass::Block;
-  static constexpr double kEpsilon = 0.0;
-  static constexpr int kThreads = 224;
-  static constexpr int kThreadsPerRow = 224;
-  static constexpr int kVector = 1;
-  static constexpr int kVectorsPerThread = 12;
-  static constexpr int kBlocksPerRow = 4;
-  static constexpr bool kStaged = true;
+  static constexpr __device__ auto collective() { return swage::Collective::Softmax; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Block; }
+  static constexpr __device__ auto epsilon() { return 0.0; }
+  enum : int { kThreads = 224 };
+  enum : int { kThreadsPerRow = 224 };
+  enum : int { kVector = 1 };
+  enum : int { kVectorsPerThread = 12 };
+  enum : int { kBlocksPerRow = 4 };
+  enum : bool { kStaged = true };
   struct Sizes {
     Index s0;
   };

@@ -5,13 +5,13 @@ namespace {
 struct Spec {
   using Index = int;
   using Compute = float;
-  static constexpr auto kCollective = swage::Collective::Softmax;
-  static constexpr auto kClass = swage::RowClass::Group;
-  static constexpr double kEpsilon = 0.0;
-  static constexpr int kThreads = 128;
-  static constexpr int kThreadsPerRow = 32;
-  static constexpr int kVector = 8;
-  static constexpr int kVectorsPerThread = 4;
+  static constexpr __device__ auto collective() { return swage::Collective::Softmax; }
+  static constexpr __device__ auto rowClass() { return swage::RowClass::Group; }
+  static constexpr __device__ auto epsilon() { return 0.0; }
+  enum : int { kThreads = 128 };
+  enum : int { kThreadsPerRow = 32 };
+  enum : int { kVector = 8 };
+  enum : int { kVectorsPerThread = 4 };
   struct Sizes {};
   static __device__ auto kept(const Sizes &sizes) {
     return swage::extents(swage::Fixed<8>{}, swage::Fixed<16>{}, swage::Fixed<1024>{});

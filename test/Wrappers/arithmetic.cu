@@ -64,8 +64,8 @@ extern "C" __global__ void extrema(const unsigned *in, unsigned *out) {
   results.add(swage::minimumOf(swage::bitCast<float>(0xffc00001u), y));
   results.add(swage::maximumNumberOf(x, swage::bitCast<float>(0x7f800001u)));
   results.add(swage::minimumNumberOf(swage::bitCast<float>(0xffc00001u), y));
-  results.add(swage::kIsFloating<float> && swage::kIsFloating<double> && !swage::kIsFloating<int>);
-  results.add(swage::kInfinity);
+  results.add(swage::IsFloating<float> && swage::IsFloating<double> && !swage::IsFloating<int>);
+  results.add(swage::infinity());
   results.add(0u);
 }
 

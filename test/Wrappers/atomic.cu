@@ -12,9 +12,9 @@ template <class T> __device__ T valueOf(const unsigned *in, unsigned thread, uns
   const unsigned *word = in + 2 * kThreads * i + thread;
   const unsigned long long wide = static_cast<unsigned long long>(word[kThreads]) << 32 | word[0];
   // Floats: no infinity nor NaN, and every fourth one a denormal.
-  if constexpr (swage::kIsFloating<T> && sizeof(T) == 4)
+  if constexpr (swage::IsFloating<T> && sizeof(T) == 4)
     return swage::bitCast<float>(word[0] & (thread % 4 == 3 ? 0x807fffffu : 0xbfffffffu));
-  else if constexpr (swage::kIsFloating<T>)
+  else if constexpr (swage::IsFloating<T>)
     return swage::bitCast<double>(
         wide & (thread % 4 == 3 ? 0x800fffffffffffffull : 0xbfffffffffffffffull));
   else
@@ -22,7 +22,7 @@ template <class T> __device__ T valueOf(const unsigned *in, unsigned thread, uns
 }
 
 enum class Kind { Bits, Wide, Float };
-template <class T> constexpr Kind kKind = swage::kIsFloating<T> ? Kind::Float : Kind::Bits;
+template <class T> constexpr Kind kKind = swage::IsFloating<T> ? Kind::Float : Kind::Bits;
 template <> constexpr Kind kKind<long long> = Kind::Wide; // only minimum and maximum
 
 // After each: what was there before, then what is there now, of all threads.

@@ -76,7 +76,7 @@ template <class A, class B> __device__ void multiplyExactly(const unsigned *in, 
   const unsigned b[2] = {exact(B{}, word[4]), exact(B{}, word[5])};
   typename swage::Accumulator<A>::Type d[4];
   for (int i = 0; i < 4; ++i)
-    if constexpr (swage::kIsFloating<typename swage::Accumulator<A>::Type>)
+    if constexpr (swage::IsFloating<typename swage::Accumulator<A>::Type>)
       d[i] = numberOf(word[6 + i]);
     else
       d[i] = static_cast<int>(word[6 + i]);

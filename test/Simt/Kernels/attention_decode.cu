@@ -22,7 +22,7 @@ using swage::SharedAddress;
 
 constexpr int kHeadDim = 64, kBlocks = 4, kWarps = 4, kThreads = 32 * kWarps;
 constexpr int kOwned = kHeadDim / kBlocks; // outputs that a block finishes
-constexpr float kNothing = -static_cast<float>(swage::kInfinity);
+constexpr float kNothing = -static_cast<float>(swage::infinity());
 
 // A state: 64 outputs, the maximum, the sum.  Those of the warps come first, then the block's.
 constexpr int kStateBytes = 4 * (kHeadDim + 4), kMaximumAt = 4 * kHeadDim, kSumAt = kMaximumAt + 4;

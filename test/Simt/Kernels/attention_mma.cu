@@ -33,7 +33,7 @@ constexpr int kQueryAt = 0, kKeyAt = kTileBytes, kValueAt = 3 * kTileBytes;
 constexpr int kArenaBytes = 5 * kTileBytes;
 static_assert(kQueryTile == kKeyTile && kChunks == 8);
 
-constexpr float kNothing = -static_cast<float>(swage::kInfinity); // score of a key that is not seen
+constexpr float kNothing = -static_cast<float>(swage::infinity()); // score of a key that is not seen
 constexpr float kLn2 = 0.6931471805599453f;
 
 struct Sizes {

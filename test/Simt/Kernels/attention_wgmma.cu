@@ -49,7 +49,7 @@ static_assert(kHeadDim % 64 == 0 && kSharedBytes <= 232448);
 
 constexpr int kTurn = 1, kEpilogue = 3; // named barriers, one for each consumer
 
-constexpr float kNothing = -static_cast<float>(swage::kInfinity); // score of a key that is not seen
+constexpr float kNothing = -static_cast<float>(swage::infinity()); // score of a key that is not seen
 constexpr float kLn2 = 0.6931471805599453f;
 
 struct Sizes {

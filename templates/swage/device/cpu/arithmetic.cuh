@@ -3,7 +3,7 @@
 
 namespace swage {
 
-template <class T> constexpr bool kIsFloating = T(0.5) != T(0);
+template <class T> concept IsFloating = T(0.5) != T(0);
 
 __device__ __forceinline__ float abs(float x) { return __builtin_fabsf(x); }
 __device__ __forceinline__ double abs(double x) { return __builtin_fabs(x); }

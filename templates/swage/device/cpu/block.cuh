@@ -26,7 +26,7 @@ __device__ __forceinline__ void namedBarrierArrive(int id, int threads) {
   simt::abi->barrierArrive(static_cast<unsigned>(id), static_cast<unsigned>(threads));
 }
 
-constexpr int kMaxDeclaredArena = 48 * 1024;
+enum : int { kMaxDeclaredArena = 48 * 1024 };
 
 template <int Bytes> __device__ __forceinline__ char *arena() { return simt::abi->arena(Bytes); }
 

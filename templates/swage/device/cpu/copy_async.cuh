@@ -16,7 +16,7 @@ template <int Bytes>
 __device__ __forceinline__ void copyAsyncAround(char *to, const void *from, int first, int end) {
   if (first <= 0 && end >= Bytes)
     return copyAsync<Bytes>(sharedAddress(to), from);
-  unsigned words[kWordsOf<Bytes>];
+  unsigned words[wordsOf(Bytes)];
   loadAround<Bytes, Traffic::Stream>(from, words, first, end);
   storeShared<Bytes>(to, words);
 }

@@ -7,7 +7,7 @@ namespace swage {
 /// Makes no difference here; see cuda/memory.cuh.
 enum class Traffic { Stream, Scan, Reused, Coherent };
 
-template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
+constexpr __device__ int wordsOf(int bytes) { return (bytes + 3) / 4; }
 
 /// The types whose plain C++ accesses to shared memory are single instructions of that many bytes.
 template <int Bytes> struct Packet;
@@ -28,7 +28,7 @@ template <> struct Scalar<16> { using Type = unsigned __int128; };
 
 template <int Bytes> __device__ __forceinline__ void loadShared(const char *from, unsigned *words) {
   const auto packet = *reinterpret_cast<const typename simt::Scalar<Bytes>::Type *>(from);
-  for (int i = 0; i < kWordsOf<Bytes>; ++i)
+  for (int i = 0; i < wordsOf(Bytes); ++i)
     words[i] = static_cast<unsigned>(packet >> (Bytes > 4 ? 32 * i : 0));
 }
 
@@ -36,7 +36,7 @@ template <int Bytes> __device__ __forceinline__ void storeShared(char *to, const
   using Packed = typename simt::Scalar<Bytes>::Type;
   Packed packet = static_cast<Packed>(words[0]);
   if constexpr (Bytes > 4)
-    for (int i = 1; i < kWordsOf<Bytes>; ++i)
+    for (int i = 1; i < wordsOf(Bytes); ++i)
       packet |= static_cast<Packed>(words[i]) << 32 * i;
   *reinterpret_cast<Packed *>(to) = packet;
 }
@@ -50,7 +50,7 @@ __device__ __forceinline__ void loadGlobal(const void *from, unsigned *words) {
 /// not read: of any type numbers that spoil a result and fit an integer.
 template <int Bytes, Traffic Use>
 __device__ __forceinline__ void loadAround(const void *from, unsigned *words, int first, int end) {
-  for (int i = 0; i < kWordsOf<Bytes>; ++i)
+  for (int i = 0; i < wordsOf(Bytes); ++i)
     words[i] = 0x42424242u;
   for (int i = first < 0 ? 0 : first; i < end && i < Bytes; ++i) {
     const unsigned byte = static_cast<const unsigned char *>(from)[i];

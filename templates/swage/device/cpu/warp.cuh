@@ -3,8 +3,8 @@
 
 namespace swage {
 
-constexpr int kWarpSize = 32;
-constexpr unsigned kAllLanes = 0xffffffffu;
+enum : int { kWarpSize = 32 };
+enum : unsigned { kAllLanes = 0xffffffffu };
 
 __device__ __forceinline__ unsigned laneIndex() { return simt::abi->current()->thread % kWarpSize; }
 __device__ __forceinline__ unsigned warpIndex() { return simt::abi->current()->thread / kWarpSize; }

@@ -4,7 +4,7 @@
 
 namespace swage {
 
-template <class T> constexpr bool kIsFloating = T(0.5) != T(0);
+template <class T> concept IsFloating = T(0.5) != T(0);
 
 __device__ __forceinline__ float abs(float x) { return ::fabsf(x); }
 __device__ __forceinline__ double abs(double x) { return ::fabs(x); }

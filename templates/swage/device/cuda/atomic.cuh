@@ -16,9 +16,11 @@ template <class T> struct NotDeducedType { using Type = T; };
 template <class T> using NotDeduced = typename NotDeducedType<T>::Type;
 
 namespace ptx {
-template <class A, class B> constexpr bool kSame = false;
-template <class A> constexpr bool kSame<A, A> = true;
-template <class T, class... Ts> constexpr bool kOneOf = (kSame<T, Ts> || ...);
+// Pointers to pointers convert to their own type only.
+template <class A, class B>
+concept Same = requires(void (*take)(A **), B **pointer) { take(pointer); };
+template <class T, class... Ts>
+concept OneOf = (Same<T, Ts> || ...);
 } // namespace ptx
 
 #define SWAGE_SHARED "relaxed.cta.shared."
@@ -27,13 +29,13 @@ template <class T, class... Ts> constexpr bool kOneOf = (kSame<T, Ts> || ...);
 
 // One instruction for T of this type; the address is a pointer ("l") or a shared address ("r").
 #define SWAGE_ATOMIC(TYPE, INSTRUCTION, ADDRESS, REGISTER)                                         \
-  if constexpr (ptx::kSame<T, TYPE>)                                                               \
+  if constexpr (ptx::Same<T, TYPE>)                                                                \
     asm volatile("atom." INSTRUCTION " %0, [%1], %2;"                                              \
                  : "=" REGISTER(old)                                                               \
                  : ADDRESS(at), REGISTER(value)                                                    \
                  : "memory");
 #define SWAGE_ATOMIC_ADD(WHERE, ADDRESS)                                                           \
-  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, float, double>);                 \
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, float, double>);                  \
   T old;                                                                                           \
   SWAGE_ATOMIC(unsigned, WHERE "add.u32", ADDRESS, "r")                                            \
   SWAGE_ATOMIC(int, WHERE "add.s32", ADDRESS, "r")                                                 \
@@ -42,7 +44,7 @@ template <class T, class... Ts> constexpr bool kOneOf = (kSame<T, Ts> || ...);
   SWAGE_ATOMIC(double, WHERE "add.f64", ADDRESS, "d")                                              \
   return old;
 #define SWAGE_ATOMIC_ORDER(WHERE, ADDRESS)                                                         \
-  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, long long>);                     \
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);                      \
   T old;                                                                                           \
   SWAGE_ATOMIC(unsigned, WHERE ".u32", ADDRESS, "r")                                               \
   SWAGE_ATOMIC(int, WHERE ".s32", ADDRESS, "r")                                                    \
@@ -50,14 +52,14 @@ template <class T, class... Ts> constexpr bool kOneOf = (kSame<T, Ts> || ...);
   SWAGE_ATOMIC(long long, WHERE ".s64", ADDRESS, "l")                                              \
   return old;
 #define SWAGE_ATOMIC_BITS(WHERE, ADDRESS)                                                          \
-  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long>);                                \
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long>);                                 \
   T old;                                                                                           \
   SWAGE_ATOMIC(unsigned, WHERE ".b32", ADDRESS, "r")                                               \
   SWAGE_ATOMIC(int, WHERE ".b32", ADDRESS, "r")                                                    \
   SWAGE_ATOMIC(unsigned long long, WHERE ".b64", ADDRESS, "l")                                     \
   return old;
 #define SWAGE_ATOMIC_EXCHANGE(WHERE, ADDRESS)                                                      \
-  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, float, double>);                 \
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, float, double>);                  \
   T old;                                                                                           \
   SWAGE_ATOMIC(unsigned, WHERE "exch.b32", ADDRESS, "r")                                           \
   SWAGE_ATOMIC(int, WHERE "exch.b32", ADDRESS, "r")                                                \
@@ -66,7 +68,7 @@ template <class T, class... Ts> constexpr bool kOneOf = (kSame<T, Ts> || ...);
   SWAGE_ATOMIC(double, WHERE "exch.b64", ADDRESS, "d")                                             \
   return old;
 #define SWAGE_ATOMIC_COMPARE(WHERE, ADDRESS)                                                       \
-  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long>);                                \
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long>);                                 \
   T old;                                                                                           \
   if constexpr (sizeof(T) == 4)                                                                    \
     asm volatile("atom." WHERE "cas.b32 %0, [%1], %2, %3;"                                         \
@@ -173,7 +175,7 @@ __device__ __forceinline__ T atomicCompareExchangeCluster(SharedAddress at, T ex
 /// What the writer of the value did before its storeRelease or addRelease is visible after.  4 and
 /// 8 bytes, integers.
 template <class T> __device__ __forceinline__ T loadAcquire(const T *from) {
-  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, long long>);
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);
   T value;
   if constexpr (sizeof(T) == 4)
     asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
@@ -182,7 +184,7 @@ template <class T> __device__ __forceinline__ T loadAcquire(const T *from) {
   return value;
 }
 template <class T> __device__ __forceinline__ void storeRelease(T *to, NotDeduced<T> value) {
-  static_assert(ptx::kOneOf<T, unsigned, int, unsigned long long, long long>);
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);
   if constexpr (sizeof(T) == 4)
     asm volatile("st.release.gpu.global.b32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
   else

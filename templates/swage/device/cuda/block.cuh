@@ -41,7 +41,7 @@ __device__ __forceinline__ char *dynamicArena() {
 }
 
 /// What a kernel may declare by itself.
-constexpr int kMaxDeclaredArena = 48 * 1024;
+enum : int { kMaxDeclaredArena = 48 * 1024 };
 
 /// The shared memory of the block: asked for once per kernel, offsets inside are the caller's
 /// constants.  One of more than kMaxDeclaredArena bytes is dynamic: `shared_bytes` of the launch

@@ -12,7 +12,7 @@ template <> struct Widened<e4m3> { using Type = float; };
 template <> struct Widened<e5m2> { using Type = float; };
 
 namespace ptx {
-constexpr bool kConvertsFloat8 = __CUDA_ARCH__ >= 890;
+enum : bool { kConvertsFloat8 = __CUDA_ARCH__ >= 890 };
 } // namespace ptx
 
 /// Two elements from one 16-bit word, the first in the low byte.

@@ -18,7 +18,7 @@ namespace swage {
 /// may write until waitForPriorGrids returns.
 enum class Traffic { Stream, Scan, Reused, Coherent };
 
-template <int Bytes> constexpr int kWordsOf = (Bytes + 3) / 4;
+constexpr __device__ int wordsOf(int bytes) { return (bytes + 3) / 4; }
 
 namespace ptx {
 template <int Bytes>

@@ -5,8 +5,8 @@
 
 namespace swage {
 
-constexpr int kWarpSize = 32;
-constexpr unsigned kAllLanes = 0xffffffffu;
+enum : int { kWarpSize = 32 };
+enum : unsigned { kAllLanes = 0xffffffffu };
 
 __device__ __forceinline__ unsigned laneIndex() { return threadIdx.x % kWarpSize; }
 /// The warp's place in its block.  The compiler does not know that it is the same in all lanes;
