@@ -22,7 +22,7 @@
 
 namespace swage {
 
-enum class Access { Vector, Splat, Gather, Transposed, Staged, Aligned, Shifted, Anywhere };
+enum class Access { Vector, Splat, Gather, Transposed, Boxed, Staged, Aligned, Shifted, Anywhere };
 
 /// The coordinates of a vector of which only the elements from `begin` on and before `end` are in the
 /// row.  The row's first vector begins `phase` elements before the row, the thread's first one `from`
