@@ -157,6 +157,34 @@ __device__ __forceinline__ typename S::State stateOf(T (&values)[U][V], const bo
   return state;
 }
 
+/// What a thread has had of elements that come step by step: S::Running, where there is a better way
+/// than to merge a state for each step.
+template <class S, class T> struct Merged {
+  T count = T(0);
+
+  template <int U, int V>
+  __device__ __forceinline__ void add(const T (&values)[U][V], const bool (&valid)[U], T more) {
+    T own[U][V]; // softmax replaces them
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        own[u][i] = values[u][i];
+    merged = S::merge(merged, count, S::of(own, valid, more), more);
+    count += more;
+  }
+  __device__ __forceinline__ typename S::State state() const { return merged; }
+
+private:
+  typename S::State merged = S::identity();
+};
+/// Even: all counts are constants, with which merges take few instructions.
+template <class S, class T, bool Even> struct RunningOf { using Type = Merged<S, T>; };
+template <class S, class T>
+  requires requires { typename S::Running; }
+struct RunningOf<S, T, false> { using Type = typename S::Running; };
+template <class S, class T, bool Even> using Running = typename RunningOf<S, T, Even>::Type;
+
 /// Makes of the values the elements that the collective gives.
 template <class S, int U, int V, class T>
 __device__ __forceinline__ void applyEach(T (&values)[U][V], const typename S::Result &result) {

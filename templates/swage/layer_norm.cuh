@@ -69,6 +69,38 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     return state;
   }
 
+  /// Elements that come step by step, relative to the mean of the first vector: their squares are at
+  /// most as many times too large as there are vectors, and equal elements have no distance.
+  struct Running {
+    T count = T(0);
+
+    template <int U, int V>
+    __device__ __forceinline__ void add(const T (&values)[U][V], const bool (&valid)[U], T more) {
+      if (count == T(0))
+        origin = sumOf<V>(values[0]) * (T(1) / T(V));
+#pragma unroll
+      for (int u = 0; u < U; ++u) {
+        T part = T(0);
+#pragma unroll
+        for (int i = 0; i < V; ++i) {
+          const T distance = onlyIf<V>(valid[u], values[u][i] - origin);
+          part += distance;
+          m2 += distance * distance;
+        }
+        sum += part;
+      }
+      count += more;
+    }
+    __device__ __forceinline__ State state() const {
+      const T mean = count == T(0) ? T(0) : sum * reciprocal(count);
+      // An infinite sum leaves no variance; squares that have overflowed do.
+      return {origin + mean, less(m2, sum * mean) + (sum - sum)};
+    }
+
+  private:
+    T origin = T(0), sum = T(0), m2 = T(0);
+  };
+
   /// That of all lanes of a group, whose values are padded with each lane's first one; leaves distances
   /// from `origin`.  That is the mean, relative to a value and so exact where all are equal, but for
   /// digits that are lost where that value is far from it: the mean of the distances has them.

@@ -28,12 +28,19 @@ enum class Access { Vector, Splat, Gather, Transposed, Boxed, Staged, Aligned, S
 /// row.  The row's first vector begins `phase` elements before the row, the thread's first one `from`
 /// elements behind that, and this one `ahead` elements further; goesOn: the row has elements behind
 /// this vector.  Where it is neither a row's first nor its last one, all but `from` and `phase` are
-/// constants.
-template <class Coord> struct PartialCoord : Coord {
+/// constants.  Quarter: that of an aligned vector in which the vectors of Shifted operands begin, if
+/// it is known.
+template <class Coord, int Quarter = -1> struct PartialCoord : Coord {
+  enum : int { kQuarter = Quarter };
   int phase, from, ahead, begin, end;
   bool goesOn;
 };
 template <class Coord> concept IsPartial = requires(Coord coord) { coord.begin; };
+/// Those of one element, wherever it lies, of operands that are read by vectors elsewhere.
+template <class Coord> struct ElementCoord : Coord {
+  using Element = Coord;
+};
+template <class Coord> concept IsElement = requires { typename Coord::Element; };
 
 /// Where an operand of stride one has the row's first such vector.
 template <class Operand, int Dim, class Coord, class Sizes>
@@ -90,7 +97,7 @@ struct Fragment : Vector<typename Operand::Element, V> {
   template <int Dim, Traffic Use = Operand::traffic(), class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
-    if constexpr (Kind == Access::Vector)
+    if constexpr (Kind == Access::Vector || IsElement<Coord>)
       this->template fetch<Use>(from + Operand::offset(coord, sizes));
     else if constexpr (Kind == Access::Staged)
       this->fetchShared(from + Operand::offset(coord, sizes));
@@ -117,7 +124,9 @@ private:
     pair[0].template fetchAround<Operand::traffic()>(at + coord.ahead + low, begin - low, end - low);
     pair[1].template fetchAround<Operand::traffic()>(at + coord.ahead + high, begin - high,
                                                     end - high);
-    static_cast<Vector<Element, V> &>(*this) = Vector<Element, V>::between(pair[0], pair[1], skew);
+    constexpr int kQuarter = Kind == Access::Shifted ? int(Coord::kQuarter) : -1;
+    static_cast<Vector<Element, V> &>(*this) =
+        Vector<Element, V>::template between<kQuarter>(pair[0], pair[1], skew);
   }
 };
 template <class Operand, int V> struct Fragment<Operand, V, Access::Splat, Source::Memory> {
@@ -227,7 +236,7 @@ template <class Operand, int V> struct Result {
                                         const Sizes &sizes) const {
     static_assert(Operand::access() == Access::Vector || Operand::access() == Access::Staged ||
                   Operand::access() == Access::Gather || Operand::access() == Access::Aligned);
-    if constexpr (Operand::access() == Access::Vector) {
+    if constexpr (Operand::access() == Access::Vector || IsElement<Coord>) {
       Vector<typename Operand::Element, V> vector;
       vector.assign(values);
       vector.store(to + Operand::offset(coord, sizes));

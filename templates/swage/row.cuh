@@ -13,8 +13,8 @@
 //   up to about 4 KB.
 // - Block: kBlocksPerRow blocks (a cluster, if there is more than one) of kThreadsPerRow threads on
 //   one row.  Up to about 1 MB a row.
-// - Looped: the same for rows of any length: one pass for statistics, kept per thread and merged
-//   chunk by chunk, and one that reads again, backwards, so that the end of the row is still in
+// - Looped: the same for rows of any length: one pass for statistics, kept per thread, and one that
+//   reads again, backwards, so that the end of the row is still in
 //   cache.  kStaged: the block's part of the row is read once and waits in shared memory (shelf.cuh).
 //   Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each other in a block,
 //   which then reads whole cache lines (team.cuh).

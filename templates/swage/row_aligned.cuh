@@ -5,6 +5,8 @@
 // one (Access::Aligned) are read by whole vectors, what is not in the row along with the rest; others,
 // gamma and beta say, by two vectors each, of which a shift makes one (Access::Shifted, Anywhere).
 // What is not in the row becomes padding before the collective looks at it, and is not stored.
+// Rows that are walked (row_looped.cuh) have no such vectors: what lies in them as a whole goes by
+// vectors, and each of the few elements at their ends by itself.
 //
 // An aligned vector that holds an element of a row lies in mapped memory as a whole: no page ends
 // within it.  Tools that know the size of an allocation to the byte may report such a load.
@@ -25,12 +27,19 @@ template <class Spec> __device__ constexpr long long mostVectors(long long units
   return IsAligned<Spec> ? (units + 2 * V - 2) / V : units;
 }
 
-template <class Spec> struct RowCoordOf { using Type = typename Spec::Coord; };
-template <class Spec>
+/// The most vectors of a row of `units` that lie in it as a whole; where it begins anywhere, with
+/// elements of it behind them.
+template <class Spec> __device__ constexpr long long wholeVectors(long long units) {
+  constexpr long long V = Spec::kVector;
+  return IsAligned<Spec> ? units <= V ? 1 : (units - 1) / V : units;
+}
+
+template <class Spec, int Quarter> struct RowCoordOf { using Type = typename Spec::Coord; };
+template <class Spec, int Quarter>
   requires IsAligned<Spec>
-struct RowCoordOf<Spec> { using Type = PartialCoord<typename Spec::Coord>; };
+struct RowCoordOf<Spec, Quarter> { using Type = PartialCoord<typename Spec::Coord, Quarter>; };
 /// The coordinates of a vector.
-template <class Spec> using RowCoord = typename RowCoordOf<Spec>::Type;
+template <class Spec, int Quarter = -1> using RowCoord = typename RowCoordOf<Spec, Quarter>::Type;
 
 /// How many elements the row's first vector begins before the row.
 template <class Spec, class Pointers>
@@ -45,6 +54,58 @@ __device__ __forceinline__ int phaseOf([[maybe_unused]] const Pointers &pointers
     return 0;
   }
 }
+
+template <class... Operands> __device__ constexpr bool hasShifted(List<Operands...>) {
+  return (false || ... || (Operands::access() == Access::Shifted));
+}
+/// Gives work(coordinates) the type that a row's coordinates have, by the quarter of an aligned vector
+/// in which its vectors begin in Shifted operands: they are put together in less than half the
+/// instructions where that is a constant.
+template <class Spec, class Work>
+__device__ __forceinline__ void byQuarter([[maybe_unused]] int phase, const Work &work) {
+  if constexpr (!hasShifted(typename Spec::EpilogueLoads{})) {
+    work(RowCoord<Spec>{});
+  } else {
+    constexpr int V = Spec::kVector;
+    switch ((V - phase) % V / (V / 4)) {
+    case 0:
+      return work(RowCoord<Spec, 0>{});
+    case 1:
+      return work(RowCoord<Spec, 1>{});
+    case 2:
+      return work(RowCoord<Spec, 2>{});
+    default:
+      return work(RowCoord<Spec, 3>{});
+    }
+  }
+}
+
+/// A vector of the row that begins `from + ahead` elements behind the beginning of the first one; the row
+/// goes on behind it.
+template <class Spec, class Coord>
+__device__ __forceinline__ Coord wholeVector(const typename Spec::Coord &row, int phase, int from,
+                                             int ahead) {
+  Coord coord{row, phase, from, ahead, 0, Spec::kVector, true};
+  coord[decltype(Spec::kept(typename Spec::Sizes{}))::kRank] = from + ahead - phase;
+  return coord;
+}
+
+/// The elements of a row of `length` elements that no such vector has: `head` of them where it begins
+/// and `tail` where it ends.
+template <int V> struct RowEnds {
+  int head, tail;
+
+  __device__ __forceinline__ RowEnds(int phase, int length) {
+    const int before = (V - phase) % V;
+    head = before < length ? before : length;
+    tail = head < length ? (length - head - 1) % V + 1 : 0;
+  }
+  __device__ __forceinline__ int count() const { return head + tail; }
+  /// The place of number `i` in the row.
+  __device__ __forceinline__ int at(int i, int length) const {
+    return i < head ? i : length - count() + i;
+  }
+};
 
 /// The vector that begins `from + ahead` elements behind the beginning of the first one of a row of
 /// `length` elements.  `mayBegin`: it may be the first; `goesOn`: the row has elements behind it.

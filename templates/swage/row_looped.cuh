@@ -8,6 +8,53 @@
 
 namespace swage::detail {
 
+/// The element, of those that no whole vector has, that a thread has for itself.
+template <class Spec> struct RowEnd {
+  __device__ __forceinline__ RowEnd(const typename Spec::Coord &, int, typename Spec::Index, bool,
+                                    int) {}
+  template <class Work> __device__ __forceinline__ void with(const Work &) {}
+};
+template <class Spec>
+  requires IsAligned<Spec>
+struct RowEnd<Spec> {
+  /// `isHere`: this is the block whose threads have them.
+  __device__ __forceinline__ RowEnd(const typename Spec::Coord &row, int phase, int length,
+                                    bool isHere, int thread) {
+    const RowEnds<Spec::kVector> ends(phase, length);
+    element.placeElement(row, ends.at(thread, length), isHere && thread < ends.count());
+  }
+  template <class Work> __device__ __forceinline__ void with(const Work &work) {
+    if (element.valid[0])
+      work(element);
+  }
+
+private:
+  RowChunk<Spec, 1, true, ElementCoord<typename Spec::Coord>> element;
+};
+
+/// Gives work(chunk, step, u) each step's vectors from number u on.  ByThread: as many as exists(step, u)
+/// says; a thread that has all of them takes them together and has nothing to check, another one takes
+/// them one by one.
+template <class Spec, class At, bool ByThread, int Unroll, class Index, class Exists, class Work>
+__device__ __forceinline__ void walkRow(Index first, Index last, bool isForward,
+                                        const Exists &exists, const Work &work) {
+  constexpr int U = Spec::kVectorsPerThread;
+#pragma unroll Unroll
+  for (Index i = first; i < last; ++i) {
+    const Index step = isForward ? i : first + last - 1 - i;
+    if (!ByThread || exists(step, U - 1)) {
+      RowChunk<Spec, U, ByThread, At> chunk;
+      work(chunk, step, 0);
+    } else if constexpr (U > 1) {
+#pragma unroll 1
+      for (int u = 0; exists(step, u); ++u) {
+        RowChunk<Spec, 1, true, At> chunk;
+        work(chunk, step, u);
+      }
+    }
+  }
+}
+
 template <class Spec, class Pointers>
 __device__ __forceinline__ void rowLooped(const Pointers &pointers,
                                           const typename Spec::Sizes &sizes) {
@@ -28,7 +75,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   constexpr long long kFull = kExact ? T * U : 0;
 
   const Index vectors = reduced.template count<Index>();
-  constexpr auto kFixedSteps = (mostVectors<Spec>(Reduced::kCount) + kStep - 1) / kStep;
+  constexpr auto kFixedSteps = (wholeVectors<Spec>(Reduced::kCount) + kStep - 1) / kStep;
   const Index steps =
       Reduced::kFixed ? static_cast<Index>(kFixedSteps) : ceilDiv<Index>(vectors, kStep);
   const int rank = rankInCluster<kBlocks>(), thread = Team::placeOf(threadIndex());
@@ -36,22 +83,17 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   kept.split(static_cast<Index>(blockIndex()) / kBlocks * kRows + Team::rowOf(threadIndex()), row);
   const int phase = phaseOf<Spec>(pointers, row, sizes);
   const RowRange<Index> range = rangeOf<Spec>(pointers, row, vectors * unitOf<Spec>(), phase, sizes);
-  const Index begin = IsBounded<Spec> ? range.first / kStep : 0;
-  const Index end = IsBounded<Spec> ? ceilDiv<Index>(range.last, kStep) : steps;
-  auto place = [&](auto &chunk, Index step) {
-    chunk.template place<kFull>(row, reduced, range, step * kStep + rank * (T * U), thread, phase);
+  // Where rows begin anywhere, vectors are counted from the one that the row begins in, which is left
+  // out if it begins before the row.
+  const Index whole = IsAligned<Spec> ? (vectors + phase - 1) / V : vectors, skipped = phase > 0;
+  auto firstOf = [&](Index step, int u) {
+    return skipped + step * kStep + rank * (T * U) + u * T;
   };
-  // Aligned vectors of all steps but the first and the last are in the row.
-  constexpr long long kWhole = IsAligned<Spec> ? (Reduced::kCount - 1) / (kStep * V) : 0;
-  auto withChunk = [&](Index step, const auto &work) {
-    if constexpr (kWhole > 1)
-      if (step > 0 && step < kWhole) {
-        RowChunk<Spec, true> chunk;
-        return work(chunk);
-      }
-    RowChunk<Spec> chunk;
-    work(chunk);
+  auto exists = [&](Index step, int u) { return firstOf(step, u) + thread < whole; };
+  auto place = [&](auto &chunk, Index step, int u) {
+    chunk.template place<kFull>(row, reduced, range, firstOf(step, u), thread, phase);
   };
+  constexpr bool kByThread = !kExact && groupOf<Spec>() == 0;
   const auto total = static_cast<Compute>(vectors) * Compute(unitOf<Spec>());
   constexpr bool kStaged = IsStaged<Spec>;
   constexpr int kAll = kStaged ? static_cast<int>(kFixedSteps) : 0;
@@ -59,35 +101,44 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   using Shelf = swage::Shelf<typename Spec::PrologueLoads, V, Spec::kThreads>;
   using Bundles = swage::Bundles<kSteps>;
   // Without the loops, what depends on the step is a constant.
-  constexpr int kUnroll = kSteps == kAll && kAll > 0 && kAll <= 4 ? kAll : 1;
+  constexpr int kUnroll = !kByThread && kSteps == kAll && kAll > 0 && kAll <= 4 ? kAll : 1;
   constexpr int kShelf = kSteps * U * Shelf::kBytes;
   static_assert(!kStaged || (Reduced::kFixed && Shelf::kBytes > 0));
   char *const storage = arenaOf<arenaBytes<Spec, kShelf + exchangeBytes<Spec>()>()>();
   char *const exchange = storage + kShelf;
   openRowExchanges<Spec>(exchange);
   const Shelf shelf{storage};
+  // What a mask leaves of the row, from the beginning of a bundle on.
+  const Index begin = IsBounded<Spec> && range.first > skipped
+                          ? (range.first - skipped) / (kStep * Bundles::kSteps) * Bundles::kSteps
+                          : 0;
+  const Index end = IsBounded<Spec> ? ceilDiv<Index>(range.last, kStep) : steps;
 #pragma unroll kUnroll
   for (int step = 0; step < kSteps; ++step) {
-    withChunk(step, [&](auto &chunk) {
-      place(chunk, step);
+    RowChunk<Spec, U, kByThread> chunk;
+    place(chunk, step, 0);
 #pragma unroll
-      for (int u = 0; u < U; ++u)
-        if (chunk.isRead[u])
-          shelf.template start<RowChunk<Spec>::kLast>(step * U + u, pointers, chunk.coord[u], sizes);
-    });
+    for (int u = 0; u < U; ++u)
+      if (chunk.isRead[u] && (!kByThread || exists(step, u)))
+        shelf.template start<RowChunk<Spec>::kLast>(step * U + u, pointers, chunk.coord[u], sizes);
     Bundles::commit(step);
   }
-  auto load = [&](auto &chunk, Index step, bool isFirst) {
-    place(chunk, step);
+  // Few threads have the elements that no whole vector has: in the block with the fewest vectors.
+  RowEnd<Spec> rowEnd(row, phase, vectors, rank == kBlocks - 1, thread);
+  rowEnd.with([&](auto &element) { element.load(pointers, sizes, true); });
+
+  auto load = [&](auto &chunk, Index step, int u, bool isFirst) {
+    place(chunk, step, u);
     if constexpr (kStaged) {
-      if (isFirst && step < kSteps)
+      const bool isShelved = kSteps == kAll || step < kSteps;
+      if (isFirst && isShelved)
         Bundles::wait(step);
       chunk.loadBy(
-          [&](auto &in, int u) {
-            if (step < kSteps)
-              shelf.take(in, step * U + u, pointers, chunk.coord[u], sizes);
+          [&](auto &in, int v) {
+            if (isShelved)
+              shelf.take(in, step * U + u + v, pointers, chunk.coord[v], sizes);
             else
-              shelf.pass(in, pointers, chunk.coord[u], sizes);
+              shelf.pass(in, pointers, chunk.coord[v], sizes);
           },
           pointers, sizes, isFirst);
     } else {
@@ -95,73 +146,79 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     }
   };
 
-  typename First::State state = First::identity();
-  Compute count = 0;
-#pragma unroll kUnroll
-  for (Index step = begin; step < end; ++step) {
-    withChunk(step, [&](auto &chunk) {
-      load(chunk, step, true);
-      state = First::merge(state, count, chunk.template stateOf<First>(chunk.counted()), chunk.count);
-      count += chunk.count;
-    });
-  }
+  Running<First, Compute, kExact> parts;
+  auto add = [&](auto &chunk, Index step, int u) {
+    load(chunk, step, u, true);
+    parts.add(chunk.values, chunk.counted(), chunk.count);
+  };
+  walkRow<Spec, RowCoord<Spec>, kByThread, kUnroll>(begin, end, true, exists, add);
+  rowEnd.with([&](auto &element) { parts.add(element.values, element.valid, element.count); });
+  typename First::State state = parts.state();
+  Compute count = parts.count;
   // Said once more, as a constant: equal counts merge in few instructions.
   if constexpr (kExact && !IsBounded<Spec>)
     count = Compute(Reduced::kCount / (kBlocks * T) * V);
   state = mergeLanes<First, typename Team::Lanes, kExact>(state, count);
   state = mergeWarps<First, Team, kExact, true>(state, count, exchange);
   const auto first = First::result(state, total, Compute(Spec::epsilon()));
-  auto reload = [&](auto &chunk, Index step) {
-    load(chunk, step, false);
+  auto reload = [&](auto &chunk, Index step, int u) {
+    load(chunk, step, u, false);
     applyEach<First>(chunk.values, first);
   };
+  rowEnd.with([&](auto &element) { applyEach<First>(element.values, first); });
 
   // Each pass begins where the last one ended: if the row is read again, that end is still in cache.
   [[maybe_unused]] typename Second::Result second{};
-  if constexpr (HasSecond<Spec> && groupOf<Spec>() == 0) {
-    typename Second::State later = Second::identity();
-    Compute laterCount = 0;
-    for (Index step = steps - 1; step >= 0; --step) {
-      RowChunk<Spec> chunk;
-      reload(chunk, step);
+  constexpr bool kTwice = HasSecond<Spec> && groupOf<Spec>() == 0;
+  if constexpr (kTwice) {
+    Running<Second, Compute, kExact> laterParts;
+    auto addLater = [&](auto &chunk) {
       chunk.between(first, pointers, sizes, true);
-      later = Second::merge(later, laterCount,
-                            chunk.template stateOf<Second>(chunk.valid), chunk.count);
-      laterCount += chunk.count;
-    }
-    later = mergeLanes<Second, typename Team::Lanes, kExact>(later, laterCount);
+      laterParts.add(chunk.seconds(), chunk.valid, chunk.count);
+    };
+    auto reloadAndAdd = [&](auto &chunk, Index step, int u) {
+      reload(chunk, step, u);
+      addLater(chunk);
+    };
+    walkRow<Spec, RowCoord<Spec>, kByThread, 1>(Index(0), steps, false, exists, reloadAndAdd);
+    rowEnd.with(addLater);
+    Compute laterCount = laterParts.count;
+    auto later = mergeLanes<Second, typename Team::Lanes, kExact>(laterParts.state(), laterCount);
     later = mergeWarps<Second, Team, kExact, false>(later, laterCount,
                                                     exchange + firstExchangeBytes<Spec>());
     second = Second::result(later, total, Compute(0));
+    rowEnd.with([&](auto &element) { applyEach<Second>(element.values, second); });
   }
 
   if constexpr (!Spec::FinishStores::empty())
     if (thread == 0 && rank == 0)
       finishRow<Spec>(first, second, pointers, row, sizes);
 
-  if constexpr (!Spec::EpilogueStores::empty() || groupOf<Spec>() != 0)
-#pragma unroll 1
-    for (Index i = 0; i < steps; ++i) {
-      constexpr bool kForward = HasSecond<Spec> && groupOf<Spec>() == 0;
-      const Index step = kForward ? i : steps - 1 - i;
-      withChunk(step, [&](auto &chunk) {
-        reload(chunk, step);
-        if constexpr (groupOf<Spec>() != 0) {
-          typename Second::Result groups[U];
-          chunk.between(first, pointers, sizes, true);
-          chunk.collectGroups(groups, pointers, sizes, true);
-          if constexpr (!Spec::EpilogueStores::empty())
-            chunk.template epilogue<kStaged>(first, [&](int u) { return groups[u]; }, pointers, sizes,
-                                             true);
-        } else {
-          if constexpr (HasSecond<Spec>) {
-            chunk.between(first, pointers, sizes, false);
-            applyEach<Second>(chunk.values, second);
-          }
-          chunk.template epilogue<kStaged>(first, [&](int) { return second; }, pointers, sizes, true);
+  if constexpr (!Spec::EpilogueStores::empty() || groupOf<Spec>() != 0) {
+    auto finish = [&](auto &chunk, Index step, int u) {
+      reload(chunk, step, u);
+      if constexpr (groupOf<Spec>() != 0) {
+        typename Second::Result groups[U];
+        chunk.between(first, pointers, sizes, true);
+        chunk.collectGroups(groups, pointers, sizes, true);
+        if constexpr (!Spec::EpilogueStores::empty())
+          chunk.template epilogue<kStaged>(first, [&](int v) { return groups[v]; }, pointers, sizes,
+                                           true);
+      } else {
+        if constexpr (kTwice) {
+          chunk.between(first, pointers, sizes, false);
+          applyEach<Second>(chunk.values, second);
         }
-      });
-    }
+        chunk.template epilogue<kStaged>(first, [&](int) { return second; }, pointers, sizes, true);
+      }
+    };
+    byQuarter<Spec>(phase, [&](auto at) {
+      walkRow<Spec, decltype(at), kByThread, 1>(Index(0), steps, kTwice, exists, finish);
+    });
+    rowEnd.with([&](auto &element) {
+      element.epilogue(first, [&](int) { return second; }, pointers, sizes, true);
+    });
+  }
 }
 
 } // namespace swage::detail

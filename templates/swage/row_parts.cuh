@@ -6,19 +6,22 @@
 
 namespace swage::detail {
 
-/// A thread's vectors of those that its block takes at once.  Whole: they are in the middle of a row,
-/// whatever place it begins at.
-template <class Spec, bool Whole = false> struct RowChunk {
+/// Vectors of a thread, of those that its block takes at once; or one element, by its coordinates.
+/// Whole: they are all in the row.
+template <class Spec, int Vectors = Spec::kVectorsPerThread, bool Whole = false,
+          class At = RowCoord<Spec>>
+struct RowChunk {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
-  enum : int { T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector };
+  enum : bool { kIsElement = IsElement<At> };
+  enum : int { T = Spec::kThreadsPerRow, U = Vectors, V = kIsElement ? 1 : Spec::kVector };
   enum : int {
     kLast = decltype(Spec::kept(typename Spec::Sizes{}))::kRank +
             decltype(Spec::reduced(typename Spec::Sizes{}))::kRank - 1
   };
   enum : bool { kPadded = IsAligned<Spec> && !Whole };
 
-  RowCoord<Spec> coord[U];
+  At coord[U];
   bool valid[U], isRead[U];
   Compute values[U][V];
   SecondCompute<Spec> apart[IsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
@@ -58,17 +61,28 @@ template <class Spec, bool Whole = false> struct RowChunk {
       isRead[u] = !IsBounded<Spec> || (vector >= range.first && vector < range.last);
       if constexpr (IsAligned<Spec>) {
         const int from = static_cast<int>(first + placeOf<Spec>(thread, 0)) * V;
-        coord[u] = partialVector<Spec>(row, phase, from, u * (T * V), units, !Whole && u == 0,
-                                       Whole || Full > static_cast<long long>(T) * (u + 1) * V,
-                                       valid[u]);
+        if constexpr (Whole) {
+          coord[u] = wholeVector<Spec, At>(row, phase, from, u * (T * V));
+          valid[u] = true;
+        } else {
+          coord[u] = partialVector<Spec>(row, phase, from, u * (T * V), units, u == 0,
+                                         Full > static_cast<long long>(T) * (u + 1) * V, valid[u]);
+        }
         count += static_cast<Compute>(coord[u].end - coord[u].begin);
       } else {
-        const bool always = groupOf<Spec>() == 0 ? Full >= T * (u + 1) : Full >= T * U;
+        const bool always = Whole || Full >= T * (groupOf<Spec>() == 0 ? u + 1 : U);
         valid[u] = always || vector < units;
         coord[u] = vectorOfRow<Spec>(row, reduced, valid[u] ? vector : units - 1);
         count += valid[u] ? Compute(V) : Compute(0);
       }
     }
+  }
+  /// An element of the row, or none.
+  __device__ __forceinline__ void placeElement(const typename Spec::Coord &row, int at, bool exists) {
+    static_cast<typename Spec::Coord &>(coord[0]) = row;
+    coord[0][kLast] = at;
+    valid[0] = isRead[0] = exists;
+    count = Compute(1);
   }
   /// Which vectors the first collective is over: where a mask bounds the row (softmax), those that
   /// are read.
@@ -79,11 +93,13 @@ template <class Spec, bool Whole = false> struct RowChunk {
       return valid;
   }
   /// Reads the inputs, all of them before the first is used, and makes the values.  What is not
-  /// read is -inf.
+  /// read is -inf.  A single element comes with all that the epilogue reads.
   template <class Pointers>
   __device__ __forceinline__ void load(const Pointers &pointers, const typename Spec::Sizes &sizes,
                                        bool store) {
-    if constexpr (kReadsAhead)
+    if constexpr (kIsElement)
+      late[0].load(pointers, coord[0], sizes);
+    else if constexpr (kReadsAhead)
 #pragma unroll
       for (int u = 0; u < U; ++u)
         late[u].template loadPart<true>(pointers, coord[u], sizes);
@@ -121,16 +137,6 @@ template <class Spec, bool Whole = false> struct RowChunk {
     }
     if constexpr (kPadded)
       pad<FirstStats<Spec>>(values, coord);
-  }
-  /// What a collective makes of this thread's values, which it may replace.
-  template <class S>
-  __device__ __forceinline__ typename S::State stateOf(const bool (&of)[U]) {
-    if constexpr (S::kCounted && kPadded) {
-      Compute mine = count, origin;
-      return S::template ofPadded<LaneGroup<1>>(values, mine, origin);
-    } else {
-      return S::of(values, of, count);
-    }
   }
   /// Makes what the second collective works on of the first one's elements.
   template <class Pointers>
@@ -177,7 +183,7 @@ template <class Spec, bool Whole = false> struct RowChunk {
     for (int u = 0; u < U; ++u) {
       if constexpr (kReadsAhead)
         late[u].template loadPart<false>(pointers, coord[u], sizes);
-      else if constexpr (!Together)
+      else if constexpr (!Together && !kIsElement)
         late[u].load(pointers, coord[u], sizes);
       auto run = [&](const auto &epilogue) {
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, late[u], values[u], epilogue,

@@ -13,7 +13,10 @@ namespace swage {
 /// A thread's copies go in at most four bundles, of `Steps` steps in all, so that work on the first
 /// begins while the last are under way.
 template <int Steps> struct Bundles {
-  enum : int { kSteps = Steps < 4 ? 1 : (Steps + 3) / 4, kCount = (Steps + kSteps - 1) / kSteps };
+  enum : int {
+    kSteps = powerOfTwoAbove(Steps < 4 ? 1 : (Steps + 3) / 4),
+    kCount = (Steps + kSteps - 1) / kSteps
+  };
 
   /// After the copies of a step have been started.
   static __device__ __forceinline__ void commit(int step) {
@@ -21,16 +24,13 @@ template <int Steps> struct Bundles {
       copyAsyncCommit();
   }
   /// Before the first look at a step: until its bundle is there.
-  static __device__ __forceinline__ void wait(int step) {
-    const int later = kCount - 1 - step / kSteps;
-    if (later == 0)
-      copyAsyncWait<0>();
-    else if (later == 1)
-      copyAsyncWait<1>();
-    else if (later == 2)
-      copyAsyncWait<2>();
-    else
-      copyAsyncWait<3>();
+  template <int Bundle = 0> static __device__ __forceinline__ void wait(int step) {
+    if (Bundle == 0 && step % kSteps != 0)
+      return;
+    if constexpr (Bundle + 1 < kCount)
+      if (step >= (Bundle + 1) * kSteps)
+        return wait<Bundle + 1>(step);
+    copyAsyncWait<kCount - 1 - Bundle>();
   }
 };
 

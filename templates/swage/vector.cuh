@@ -40,9 +40,11 @@ template <class T, int V> struct Vector {
     static_assert(kPieces == 1);
     loadAround<kBytes, Use>(from, words, begin * int(sizeof(T)), end * int(sizeof(T)));
   }
-  /// V elements out of `low` and `high` behind it, from number `skew` on, 0 to V - 1.
+  /// V elements out of `low` and `high` behind it, from number `skew` on, 0 to V - 1.  Quarter: that of
+  /// the vector which this number is in, if it is known.
+  template <int Quarter = -1>
   static __device__ __forceinline__ Vector between(const Vector &low, const Vector &high, int skew) {
-    static_assert(kPieces == 1 && kBytes >= 4);
+    static_assert(kPieces == 1 && kBytes >= 4 && (Quarter < 0 || V % 4 == 0));
     // The elements of a word, and the words of an element.
     constexpr int kEach = sizeof(T) < 4 ? 4 / int(sizeof(T)) : 1;
     constexpr int kOne = sizeof(T) < 4 ? 1 : int(sizeof(T)) / 4;
@@ -54,8 +56,9 @@ template <class T, int V> struct Vector {
     }
     // By half of the words, by a quarter, ..., and by bytes.  Byte permutes: of selections the compiler
     // would make branches.
+    constexpr int kFirst = Quarter < 0 ? 0 : Quarter * (V / 4) / kEach * kOne;
 #pragma unroll
-    for (int step = kWords / 2; step >= kOne; step /= 2) {
+    for (int step = Quarter < 0 ? kWords / 2 : 0; step >= kOne; step /= 2) {
       const unsigned which = (skew & (step / kOne * kEach)) != 0 ? 0x7654u : 0x3210u;
 #pragma unroll
       for (int i = 0; i < kWords + step; ++i)
@@ -65,7 +68,8 @@ template <class T, int V> struct Vector {
     Vector result;
 #pragma unroll
     for (int i = 0; i < kWords; ++i)
-      result.words[i] = kEach == 1 ? all[i] : permuteBytes(all[i], all[i + 1], bytes);
+      result.words[i] = kEach == 1 ? all[kFirst + i]
+                                   : permuteBytes(all[kFirst + i], all[kFirst + i + 1], bytes);
     return result;
   }
 

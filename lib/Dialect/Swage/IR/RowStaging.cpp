@@ -108,7 +108,7 @@ static std::optional<int64_t> rowLength(KernelOp kernel) {
 static int64_t shelfBytes(KernelOp kernel, RowScheduleAttr schedule) {
   bool isColumn = schedule.getKind() == RowClass::Column;
   int64_t length = rowLength(kernel).value_or(0), vector = isColumn ? 1 : schedule.getVector();
-  int64_t bytes = 0, vectors = (length + (schedule.getAligned() ? 2 * vector - 2 : 0)) / vector,
+  int64_t bytes = 0, vectors = std::max(length / vector, std::min<int64_t>(length, 1)),
           step = schedule.getBlocksPerRow() * schedule.getThreadsPerRow() *
                  schedule.getVectorsPerThread(),
           steps = llvm::divideCeil(vectors, step), limit = schedule.getShelvedSteps(),

@@ -30,6 +30,8 @@ constexpr int64_t kAlignedThreads = 816, kAlignedBlock = 640;
 constexpr int64_t kReservedBytes = 1024;
 /// Elements of a row of which a multiprocessor's registers hold two, where vectors are aligned.
 constexpr int64_t kLongElements = 16384;
+/// Bytes of a row beyond which it goes by aligned vectors if no others of 16 bytes fit it.
+constexpr int64_t kLongBytes = 64 << 10;
 /// Elements of a row of which a multiprocessor's registers hold two.
 constexpr int64_t kPairElements = 18432;
 
@@ -158,7 +160,9 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
   }
   if (!by(16))
     return std::nullopt;
-  if (auto shelved = shelvedRows(rows))
+  Rows walked = rows;
+  walked.vectors = length / rows.vector;
+  if (auto shelved = shelvedRows(walked))
     return shelved;
   if (rows.vectors <= kAlignedBlock * rows.capacity)
     return blockRows(rows, /*blocks=*/1, few);
@@ -271,7 +275,9 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   if (few)
     wanted = 1;
   auto threadsFor = [&](int64_t perThread) {
-    return std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
+    int64_t threads = std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
+    // 31 warps have no more registers each than 32 have, and merge with checks that take some.
+    return threads == 992 ? 1024 : threads;
   };
   // How much a multiprocessor has of the rows at once, beside the one that waits at its barrier,
   // falls short of what keeps memory busy, in steps.  A LayerNorm that is not dealt out evenly waits
@@ -333,26 +339,25 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
 /// Rows that wait in shared memory, all of them or `steps` steps.
 SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int64_t threads,
                                           int64_t perThread, int64_t steps) const {
-  Rows held = rows;
-  if (rows.isBusy())
-    held.resident = std::max<int64_t>(1, 1024 / threads);
-  return makeRow(held, RowClass::Looped, threads / rows.beside, rows.beside, perThread,
+  return makeRow(rows, RowClass::Looped, threads / rows.beside, rows.beside, perThread,
                  rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks",
                  blocks, /*staged=*/true, steps);
 }
 
-/// About how many registers a thread then has: one for each element of the inputs that it has at hand.
+/// About how many registers a thread then has: one for each element of the inputs that it has at hand, or
+/// two where each vector of gamma lies in two.
 int64_t ScheduleSelector::shelfRegisters(const Rows &rows, int64_t perThread) const {
   auto one = cast<RowScheduleAttr>(shelve(rows, /*blocks=*/1, 32, 1, /*steps=*/1).schedule);
-  return (rows.aligned ? 48 : 24) +
-         perThread * rows.vector * (stagedBytes(kernel, one) / (32 * rows.bytes));
+  return 24 + (rows.aligned ? 2 : 1) * perThread * rows.vector *
+                  (stagedBytes(kernel, one) / (32 * rows.bytes));
 }
 
 /// Rows that wait there in so many blocks, dealt out so that enough of them and enough threads are on
 /// a multiprocessor, then so that few places stay empty.  Few rows are there at once anyway.
 SelectedSchedule ScheduleSelector::spread(const Rows &rows, int64_t blocks, bool few) const {
+  // Where rows begin anywhere, many threads are worth more than what two vectors share.
   int64_t share = llvm::divideCeil(rows.beside * rows.vectors, blocks),
-          perThread = std::max<int64_t>(2, 16 / rows.vector);
+          perThread = rows.aligned ? 1 : std::max<int64_t>(2, 16 / rows.vector);
   auto costOf = [&](int64_t threads, int64_t each) {
     auto schedule = cast<RowScheduleAttr>(shelve(rows, blocks, threads, each).schedule);
     int64_t bytes = sharedBytes(kernel, schedule), places = llvm::alignTo(share, threads * each),
@@ -369,7 +374,7 @@ SelectedSchedule ScheduleSelector::spread(const Rows &rows, int64_t blocks, bool
   int64_t eighth = llvm::alignTo(llvm::divideCeil(share, 8), 32);
   std::pair best(std::clamp<int64_t>(eighth, 64, 512), perThread);
   auto cost = costOf(best.first, best.second);
-  for (int64_t each : {perThread, perThread / 2})
+  for (int64_t each : {perThread, std::max<int64_t>(1, perThread / 2)})
     for (int64_t threads = 64; threads <= 736 && !few; threads += 32)
       if (auto other = costOf(threads, each); other < cost) {
         best = {threads, each};
@@ -456,8 +461,10 @@ SelectedSchedule ScheduleSelector::row() {
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   // Few rows leave most of the GPU idle unless each row gets many threads.
   auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
-  bool anywhere = rows.bytes < 8;
-  if (anywhere && !few(1) && *length >= kAlignedLength)
+  // Narrow accesses cost long rows more than what vectors that begin anywhere do.
+  bool anywhere = rows.bytes < 8,
+       isLong = rows.widest < 16 && *length * (rows.widest / rows.vector) > kLongBytes;
+  if (((anywhere && *length >= kAlignedLength) || isLong) && !few(1))
     if (auto aligned = alignedRows(rows, false))
       return *aligned;
   if (!few(1))
