@@ -42,6 +42,12 @@ template <class Coord> struct ElementCoord : Coord {
 };
 template <class Coord> concept IsElement = requires { typename Coord::Element; };
 
+/// The same where operands with Access::Anywhere have turned out to have it in one aligned vector.
+template <class Coord> struct InStepCoord : Coord {
+  enum : bool { kIsInStep = true };
+};
+template <class Coord> concept IsInStep = requires { Coord::kIsInStep; };
+
 /// Where an operand of stride one has the row's first such vector.
 template <class Operand, int Dim, class Coord, class Sizes>
 __device__ __forceinline__ auto rowStart(typename Operand::Pointer pointer, Coord coord,
@@ -101,7 +107,7 @@ struct Fragment : Vector<typename Operand::Element, V> {
       this->template fetch<Use>(from + Operand::offset(coord, sizes));
     else if constexpr (Kind == Access::Staged)
       this->fetchShared(from + Operand::offset(coord, sizes));
-    else if constexpr (Kind == Access::Aligned)
+    else if constexpr (Kind == Access::Aligned || (Kind == Access::Anywhere && IsInStep<Coord>))
       this->template fetchAround<Operand::traffic()>(
           partialAt<Operand, Dim>(from, coord, sizes), coord.begin, coord.end);
     else if constexpr (Kind == Access::Shifted || Kind == Access::Anywhere)
@@ -177,6 +183,16 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
       loadWhere<false>(pointers, coord, sizes);
     }
   }
+  /// Whether each operand of which nothing is known has these vectors of a row in aligned ones.
+  template <class Pointers, class Coord, class Sizes>
+  static __device__ __forceinline__ bool areInStep(const Pointers &pointers, const Coord &coord,
+                                                   const Sizes &sizes) {
+    return (true && ... &&
+            (Operands::access() != Access::Anywhere ||
+             skewOf<V>(rowStart<Operands, Dim>(static_cast<const Slot<Operands> &>(pointers).pointer,
+                                               coord, sizes)) == 0));
+  }
+  enum : bool { kIsAnywhere = (false || ... || (Operands::access() == Access::Anywhere)) };
   /// In two parts: what a thread has for itself, at this place of the text; and the others.
   template <bool Own, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadPart(const Pointers &pointers, const Coord &coord,

@@ -133,14 +133,13 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
       const bool isShelved = kSteps == kAll || step < kSteps;
       if (isFirst && isShelved)
         Bundles::wait(step);
-      chunk.loadBy(
-          [&](auto &in, int v) {
-            if (isShelved)
-              shelf.take(in, step * U + u + v, pointers, chunk.coord[v], sizes);
-            else
-              shelf.pass(in, pointers, chunk.coord[v], sizes);
-          },
-          pointers, sizes, isFirst);
+      chunk.fetchBy([&](auto &in, int v) {
+        if (isShelved)
+          shelf.take(in, step * U + u + v, pointers, chunk.coord[v], sizes);
+        else
+          shelf.pass(in, pointers, chunk.coord[v], sizes);
+      });
+      chunk.prologue(pointers, sizes, isFirst);
     } else {
       chunk.load(pointers, sizes, isFirst);
     }

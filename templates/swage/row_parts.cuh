@@ -103,29 +103,42 @@ struct RowChunk {
 #pragma unroll
       for (int u = 0; u < U; ++u)
         late[u].template loadPart<true>(pointers, coord[u], sizes);
-    loadBy(
-        [&](auto &from, int u) {
-          // What the other vectors wait for must not start when the random bits of this one are made.
-          if constexpr (Prologue::kMakesBits) {
-            from.template loadPart<true>(pointers, coord[u], sizes);
-            from.template loadPart<false>(pointers, coord[u], sizes);
-          } else {
-            from.load(pointers, coord[u], sizes);
-          }
-        },
-        pointers, sizes, store);
+    auto fetch = [&](auto place) {
+      fetchBy([&](auto &from, int u) {
+        const auto at = place(coord[u]);
+        // What the other vectors wait for must not start when the random bits of this one are made.
+        if constexpr (Prologue::kMakesBits) {
+          from.template loadPart<true>(pointers, at, sizes);
+          from.template loadPart<false>(pointers, at, sizes);
+        } else {
+          from.load(pointers, at, sizes);
+        }
+      });
+    };
+    auto asItIs = [](const At &coord) { return coord; };
+    // Tensors that begin anywhere often begin alike: half the loads then, and nothing to shift.
+    if constexpr (kIsElement || !Prologue::kIsAnywhere)
+      fetch(asItIs);
+    else if (Prologue::areInStep(pointers, coord[0], sizes))
+      fetch([](const At &coord) { return InStepCoord<At>{coord}; });
+    else
+      fetch(asItIs);
+    prologue(pointers, sizes, store);
   }
-  /// `read(in[u], u)` fetches vector u.
-  template <class Read, class Pointers>
-  __device__ __forceinline__ void loadBy(const Read &read, const Pointers &pointers,
-                                         const typename Spec::Sizes &sizes, bool store) {
-    // No use of a vector is behind a branch, which the compiler would delay the load to.
+  /// `read(in[u], u)` fetches vector u.  No use of a vector is behind a branch, which the compiler
+  /// would delay the load to.
+  template <class Read> __device__ __forceinline__ void fetchBy(const Read &read) {
 #pragma unroll
     for (int u = 0; u < U; ++u)
       if (isRead[u])
         read(in[u], u);
       else
         in[u] = {};
+  }
+  /// Makes the values of the inputs.
+  template <class Pointers>
+  __device__ __forceinline__ void prologue(const Pointers &pointers,
+                                           const typename Spec::Sizes &sizes, bool store) {
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       runPrologue<Spec>(typename Spec::PrologueStores{}, in[u], values[u], store && valid[u],

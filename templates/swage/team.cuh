@@ -57,8 +57,9 @@ namespace detail {
 /// all.
 template <class S, class Team, int Count, bool Equal, class Entry, class T>
 __device__ __forceinline__ typename S::State mergeEntries(const Entry *entries, T &count) {
-  // Few uneven ones each thread goes through itself: shuffles would wait for each other.
-  if constexpr (S::kCounted && !Equal && Count <= 8 && Team::kRows == 1)
+  // Few uneven ones each thread goes through itself: shuffles would wait for each other.  More of them
+  // take registers, and so blocks.
+  if constexpr (S::kCounted && !Equal && Count <= 4 && Team::kRows == 1)
     return S::template ofEntries<Count>(entries, count);
   constexpr int kAll = powerOfTwoAbove(Count);
   constexpr int kOfRow = kWarpSize / Team::kRows, kLanes = kAll < kOfRow ? kAll : kOfRow;

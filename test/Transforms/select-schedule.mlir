@@ -139,8 +139,21 @@ func.func @odd_rows_of_warps(%x: tensor<16384x1001xbf16>) -> tensor<16384x1001xb
 
 // -----
 
+// Where threads would wait for banks of shared memory: more threads for each row, or aligned vectors.
+// CHECK-LABEL: func.func @rows_of_banks
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 1, vectors_per_thread = 8, index = 32, staged = true
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 8, vector = 4, vectors_per_thread = 5, index = 32, aligned = true
+func.func @rows_of_banks(%x: tensor<65536x64xf16> {swage.alignment = 2 : i64}, %w: tensor<65536x129xf16>)
+    -> (tensor<65536x64xf16>, tensor<65536x129xf16>) {
+  %y = swage.softmax %x axis 1 : tensor<65536x64xf16> -> tensor<65536x64xf16>
+  %z = swage.softmax %w axis 1 : tensor<65536x129xf16> -> tensor<65536x129xf16>
+  return %y, %z : tensor<65536x64xf16>, tensor<65536x129xf16>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @odd_rows_of_blocks
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 5, index = 32, aligned = true, resident = 6>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 10, index = 32, aligned = true, resident = 7>
 func.func @odd_rows_of_blocks(%x: tensor<16384x5001xbf16>) -> tensor<16384x5001xbf16> {
   %y = swage.softmax %x axis 1 : tensor<16384x5001xbf16> -> tensor<16384x5001xbf16>
   return %y : tensor<16384x5001xbf16>

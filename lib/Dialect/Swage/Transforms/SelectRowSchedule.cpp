@@ -11,6 +11,8 @@
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
+#include <array>
+#include <set>
 #include <tuple>
 
 using namespace mlir;
@@ -19,13 +21,14 @@ using namespace swage;
 /// Elements of a row that a thread keeps in f32 registers without spilling.
 constexpr int64_t kRegisterElements = 32;
 /// The same where the row waits in shared memory and not in registers.
-constexpr int64_t kStagedElements = 52;
+constexpr int64_t kStagedElements = 56;
 /// The same where one thread has the whole row.
 constexpr int64_t kWholeRowElements = 88;
-/// Rows of so many 16-bit elements that begin anywhere go by aligned vectors.
-constexpr int64_t kAlignedLength = 224;
-/// Threads on a multiprocessor then, which have 80 registers each, and the most of one block.
-constexpr int64_t kAlignedThreads = 816, kAlignedBlock = 640;
+/// Rows of so many 16-bit elements that begin anywhere go by aligned vectors; of the other number
+/// if threads waited for banks of shared memory.
+constexpr int64_t kAlignedLength = 224, kAlignedLeast = 96;
+/// The most threads of a block then.
+constexpr int64_t kAlignedBlock = 512;
 /// Shared memory that the system takes of a block.
 constexpr int64_t kReservedBytes = 1024;
 /// Elements of a row of which a multiprocessor's registers hold two, where vectors are aligned.
@@ -89,9 +92,6 @@ struct ScheduleSelector::Rows {
   std::optional<int64_t> count;
   std::string name; ///< "a row of 768"
 
-  /// Whether threads wait for instructions rather than for memory: what a row's ends take, for two
-  /// bytes an element.
-  bool isBusy() const { return aligned && widest / vector < 4; }
   /// The most vectors that one block's registers hold: four for each thread, unless they are narrow.
   int64_t ofOneBlock() const {
     return 1024 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
@@ -126,9 +126,27 @@ static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread) {
   return best;
 }
 
-/// Rows that begin anywhere, by vectors that are aligned in memory. Of 16-bit elements a thread takes
-/// many, since these kernels wait for instructions: by vectors of 8 bytes as long as a warp or two take
-/// the row, which leave fewer lanes idle and mask less at its ends.
+/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many warps.
+static int64_t residentBlocks(int64_t threads, int64_t registers) {
+  int64_t warps = 4 * std::min<int64_t>(16, 512 / llvm::alignTo(registers, 8));
+  return warps / (threads / 32);
+}
+
+/// How many of them it holds if the compiler is told to see to that, which takes the registers that it
+/// may, but not many more than it needs.
+static int64_t residentIfAsked(int64_t threads, int64_t registers) {
+  int64_t blocks = residentBlocks(threads, registers);
+  if (blocks < 2)
+    return blocks;
+  int64_t allowed = std::min<int64_t>(65536 / (threads * blocks) / 8 * 8, registers + 16);
+  return std::max<int64_t>(std::min(blocks, residentBlocks(threads, allowed)), 1);
+}
+
+/// Rows that begin anywhere, by vectors that are aligned in memory. Threads wait for instructions: what
+/// a row takes beside its copy is those of each thread and of each of its vectors, whether there or
+/// not, and what too few blocks and threads do not hide of each other's waits. The numbers are fitted to
+/// LayerNorm in bf16 by 250 schedules, with an error of 3 %; f32 has time for four times as many
+/// instructions.
 std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool few) const {
   unsigned inner = kernel.getRank() - 1;
   int64_t widest = 1, length = longestRow().value_or(0);
@@ -136,7 +154,7 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
       widest = std::max(widest, elementBytes(view.getElement()));
   bool waits = widest >= 4;
-  if (!isAlignable(kernel) || widest > 4 || (length < kAlignedLength && !waits))
+  if (!isAlignable(kernel) || widest > 4 || (length < kAlignedLeast && !waits))
     return std::nullopt;
   rows.aligned = true;
   rows.beside = 1;
@@ -144,30 +162,75 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
     rows.vector = bytes / widest;
     rows.bytes = rows.vector * narrowestAlong(inner);
     rows.widest = bytes;
-    rows.capacity = (waits ? 20 : rows.vector == 4 ? 44 : 40) / rows.vector;
+    rows.capacity = (waits || bytes == 16 ? 40 : 44) / rows.vector;
     rows.vectors = llvm::divideCeil(length + rows.vector - 1, rows.vector);
     return rows.bytes >= 4 && length >= 2 * rows.vector;
   };
-  if (!few && by(waits ? 16 : 8)) {
-    if (int64_t lanes = rows.vectors <= 16 * rows.capacity ? 16 : 32;
-        rows.vectors <= lanes * rows.capacity)
-      return makeRow(rows, RowClass::Group, lanes, 64 / lanes,
-                     llvm::divideCeil(rows.vectors, lanes),
-                     rows.name + " begins anywhere: " + std::to_string(lanes) +
-                         " threads take it by aligned vectors");
-    if (!waits && rows.vectors <= 64 * rows.capacity)
-      return blockRows(rows, /*blocks=*/1, few);
+  if (by(16)) {
+    Rows walked = rows;
+    walked.vectors = length / rows.vector;
+    if (auto shelved = shelvedRows(walked))
+      return shelved;
   }
+  // Of a second input there are registers for what is under way.
+  auto registers = [&](int64_t elements, bool isGroup) {
+    elements = elements * (2 * widest + rows.moved) / (4 * widest);
+    if (waits)
+      return 40 + elements;
+    return rows.vector == 4 ? 25 + elements * 9 / 8 : (isGroup ? 36 : 40) + elements * 9 / 10;
+  };
+  // Neighbouring lanes move whole sectors, or parts of them go twice.
+  int64_t run = length * widest % 64 == 0 || length < kAlignedLength ? 64 : 128;
+  std::optional<SelectedSchedule> best;
+  double least = 0;
+  for (int64_t bytes : {8, 16}) {
+    if (few || (bytes == 8 && waits) || !by(bytes))
+      continue;
+    for (int64_t threads = 8; threads <= kAlignedBlock; threads += std::min<int64_t>(threads, 32)) {
+      int64_t each = llvm::divideCeil(rows.vectors, threads);
+      int64_t block = std::max<int64_t>(threads, 64);
+      bool isGroup = threads <= 32;
+      if (isGroup ? threads * bytes < run || each * rows.vector > (waits ? 20 : 64)
+                  : each > rows.capacity)
+        continue;
+      int64_t asked = residentBlocks(block, registers(each * rows.vector, isGroup)),
+              blocks = residentIfAsked(block, registers(each * rows.vector, isGroup));
+      if (asked == 0)
+        continue;
+      double work = threads * (5.2 + 0.6 * rows.vector + each * (0.6 + 0.4 * rows.vector)) / length,
+             cost = (waits ? work / 4 : work) + 0.34 / blocks + 254.0 / (blocks * block);
+      if (best && cost >= least)
+        continue;
+      least = cost;
+      rows.resident = threads <= 64 ? 0 : asked;
+      RowClass kind = isGroup ? RowClass::Group : RowClass::Block;
+      best = makeRow(rows, kind, threads, block / threads, each,
+                     rows.name + " begins anywhere: " + std::to_string(threads) +
+                         " threads take it by aligned vectors");
+    }
+  }
+  if (best)
+    return best;
   if (!by(16))
     return std::nullopt;
-  Rows walked = rows;
-  walked.vectors = length / rows.vector;
-  if (auto shelved = shelvedRows(walked))
-    return shelved;
+  rows.resident = 0;
   if (rows.vectors <= kAlignedBlock * rows.capacity)
     return blockRows(rows, /*blocks=*/1, few);
   return makeRow(rows, RowClass::Looped, few ? 1024 : 512, 1, 16 / rows.vector,
                  rows.name + " begins anywhere and is too long for registers");
+}
+
+/// How many times the lanes of a warp wait for a bank of shared memory when `lanes` neighbours each read
+/// an element of `bytes` of a row, and the next ones of the next row.
+static int64_t bankConflicts(int64_t rowBytes, int64_t lanes, int64_t bytes) {
+  int64_t most = 0;
+  std::array<std::set<int64_t>, 32> words;
+  for (int64_t lane = 0; lane < 32; ++lane) {
+    int64_t word = (lane / lanes * rowBytes + lane % lanes * bytes) / 4;
+    words[word % 32].insert(word);
+    most = std::max<int64_t>(most, words[word % 32].size());
+  }
+  return most;
 }
 
 /// Short rows that begin anywhere go by single elements, which only shared memory puts together to
@@ -177,10 +240,26 @@ std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) c
   bool anywhere = rows.bytes < 8,
        wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 &&
                    rows.vectors * rows.vector <= kWholeRowElements;
-  int64_t threads = anywhere ? lanesFor(rows.vectors, 1, kStagedElements / rows.vector) : 1;
   // Norms of longer rows are as fast by single elements: gamma and beta go by them anyway.
-  if ((!anywhere && !wholeRows) || rows.grouped > 1 || threads == 0 || threads > 8 ||
-      (isNorm() && rows.vectors > 352))
+  if ((!anywhere && !wholeRows) || rows.grouped > 1 || (isNorm() && rows.vectors > 352))
+    return std::nullopt;
+  // A row costs each of its threads about as much as three elements do, and lanes that read from the
+  // same bank wait for each other; two of them do so anyway.
+  int64_t threads = 1, least = 0, ideal = 0;
+  for (int64_t lanes = 1; lanes <= 16 && anywhere; lanes *= 2) {
+    int64_t each = llvm::divideCeil(rows.vectors, lanes), cost = lanes * (3 + each) * 4;
+    if (each * rows.vector > kStagedElements)
+      continue;
+    ideal = ideal == 0 ? cost : std::min(ideal, cost);
+    int64_t conflicts = bankConflicts(rows.vectors * rows.bytes, lanes, rows.bytes);
+    cost = std::max(cost, cost * (1 + conflicts) / 4);
+    if (least == 0 || cost < least) {
+      threads = lanes;
+      least = cost;
+    }
+  }
+  bool isSlow = least > ideal * 5 / 4 && rows.vectors * rows.vector >= kAlignedLeast;
+  if (anywhere && (least == 0 || (isSlow && isAlignable(kernel))))
     return std::nullopt;
   for (int64_t block : {128, 64, 32}) {
     if (!anywhere && block > 64)
@@ -248,12 +327,6 @@ int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
   return blocks;
 }
 
-/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many warps.
-static int64_t residentBlocks(int64_t threads, int64_t registers) {
-  int64_t warps = 4 * std::min<int64_t>(16, 512 / llvm::alignTo(registers, 8));
-  return warps / (threads / 32);
-}
-
 /// Blocks that keep a row, or `share` vectors of it, in registers.
 std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t blocks,
                                                             bool few) const {
@@ -266,9 +339,7 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // thread does once. With few rows nothing hides what a step takes: many threads, but where no gamma
   // is read vector by vector a warp costs more to merge than it gains.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
-  if (rows.isBusy())
-    wanted = rows.capacity;
-  else if (rows.widest < 16)
+  if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
   else if ((rows.bytes < rows.widest && rows.moved < 4) || isBounded(kernel))
     wanted = rows.capacity;
@@ -283,7 +354,7 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // falls short of what keeps memory busy, in steps.  A LayerNorm that is not dealt out evenly waits
   // longer: its threads' statistics have counts.
   bool counts = kernel.getCollective().getKind() == Collective::LayerNorm;
-  int64_t base = rows.aligned ? 40 : rows.vector == 1 || !counts ? 16 : 24;
+  int64_t base = rows.vector == 1 || !counts ? 16 : 24;
   auto shortage = [&](int64_t perThread) {
     constexpr int64_t step = 8 << 10;
     int64_t threads = threadsFor(perThread);
@@ -293,25 +364,16 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
     return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
   int64_t most = few && rows.bytes >= 8 && !isNorm() ? 256 : 512;
-  // Aligned vectors of 16-bit elements wait for instructions rather than for memory: those for each
-  // vector, there or not, and those of a thread, about as many as two vectors of 16 bytes take.
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
-    int64_t idle = rows.isBusy() && !few ? threads * (perThread + 2)
-                                         : (threads * perThread - share) * 3 / share;
-    // Two blocks of more than 400 threads have registers for 32 elements.
-    bool spills = rows.aligned && threads > 400 && perThread * rows.vector > 32;
-    return std::tuple(shortage(perThread), (threads > most) + (threads > 512) + spills, idle,
-                      std::abs(perThread - wanted));
+    return std::tuple(shortage(perThread), (threads > most) + (threads > 512),
+                      (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
     if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))
       best = perThread;
   int64_t threads = threadsFor(best);
   bool exact = product(true) && blocks * threads * best == rows.vectors;
-  // Left to itself the compiler takes registers for what it could do early at a row's ends.
-  if (rows.aligned && !few && threads > 64)
-    rows.resident = std::max<int64_t>(1, (threads > 400 ? 1024 : kAlignedThreads) / threads);
   return makeRow(rows, RowClass::Block, threads, 1, best,
                  rows.name + " fits the registers of " +
                      (blocks == 1 ? "one block" : std::to_string(blocks) + " blocks") +
