@@ -207,9 +207,17 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
         }(),
         ...);
   }
-  /// The registers that the first of them takes.
+  /// The registers that the first of them takes, and all vectors that are read from memory.
+  template <class Operand>
+  static constexpr __device__ int wordsOfOne() {
+    return Vector<typename Operand::Element, V>::kWords;
+  }
   enum : int {
-    kOwnWords = (0 + ... + (IsOwn<Operands> ? Vector<typename Operands::Element, V>::kWords : 0))
+    kOwnWords = (0 + ... + (IsOwn<Operands> ? wordsOfOne<Operands>() : 0)),
+    kWords = (0 + ... +
+              (Operands::source() == Source::Memory && Operands::access() == Access::Vector
+                   ? wordsOfOne<Operands>()
+                   : 0))
   };
   /// Whether random bits are among them, which take their time.
   enum : bool { kMakesBits = (false || ... || (Operands::source() == Source::Random)) };

@@ -37,6 +37,22 @@ struct RowChunk {
   enum : bool {
     kReadsAhead = Spec::rowClass() != RowClass::Looped && kAheadWords > 0 && kAheadWords <= 6144
   };
+  /// The same of all that it reads (gamma and beta), where 50 KB of the rows are on a multiprocessor all
+  /// the same, and where a warp is alone in its block.  With 16 elements a thread, dealt out evenly, the
+  /// registers are what is counted here.
+  enum : int {
+    kLateWords = U * Late::kWords,
+    kRegisters = (Spec::collective() == Collective::LayerNorm ? 24 : 16) + U * V + kLateWords,
+    kBytesAround = 65536 / kRegisters * U * Prologue::kOwnWords * 4
+  };
+  using Reduced = decltype(Spec::reduced(typename Spec::Sizes{}));
+  enum : bool {
+    kIsEven = Reduced::kFixed && Reduced::kCount == T * U && U * V <= 16,
+    kReadsAllAhead = !kReadsAhead && !kPadded && Spec::rowClass() != RowClass::Looped &&
+                     sizeof(Compute) == 4 && !Late::kMakesBits && kLateWords > 0 &&
+                     kLateWords <= 32 &&
+                     (Spec::kThreads == kWarpSize || (kIsEven && kBytesAround >= 50 << 10))
+  };
 
   /// What the second collective works on.
   __device__ __forceinline__ auto &seconds() {
@@ -124,6 +140,10 @@ struct RowChunk {
     else
       fetch(asItIs);
     prologue(pointers, sizes, store);
+    if constexpr (kReadsAllAhead)
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        late[u].load(pointers, coord[u], sizes);
   }
   /// `read(in[u], u)` fetches vector u.  No use of a vector is behind a branch, which the compiler
   /// would delay the load to.
@@ -196,7 +216,7 @@ struct RowChunk {
     for (int u = 0; u < U; ++u) {
       if constexpr (kReadsAhead)
         late[u].template loadPart<false>(pointers, coord[u], sizes);
-      else if constexpr (!Together && !kIsElement)
+      else if constexpr (!Together && !kIsElement && !kReadsAllAhead)
         late[u].load(pointers, coord[u], sizes);
       auto run = [&](const auto &epilogue) {
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, late[u], values[u], epilogue,

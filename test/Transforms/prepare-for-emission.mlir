@@ -10,7 +10,7 @@
 // CHECK:       #[[$VECTORS:.*]] = affine_map<() -> (96)>
 // CHECK-LABEL: func.func @norm
 // CHECK:       swage.kernel @layer_norm_
-// CHECK-SAME:    geometry <blocks = () -> ({{[0-9]+}}), threads = 64, spaces = [#[[$ROW]], #[[$VECTORS]]], dividers = () -> ()>
+// CHECK-SAME:    geometry <blocks = () -> ({{[0-9]+}}), threads = 32, spaces = [#[[$ROW]], #[[$VECTORS]]], dividers = () -> ()>
 // CHECK-NEXT:    swage.phase prologue for layer_norm eps 1.000000e-05 loads [0, 1] stores [0] access [0, 0, 0] {
 // CHECK-NEXT:    ^bb0(%[[X:.*]]: f32, %[[R:.*]]: f32):
 // CHECK-NEXT:      %[[SUM:.*]] = arith.addf %[[X]], %[[R]] : f32

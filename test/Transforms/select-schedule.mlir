@@ -93,6 +93,41 @@ func.func @resident_rows(%x: tensor<16384x3088xbf16>) -> tensor<16384x3088xbf16>
 
 // -----
 
+// Scores and a mask of their own rows take 24 registers for 16 elements: five blocks have room.
+// CHECK-LABEL: func.func @capped_scores
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32, resident = 5>
+func.func @capped_scores(%x: tensor<16x1024x4096xf32>, %m: tensor<1024x4096xbf16>) -> tensor<16x1024x4096xbf16> {
+  %w = arith.extf %m : tensor<1024x4096xbf16> to tensor<1024x4096xf32>
+  %b = swage.broadcast %w dims [1, 2] : tensor<1024x4096xf32> -> tensor<16x1024x4096xf32>
+  %s = arith.addf %x, %b : tensor<16x1024x4096xf32>
+  %p = swage.softmax %s axis 2 : tensor<16x1024x4096xf32> -> tensor<16x1024x4096xf32>
+  %y = arith.truncf %p : tensor<16x1024x4096xf32> to tensor<16x1024x4096xbf16>
+  return %y : tensor<16x1024x4096xbf16>
+}
+
+// -----
+
+// A gate that is read ahead takes half as many registers as the row.
+// CHECK-LABEL: func.func @gated_norm
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32, resident = 6>
+func.func @gated_norm(%x: tensor<16384x4096xbf16>, %gate: tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16> {
+  %n = swage.rms_norm %x axis 1 eps 1.0e-6 : (tensor<16384x4096xbf16>) -> tensor<16384x4096xbf16>
+  %y = arith.mulf %n, %gate : tensor<16384x4096xbf16>
+  return %y : tensor<16384x4096xbf16>
+}
+
+// -----
+
+// A warp alone in its block, where what is written stays in L2 and the rows are more than blocks fit at once.
+// CHECK-LABEL: func.func @short_norm
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 1, vector = 8, vectors_per_thread = 3, index = 32>
+func.func @short_norm(%x: tensor<8192x768xf16>, %g: tensor<768xf16>) -> tensor<8192x768xf16> {
+  %y = swage.layer_norm %x gamma %g axis 1 eps 1.0e-5 : (tensor<8192x768xf16>, tensor<768xf16>) -> tensor<8192x768xf16>
+  return %y : tensor<8192x768xf16>
+}
+
+// -----
+
 // A warp takes a row whose mask leaves it another part than the next one's; without the mask two would.
 // CHECK-LABEL: func.func @causal_rows
 // CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 2, vector = 8, vectors_per_thread = 4

@@ -73,8 +73,7 @@ static bool collectInputs(Value value, llvm::SetVector<unsigned> &inputs) {
   return found;
 }
 
-/// What the prologue reads: the inputs of the first collective, and of outputs that need none.
-static llvm::SetVector<unsigned> prologueInputs(KernelOp kernel) {
+llvm::SetVector<unsigned> swage::prologueInputs(KernelOp kernel) {
   llvm::SetVector<unsigned> inputs;
   if (PhaseOp prologue = kernel.getPhase(Phase::Prologue)) {
     inputs.insert(prologue.getLoads().begin(), prologue.getLoads().end());

@@ -40,6 +40,7 @@ private:
   SelectedSchedule spread(const Rows &rows, int64_t blocks, bool few) const;
   int64_t blocksOfFew(const Rows &rows) const;
   int64_t blocksFor(const Rows &rows) const;
+  int64_t blocksWithInputs(const Rows &rows, int64_t threads, int64_t elements) const;
   std::optional<SelectedSchedule> blockRows(Rows rows, int64_t blocks, bool few) const;
   int64_t rowsBeside(const Rows &rows) const;
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
@@ -51,6 +52,7 @@ private:
   std::optional<int64_t> product(bool reduced) const;
   std::optional<int64_t> longestRow() const;
   int64_t narrowestAlong(unsigned dim) const;
+  bool hasRows(ViewAttr view) const;
   std::pair<int64_t, int64_t> streams() const;
   bool isNorm() const;
   bool staysInL2() const;

@@ -47,18 +47,22 @@ int64_t ScheduleSelector::narrowestAlong(unsigned dim) const {
   return narrow;
 }
 
+/// Whether an operand has elements of rows, not the same ones for all rows.
+bool ScheduleSelector::hasRows(ViewAttr view) const {
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  unsigned kept = kernel.getReduced().front();
+  return !access.isBroadcast(kernel.getRank() - 1) &&
+         !llvm::all_of(llvm::seq(kept), [&](unsigned dim) { return access.isBroadcast(dim); });
+}
+
 /// Bytes of an element of the widest operand that has rows of its own, and of all of them.
 std::pair<int64_t, int64_t> ScheduleSelector::streams() const {
   int64_t widest = 1, all = 0;
-  for (ViewAttr view : views()) {
-    LinearAccess access = *LinearAccess::of(view.getAccess());
-    unsigned kept = kernel.getReduced().front();
-    if (access.isBroadcast(kernel.getRank() - 1) ||
-        llvm::all_of(llvm::seq(kept), [&](unsigned dim) { return access.isBroadcast(dim); }))
-      continue;
-    widest = std::max(widest, elementBytes(view.getElement()));
-    all += elementBytes(view.getElement());
-  }
+  for (ViewAttr view : views())
+    if (hasRows(view)) {
+      widest = std::max(widest, elementBytes(view.getElement()));
+      all += elementBytes(view.getElement());
+    }
   return {widest, all};
 }
 
@@ -299,7 +303,11 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
   int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 32), rows.grouped);
   int64_t threads = few ? all : lanesFor(rows.vectors, std::min(least, all), perThread);
-  int64_t each = llvm::divideCeil(rows.vectors, threads), block = each > 1 ? 64 : 128;
+  int64_t each = llvm::divideCeil(rows.vectors, threads);
+  // Where all stays in L2 few blocks follow each other: the sooner one ends the better.
+  bool isAlone = each > 2 && threads == 32 && !few && isNorm() && staysInL2() && rows.count &&
+                 *rows.count > 32 * device.smCount;
+  int64_t block = isAlone ? 32 : each > 1 ? 64 : 128;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
@@ -325,6 +333,38 @@ int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
     while (blocks < 16 && rows.vectors > blocks * 512 * rows.capacity)
       blocks *= 2;
   return blocks;
+}
+
+/// How many blocks a multiprocessor is to hold where a thread's inputs take more registers than its
+/// elements do; 0 elsewhere.  The compiler then saves registers by reading a part of the inputs late, a
+/// second wait for memory, or takes so many that fewer blocks fit.  Told how many are wanted it does
+/// neither.  LayerNorms gain nothing from it.
+int64_t ScheduleSelector::blocksWithInputs(const Rows &rows, int64_t threads,
+                                           int64_t elements) const {
+  llvm::SetVector<unsigned> early = prologueInputs(kernel);
+  int64_t soon = 0, ahead = 0; // bytes of an element, for the prologue and for the epilogue
+  for (auto [input, attribute] : llvm::enumerate(kernel.getInputs())) {
+    auto view = cast<ViewAttr>(attribute);
+    if (view.getSource() == Source::Random)
+      return 0; // The loads are in the order of the text anyway.
+    if (view.getSource() != Source::Memory || !hasRows(view))
+      continue;
+    if (early.contains(input))
+      soon += elementBytes(view.getElement());
+    else if (hasOwnRows(kernel, view, kernel.getRank() - 1))
+      ahead += elementBytes(view.getElement());
+  }
+  // What RowChunk::kReadsAhead leaves for later (row_parts.cuh).
+  if (threads * elements * ahead > 6144 * 4)
+    ahead = 0;
+  // Two loads for each vector are taken apart, one is not.
+  if (rows.widest <= 16 || soon <= 4)
+    soon = 0;
+  if ((soon == 0 && ahead == 0) || rows.widest > 4 * rows.vector)
+    return 0;
+  int64_t blocks = residentBlocks(threads, std::max(16 + elements + elements * ahead / 4,
+                                                    24 + elements * soon / 4));
+  return blocks > 1 ? blocks : 0;
 }
 
 /// Blocks that keep a row, or `share` vectors of it, in registers.
@@ -374,6 +414,8 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
       best = perThread;
   int64_t threads = threadsFor(best);
   bool exact = product(true) && blocks * threads * best == rows.vectors;
+  if (!rows.aligned && !few && blocks == 1 && !counts)
+    rows.resident = blocksWithInputs(rows, threads, best * rows.vector);
   return makeRow(rows, RowClass::Block, threads, 1, best,
                  rows.name + " fits the registers of " +
                      (blocks == 1 ? "one block" : std::to_string(blocks) + " blocks") +

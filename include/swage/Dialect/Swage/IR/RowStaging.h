@@ -11,6 +11,7 @@
 #define SWAGE_DIALECT_SWAGE_IR_ROWSTAGING_H
 
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace swage {
 
@@ -21,6 +22,9 @@ constexpr int64_t kDeclaredSharedBytes = 48 << 10, kMostSharedBytes = 227 << 10;
 /// Whether a staged row schedule moves this view of its kernel in slabs: one that has each element of
 /// a block's rows once, contiguously.
 bool isInSlab(KernelOp kernel, RowScheduleAttr schedule, ViewAttr view);
+
+/// What the prologue reads: the inputs of the first collective, and of outputs that need none.
+llvm::SetVector<unsigned> prologueInputs(KernelOp kernel);
 
 /// Whether a view has each element of the rows once, contiguously along dimension `inner`.
 bool hasOwnRows(KernelOp kernel, ViewAttr view, unsigned inner);
