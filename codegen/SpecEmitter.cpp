@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/ADT/MapVector.h"
@@ -25,6 +26,8 @@ static int64_t indexBits(Attribute schedule) {
     return pointwise.getIndex();
   if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule))
     return permute.getIndex();
+  if (auto boxes = dyn_cast<BoxScheduleAttr>(schedule))
+    return boxes.getIndex();
   if (auto row = dyn_cast<RowScheduleAttr>(schedule))
     return row.getIndex();
   return cast<ReduceScheduleAttr>(schedule).getIndex();
@@ -37,12 +40,13 @@ LogicalResult SpecEmitter::check() {
   std::optional<Attribute> schedule = kernel.getSchedule();
   if (!schedule || !kernel.getGeometry())
     return kernel.emitOpError() << "is not prepared; run --swage-prepare-for-emission first";
-  if (!isa<PointwiseScheduleAttr, PermuteScheduleAttr, RowScheduleAttr, ReduceScheduleAttr>(
-          *schedule))
+  if (!isa<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
+           ReduceScheduleAttr>(*schedule))
     return kernel.emitOpError() << "has a schedule of no template";
   bool isRow = isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule);
   auto permute = dyn_cast<PermuteScheduleAttr>(*schedule);
-  bool isTiles = permute && permute.getKind() == PermuteClass::Tiles;
+  bool isTiles =
+      isa<BoxScheduleAttr>(*schedule) || (permute && permute.getKind() == PermuteClass::Tiles);
   unsigned spaces = isRow || isTiles ? 2 : 1;
   LaunchAttr geometry = *kernel.getGeometry();
   if (geometry.getSpaces().size() != spaces)
@@ -338,6 +342,11 @@ void SpecEmitter::constant(StringRef name, int64_t value) {
 void SpecEmitter::flag(const Twine &name, bool value) {
   out.line("enum : bool { " + name + (value ? " = true };" : " = false };"));
 }
+void SpecEmitter::numbers(StringRef name, ArrayRef<int64_t> list) {
+  out.line("using " + name + " = swage::Numbers<" +
+           llvm::join(llvm::map_range(list, [](int64_t n) { return std::to_string(n); }), ", ") +
+           ">;");
+}
 void SpecEmitter::named(StringRef name, const Twine &value) {
   out.line("static constexpr __device__ auto " + name + "() { return " + value + "; }");
 }
@@ -410,6 +419,19 @@ void SpecEmitter::emitConstants() {
     constant("kTileOut", permute.getTileOut());
     constant("kVectorIn", permute.getVectorIn());
     constant("kVectorOut", permute.getVectorOut());
+  } else if (auto boxes = dyn_cast<BoxScheduleAttr>(schedule)) {
+    BoxProblem problem = *BoxProblem::of(kernel);
+    BoxLayout layout = BoxLayout::of(problem, boxes.getBox(), boxes.getSkewed());
+    numbers("Box", boxes.getBox());
+    numbers("Reach", layout.reach);
+    numbers("Steps", layout.steps);
+    numbers("ReadOrder", problem.readOrder);
+    constant("kReadRun", layout.readRun);
+    constant("kWriteRun", layout.writeRun);
+    constant("kLanes", boxes.getLanes());
+    flag("kReadAligned", layout.readAligned);
+    flag("kWriteAligned", layout.writeAligned);
+    flag("kSkewed", boxes.getSkewed());
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     constant("kThreadsPerRow", row.getThreadsPerRow());
     constant("kVector", row.getVector());
@@ -437,11 +459,13 @@ void SpecEmitter::emitConstants() {
 /// The template's function and its lists of extents.
 static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(Attribute schedule) {
   static const StringRef vectors[] = {"vectors"}, tiles[] = {"extents", "tiles"},
-                         parts[] = {"kept", "reduced"};
+                         boxes[] = {"extents", "boxes"}, parts[] = {"kept", "reduced"};
   if (isa<RowScheduleAttr>(schedule))
     return {"swage/row.cuh", "row", parts};
   if (isa<ReduceScheduleAttr>(schedule))
     return {"swage/reduce.cuh", "reduce", parts};
+  if (isa<BoxScheduleAttr>(schedule))
+    return {"swage/permute_boxes.cuh", "permuteBoxes", boxes};
   auto permute = dyn_cast<PermuteScheduleAttr>(schedule);
   if (permute && permute.getKind() == PermuteClass::Tiles)
     return {"swage/permute.cuh", "permuteTiles", tiles};

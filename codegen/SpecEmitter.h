@@ -59,6 +59,7 @@ private:
   bool hasSizes() const { return kernel.getSymbols() > 0; }
   void constant(llvm::StringRef name, int64_t value);
   void flag(const llvm::Twine &name, bool value = true);
+  void numbers(llvm::StringRef name, llvm::ArrayRef<int64_t> list);
   void named(llvm::StringRef name, const llvm::Twine &value);
 
   mutable KernelOp kernel; // a handle, whose accessors are not const

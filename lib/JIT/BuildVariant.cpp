@@ -26,7 +26,8 @@ using namespace swage;
 /// Width of the index type of a kernel's schedule.
 static int indexBitsOf(KernelOp kernel) {
   return llvm::TypeSwitch<mlir::Attribute, int>(kernel.getScheduleAttr())
-      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, RowScheduleAttr, ReduceScheduleAttr>(
+      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
+            ReduceScheduleAttr>(
           [](auto schedule) { return int(schedule.getIndex()); })
       .Default([](mlir::Attribute) { return 32; });
 }
@@ -37,6 +38,8 @@ static std::string familyName(KernelOp kernel) {
     return "row " + stringifyRowClass(row.getKind()).str();
   if (auto permute = mlir::dyn_cast_or_null<PermuteScheduleAttr>(schedule))
     return "permute " + stringifyPermuteClass(permute.getKind()).str();
+  if (mlir::isa_and_nonnull<BoxScheduleAttr>(schedule))
+    return "permute boxes";
   return mlir::isa_and_nonnull<ReduceScheduleAttr>(schedule) ? "reduce" : "pointwise";
 }
 

@@ -126,7 +126,7 @@ __device__ __forceinline__ void readBox(char *arena, const typename Boxes<Spec>:
   using B = Boxes<Spec>;
   constexpr int kChunks = B::chunks(), kAll = B::readRuns() * kChunks,
                 kSteps = (kAll + Spec::kThreads - 1) / Spec::kThreads;
-  using Chunk = Vector<unsigned, 4>;
+  using Chunk = Vector<signed char, 16>;
   Chunk chunks[kSteps];
   int places[kSteps];
   const int length = box.readRun() * B::kInSize;
@@ -151,8 +151,7 @@ __device__ __forceinline__ void readBox(char *arena, const typename Boxes<Spec>:
     places[step] = exists ? place - phase + ahead : -1;
     if (exists)
       chunks[step].template fetchAround<B::In::traffic()>(
-          reinterpret_cast<const unsigned *>(
-              reinterpret_cast<const char *>(from + B::In::offset(at, sizes)) - phase + ahead),
+          reinterpret_cast<const signed char *>(from + B::In::offset(at, sizes)) - phase + ahead,
           phase - ahead, phase + length - ahead);
   }
 #pragma unroll
@@ -172,26 +171,29 @@ __device__ __forceinline__ int headOf(const typename Boxes<Spec>::Out::Element *
   return Spec::kWriteAligned ? 0 : (V - skewOf<V>(run)) % V;
 }
 
-/// What a run has in front of its first window and behind its last one, where it begins and ends.
+/// What a run has in front of its first window, in the box in which it begins, and its last window where
+/// that is not whole, in the box in which that begins.
 template <class Spec>
-__device__ __forceinline__ void writeEnds(const char *arena, typename Boxes<Spec>::Out::Element *to,
-                                          int begin, const BoxOfBlock<Spec> &box, bool isFirst,
-                                          bool isLast, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void writeEnds(const char *arena,
+                                          typename Boxes<Spec>::Out::Element *to, int begin,
+                                          const BoxOfBlock<Spec> &box, bool begins, bool ends,
+                                          const typename Spec::Sizes &sizes) {
   using B = Boxes<Spec>;
-  const int own = box.writeRun(box.own);
+  const int own = box.writeRun(box.own), all = box.writeRun(box.read);
 #pragma unroll 1
   for (int task = threadIndex(); task < 2 * B::writeRuns(); task += Spec::kThreads) {
     const WriteRun<Spec> run(box, task / 2, begin);
     auto *const start = to + B::Out::offset(run.at, sizes);
     const int head = headOf<Spec>(start);
     const bool isHead = task % 2 == 0;
-    const int first = isHead ? head - B::V : own < head ? own : head + (own - head) / B::V * B::V;
-    if (!run.exists || !(isHead ? isFirst : isLast))
+    const int first = isHead ? head - B::V : head + (own - 1 - head) / B::V * B::V;
+    const int end = isHead && head < all ? head : all;
+    if (!run.exists || !(isHead ? begins : ends && own > head && first + B::V > all))
       continue;
-    const auto window = gatherWindow<Spec, true>(arena, run, first, own);
+    const auto window = gatherWindow<Spec, true>(arena, run, first, all);
 #pragma unroll
     for (int i = 0; i < B::V; ++i)
-      if (first + i >= 0 && first + i < own && (!isHead || first + i < head))
+      if (first + i >= 0 && first + i < end)
         window.storeOne(start + first, i);
   }
 }
@@ -236,11 +238,10 @@ __device__ __forceinline__ void permuteBoxes(const Pointers &pointers,
   barrier();
   if constexpr (!B::isWhole()) {
     constexpr int dim = B::kOuter;
-    const bool isFirst = box.origin[dim] == 0;
-    const bool isLast = box.origin[dim] + box.own[dim] ==
-                        Spec::extents(sizes).template extent<typename Spec::Index, dim>();
-    if (isFirst || isLast)
-      detail::writeEnds<Spec>(arena, to, begin, box, isFirst, isLast, sizes);
+    const auto extent = Spec::extents(sizes).template extent<typename Spec::Index, dim>();
+    const bool begins = box.origin[dim] == 0, ends = box.origin[dim] + box.read[dim] == extent;
+    if (begins || ends)
+      detail::writeEnds<Spec>(arena, to, begin, box, begins, ends, sizes);
   }
   detail::writeWindows<Spec>(arena, to, begin, box, sizes);
 }

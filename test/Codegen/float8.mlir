@@ -31,7 +31,7 @@ func.func @casts(%x: tensor<64x96xf16>, %y: tensor<64x96xf8E4M3FN>)
 // What is only moved keeps its bits.
 // CHECK-LABEL: // @transpose_
 //   CHECK-NOT: float8.cuh
-//       CHECK: swage::Input<signed char, swage::Access::Transposed>
+//       CHECK: swage::Input<signed char, swage::Access::Boxed>
 func.func @permute(%x: tensor<64x96xf8E5M2>) -> tensor<96x64xf8E5M2> {
   %y = swage.permute %x [1, 0] : tensor<64x96xf8E5M2> -> tensor<96x64xf8E5M2>
   return %y : tensor<96x64xf8E5M2>

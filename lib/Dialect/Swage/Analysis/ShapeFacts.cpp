@@ -103,6 +103,8 @@ SmallVector<SymbolNeeds> swage::symbolNeeds(KernelOp kernel) {
   auto all = [](ViewAttr) { return true; };
   unsigned inner = kernel.getRank() - 1;
   Attribute schedule = kernel.getScheduleAttr();
+  if (isa<BoxScheduleAttr>(schedule))
+    return needs; // strides and boxes are constants
   if (isa<PointwiseScheduleAttr>(schedule)) {
     markAlong(inner, mayHaveTail(kernel), all);
   } else if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule)) {

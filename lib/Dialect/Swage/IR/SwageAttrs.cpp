@@ -89,6 +89,19 @@ LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind
   return success();
 }
 
+LogicalResult BoxScheduleAttr::verify(EmitError emitError, int64_t threads, ArrayRef<int64_t> box,
+                                      int64_t lanes, bool /*skewed*/, int64_t index) {
+  if (failed(verifyThreads(emitError, threads)) ||
+      failed(verifyPower(emitError, "lanes", lanes, 32)) || failed(verifyIndex(emitError, index)))
+    return failure();
+  if (box.empty())
+    return emitError() << "a box needs an extent for each dimension";
+  for (int64_t extent : box)
+    if (failed(verifyRange(emitError, "box", extent, 1 << 17)))
+      return failure();
+  return success();
+}
+
 LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_t threadsPerRow,
                                       int64_t rowsPerBlock, int64_t vector,
                                       int64_t vectorsPerThread, int64_t index, int64_t blocksPerRow,

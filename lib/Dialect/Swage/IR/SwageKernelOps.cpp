@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
@@ -177,6 +178,27 @@ static LogicalResult verifySchedule(KernelOp kernel, PointwiseScheduleAttr sched
       failed(verifyDivides(kernel, schedule.getVector(), kernel.getRank() - 1)))
     return failure();
   return verifyVector(kernel, schedule.getVector(), kernel.getRank() - 1);
+}
+
+static LogicalResult verifySchedule(KernelOp kernel, BoxScheduleAttr schedule) {
+  std::optional<BoxProblem> problem = BoxProblem::of(kernel);
+  if (!problem)
+    return kernel.emitOpError() << "has a schedule of boxes, but must have one input and one output "
+                                   "in memory with constant strides, the output's innermost 1";
+  ArrayRef<int64_t> box = schedule.getBox();
+  if (box.size() != problem->rank())
+    return kernel.emitOpError() << "schedule has boxes of rank " << box.size() << ", but rank is "
+                                << problem->rank();
+  for (auto [dim, extent] : llvm::enumerate(problem->extents))
+    if (box[dim] > std::max<int64_t>(1, extent))
+      return kernel.emitOpError() << "schedule has boxes of " << box[dim] << " along dimension "
+                                  << dim << ", but the extent there is "
+                                  << (extent ? std::to_string(extent) : "known at run time only");
+  if (int64_t shared = BoxLayout::of(*problem, box, schedule.getSkewed()).sharedBytes;
+      shared > kSharedMemory)
+    return kernel.emitOpError() << "schedule needs " << shared
+                                << " bytes of shared memory, but a block has " << kSharedMemory;
+  return success();
 }
 
 static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedule) {
@@ -503,6 +525,8 @@ LogicalResult KernelOp::verify() {
     return verifySchedule(*this, pointwise);
   if (auto permute = dyn_cast<PermuteScheduleAttr>(*schedule))
     return verifySchedule(*this, permute);
+  if (auto boxes = dyn_cast<BoxScheduleAttr>(*schedule))
+    return verifySchedule(*this, boxes);
   if (auto row = dyn_cast<RowScheduleAttr>(*schedule))
     return verifySchedule(*this, row);
   if (auto reduce = dyn_cast<ReduceScheduleAttr>(*schedule))

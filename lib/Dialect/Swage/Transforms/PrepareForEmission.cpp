@@ -110,6 +110,8 @@ static int64_t vectorOf(KernelOp kernel) {
     return pointwise.getVector();
   if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule))
     return permute.getKind() == PermuteClass::Tiles ? permute.getVectorOut() : 16;
+  if (isa<BoxScheduleAttr>(schedule))
+    return 16;
   if (auto row = dyn_cast<RowScheduleAttr>(schedule))
     return row.getVector();
   return cast<ReduceScheduleAttr>(schedule).getVector();
@@ -137,7 +139,9 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
       kind = Access::Splat;
     return static_cast<int64_t>(kind);
   }
-  if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
+  if (isa_and_nonnull<BoxScheduleAttr>(kernel.getScheduleAttr()))
+    kind = Access::Boxed;
+  else if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
       permute && permute.getKind() == PermuteClass::Tiles && !store &&
       constantSize(access.strides[permute.getTransposed()]) == 1 && !access.isBroadcast(*vectorDim))
     kind = Access::Transposed;
@@ -334,6 +338,13 @@ static LaunchAttr geometryOf(KernelOp kernel) {
       spaces = {extents, tiles};
       blocks = productOf(tiles);
     }
+  } else if (auto boxed = dyn_cast<BoxScheduleAttr>(schedule)) {
+    threads = boxed.getThreads();
+    SmallVector<AffineExpr> boxes;
+    for (auto [extent, box] : llvm::zip_equal(extents, boxed.getBox()))
+      boxes.push_back(extent.ceilDiv(box));
+    spaces = {extents, boxes};
+    blocks = productOf(boxes);
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     threads = row.getThreadsPerRow() * row.getRowsPerBlock();
     split(row.getKind() != RowClass::Column, row.getAligned() ? 1 : row.getVector());

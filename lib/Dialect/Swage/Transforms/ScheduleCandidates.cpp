@@ -30,7 +30,8 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
   MLIRContext *context = schedule.getContext();
   int64_t index =
       llvm::TypeSwitch<Attribute, int64_t>(other)
-          .Case<PointwiseScheduleAttr, PermuteScheduleAttr, RowScheduleAttr, ReduceScheduleAttr>(
+          .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
+                ReduceScheduleAttr>(
               [](auto known) { return known.getIndex(); })
           .Default([](Attribute) { return 32; });
   return llvm::TypeSwitch<Attribute, Attribute>(schedule)
@@ -42,6 +43,10 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
         return PermuteScheduleAttr::get(context, s.getKind(), s.getThreads(), s.getMovement(),
                                         s.getUnroll(), s.getTransposed(), s.getTileIn(),
                                         s.getTileOut(), s.getVectorIn(), s.getVectorOut(), index);
+      })
+      .Case([&](BoxScheduleAttr s) {
+        return BoxScheduleAttr::get(context, s.getThreads(), s.getBox(), s.getLanes(),
+                                    s.getSkewed(), index);
       })
       .Case([&](RowScheduleAttr s) {
         return RowScheduleAttr::get(context, s.getKind(), s.getThreadsPerRow(), s.getRowsPerBlock(),
@@ -80,6 +85,7 @@ private:
   void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
   void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
+  void boxes(BoxScheduleAttr known);
   void reduce(ReduceScheduleAttr known);
   void add(Attribute schedule) {
     if (schedule)
@@ -185,6 +191,24 @@ void Grid::permute(PermuteScheduleAttr known) {
                                             vectorOut, int64_t(32));
 }
 
+/// Boxes of twice and half the extent along each dimension.
+void Grid::boxes(BoxScheduleAttr known) {
+  SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(known.getBox())};
+  for (unsigned dim = 0; dim < known.getBox().size(); ++dim)
+    for (size_t i = 0, count = shapes.size(); i < count && count < 100; ++i)
+      for (int64_t extent : {shapes[i][dim] * 2, (shapes[i][dim] + 1) / 2}) {
+        SmallVector<int64_t> shape(shapes[i]);
+        std::optional<int64_t> most = constantSize(kernel.getExtents().getResult(dim));
+        shape[dim] = std::min(extent, most.value_or(1));
+        shapes.push_back(shape);
+      }
+  for (ArrayRef<int64_t> box : shapes)
+    for (int64_t threads : {128, 256, 512})
+      for (int64_t lanes : {4, 8, 16, 32})
+        for (bool skewed : {false, true})
+          addChecked<BoxScheduleAttr>(threads, box, lanes, skewed, int64_t(32));
+}
+
 void Grid::reduce(ReduceScheduleAttr known) {
   for (int64_t lanes : {1, 4, 8, 16, 32, 64})
     for (int64_t groups : {1, 2, 4, 8, 16, 32, 64})
@@ -200,6 +224,7 @@ SmallVector<Attribute> Grid::collect() {
       .Case([&](RowScheduleAttr row) { rows(row); })
       .Case([&](PointwiseScheduleAttr plain) { pointwise(plain); })
       .Case([&](PermuteScheduleAttr moves) { permute(moves); })
+      .Case([&](BoxScheduleAttr moves) { boxes(moves); })
       .Case([&](ReduceScheduleAttr sums) { reduce(sums); });
   SmallVector<Attribute> accepted;
   for (Attribute schedule : found) {

@@ -1,7 +1,7 @@
 //===- ScheduleSelector.h - Schedules of one kernel -------------*- C++ -*-===//
 //
 // The rules behind --swage-select-schedule. Those of rows and columns are in SelectRowSchedule.cpp,
-// the others in SelectSchedule.cpp.
+// those of boxes in SelectBoxSchedule.cpp, the others in SelectSchedule.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +26,9 @@ private:
   SelectedSchedule pointwise();
   SelectedSchedule runs();
   SelectedSchedule tiles();
+  bool hasLongRuns(const SelectedSchedule &selected) const;
+  bool hasGoodTiles(const SelectedSchedule &selected) const;
+  std::optional<SelectedSchedule> boxes();
   SelectedSchedule row();
   struct Rows;
   SelectedSchedule makeRow(const Rows &rows, RowClass kind, int64_t perRow, int64_t rowsPerBlock,

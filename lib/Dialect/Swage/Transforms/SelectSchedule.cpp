@@ -193,14 +193,42 @@ SelectedSchedule ScheduleSelector::reduce() {
           "the reduced dimensions lie outside the contiguous one"};
 }
 
+/// Whether runs move by wide accesses, or at least by some that fill a cache line.
+bool ScheduleSelector::hasLongRuns(const SelectedSchedule &selected) const {
+  auto schedule = dyn_cast<PermuteScheduleAttr>(selected.schedule);
+  std::optional<int64_t> run = constantSize(extent(kernel.getRank() - 1));
+  if (!schedule || !run)
+    return true;
+  return schedule.getMovement() >= 4 &&
+         *run * elementBytes(kernel.getOutput(0).getElement()) >= 64;
+}
+
+/// Whether tiles have wide vectors and long rows on both sides, and few of their places are empty.
+bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
+  auto schedule = cast<PermuteScheduleAttr>(selected.schedule);
+  int64_t bytes = elementBytes(kernel.getOutput(0).getElement());
+  double waste = 1;
+  for (auto [dim, tile] : {std::pair<int64_t, int64_t>(schedule.getTransposed(), schedule.getTileIn()),
+                           {kernel.getRank() - 1, schedule.getTileOut()}})
+    if (std::optional<int64_t> constant = constantSize(extent(unsigned(dim))))
+      waste *= double(llvm::divideCeil(*constant, tile) * tile) / double(*constant);
+  return schedule.getVectorIn() * bytes >= 8 && schedule.getVectorOut() * bytes >= 16 &&
+         schedule.getTileIn() * bytes >= 128 && schedule.getTileOut() * bytes >= 128 && waste <= 1.1;
+}
+
 SelectedSchedule ScheduleSelector::run() {
   switch (familyOf(kernel)) {
   case Family::Pointwise:
     return pointwise();
   case Family::Runs:
-    return runs();
-  case Family::Tiles:
-    return tiles();
+  case Family::Tiles: {
+    bool isRuns = familyOf(kernel) == Family::Runs;
+    SelectedSchedule plain = isRuns ? runs() : tiles();
+    if (isRuns ? hasLongRuns(plain) : hasGoodTiles(plain))
+      return plain;
+    std::optional<SelectedSchedule> boxed = boxes();
+    return boxed ? *boxed : plain;
+  }
   case Family::Reduce:
     return reduce();
   case Family::Row: {

@@ -37,7 +37,8 @@ def Swage_Access : I32EnumAttr<"Access", "how an operand is read along the inner
     I32EnumAttrCase<"Vector", 0, "vector">, I32EnumAttrCase<"Splat", 1, "splat">,
     I32EnumAttrCase<"Gather", 2, "gather">, I32EnumAttrCase<"Transposed", 3, "transposed">,
     I32EnumAttrCase<"Staged", 4, "staged">, I32EnumAttrCase<"Aligned", 5, "aligned">,
-    I32EnumAttrCase<"Shifted", 6, "shifted">, I32EnumAttrCase<"Anywhere", 7, "anywhere">]> {
+    I32EnumAttrCase<"Shifted", 6, "shifted">, I32EnumAttrCase<"Anywhere", 7, "anywhere">,
+    I32EnumAttrCase<"Boxed", 8, "boxed">]> {
   let cppNamespace = "::swage";
 }
 
@@ -114,6 +115,21 @@ def Swage_PermuteScheduleAttr : Swage_Attr<"PermuteSchedule", "permute_schedule"
                         "int64_t":$unroll, "int64_t":$transposed, "int64_t":$tile_in, "int64_t":$tile_out,
                         "int64_t":$vector_in, "int64_t":$vector_out, "int64_t":$index);
   let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Swage_BoxScheduleAttr : Swage_Attr<"BoxSchedule", "box_schedule"> {
+  let summary = "Schedule of templates/swage/permute_boxes.cuh";
+  let description = [{
+    A block of `threads` writes `box` points, one number for each dimension, through shared memory. `lanes` threads of a warp (a power of two
+    up to 32) write neighbouring vectors, the others neighbouring runs. `skewed`: 4 bytes, or an element, stay free in shared memory
+    behind every 128. `index`: 32 or 64 bits. What follows from these is in IR/BoxLayout.h.
+  }];
+  let parameters = (ins "int64_t":$threads, ArrayRefParameter<"int64_t">:$box, "int64_t":$lanes, "bool":$skewed,
+                        "int64_t":$index);
+  let assemblyFormat = [{
+    `<` `threads` `=` $threads `,` `box` `=` `[` $box `]` `,` `lanes` `=` $lanes `,` `skewed` `=` $skewed `,` `index` `=` $index `>`
+  }];
   let genVerifyDecl = 1;
 }
 

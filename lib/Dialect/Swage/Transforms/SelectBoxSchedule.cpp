@@ -1,0 +1,249 @@
+//===- SelectBoxSchedule.cpp - Boxes of a permutation ---------------------===//
+//
+// Boxes are grown along the input's and the output's dimensions until what a block reads and writes
+// in one piece has a wanted number of bytes. Of all such boxes the one of least cost is taken: what
+// memory makes of short and misaligned pieces, of what is read twice and of what lies beyond the
+// tensor. Figures: docs/notes/permute.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleSelector.h"
+#include "swage/Dialect/Swage/IR/BoxLayout.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <map>
+#include <set>
+
+using namespace mlir;
+using namespace swage;
+
+constexpr int64_t kThreads = 256;
+/// Bytes of a box: blocks of the smallest and largest good one, and what is never exceeded.
+constexpr double kSmallBox = 8192, kLargeBox = 20000;
+constexpr int64_t kLargestBox = 30000;
+
+/// The share of a copy's speed that pieces of so many bytes reach, far from each other.
+static double efficiency(bool isWrite, double bytes) {
+  static constexpr double sizes[] = {16, 32, 64, 128, 256, 512},
+                          reads[] = {.19, .5, .78, .93, .985, 1},
+                          writes[] = {.08, .33, .68, .92, .985, 1};
+  const double *known = isWrite ? writes : reads;
+  if (bytes <= sizes[0])
+    return known[0] * bytes / sizes[0];
+  for (unsigned i = 1; i < std::size(sizes); ++i)
+    if (bytes <= sizes[i])
+      return known[i - 1] + (known[i] - known[i - 1]) * std::log(bytes / sizes[i - 1]) /
+                                std::log(sizes[i] / sizes[i - 1]);
+  return 1;
+}
+
+namespace {
+using Box = SmallVector<int64_t>;
+
+/// The search over boxes of one problem.
+class BoxSearch {
+public:
+  explicit BoxSearch(const BoxProblem &problem) : problem(problem) {}
+  std::optional<Box> best();
+  int64_t lanes(const Box &box) const;
+  bool isBetterSkewed(const Box &box, int64_t lanes) const;
+
+private:
+  void grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t multiple) const;
+  double cost(const Box &box) const;
+  int64_t conflicts(const Box &box, int64_t lanes, bool skewed) const;
+  SmallVector<int64_t> runDims(const BoxLayout &layout) const;
+
+  const BoxProblem &problem;
+};
+} // namespace
+
+/// Extends `box` along `order` until one piece has `wanted` elements, by whole sectors of
+/// `multiple` elements where it is not all of the first dimension.
+void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t multiple) const {
+  int64_t run = 1;
+  for (int64_t dim : order) {
+    int64_t extent = problem.extents[dim];
+    if (run >= wanted || extent == 0)
+      return;
+    auto round = [&](int64_t count) {
+      return run == 1 ? int64_t(llvm::alignTo(count, multiple)) : count;
+    };
+    if (box[dim] < extent) {
+      int64_t grown = std::max<int64_t>(box[dim], llvm::divideCeil(wanted, run));
+      if (2 * extent <= 3 * grown) {
+        grown = extent;
+      } else {
+        grown = round(grown);
+        // Boxes of about the same extent.
+        int64_t even = round(llvm::divideCeil(extent, llvm::divideCeil(extent, grown)));
+        grown = std::min(even, extent);
+      }
+      box[dim] = grown;
+    }
+    run *= box[dim];
+    if (box[dim] != extent)
+      return;
+  }
+}
+
+double BoxSearch::cost(const Box &box) const {
+  BoxLayout layout = BoxLayout::of(problem, box, /*skewed=*/true);
+  double points = 1, read = 1, waste = 1;
+  for (unsigned dim = 0; dim < problem.rank(); ++dim) {
+    points *= double(box[dim]);
+    read *= double(layout.reach[dim]);
+    if (int64_t extent = problem.extents[dim])
+      waste *= double(llvm::divideCeil(extent, box[dim]) * box[dim]) / double(extent);
+  }
+  double bytes = read * double(problem.in.bytes);
+  if (bytes > double(kLargestBox) || layout.sharedBytes > kDeclaredSharedBytes)
+    return INFINITY;
+  auto side = [](bool isWrite, double bytes, bool isAligned) {
+    return (isAligned ? 1 : (bytes + 24) / bytes) / efficiency(isWrite, bytes);
+  };
+  double cost = side(false, double(layout.readElements * problem.in.bytes), layout.readAligned) +
+                side(true, double(layout.writeElements * problem.out.bytes), layout.writeAligned);
+  cost += 0.5 * (read / points - 1) + 0.3 * (waste - 1);
+  bool isNarrow = problem.out.bytes <= 2;
+  if (!layout.writeAligned) {
+    // Where a run of the output ends in a box, one thread does it.
+    int64_t dim = problem.rank() - layout.writeRun;
+    double ends = problem.extents[dim] ? double(box[dim]) / double(problem.extents[dim]) : 1;
+    cost += 6.0 * double(problem.vector() - 1) / double(layout.writeElements) * ends *
+            (isNarrow ? 1.2 : 0.6);
+  }
+  if (layout.writeRun > 1 && box.back() % problem.vector() != 0 && isNarrow)
+    cost += problem.out.bytes == 2 ? 0.06 : 0.15;
+  if (bytes < kSmallBox)
+    cost *= 1 + 0.1 * (kSmallBox / bytes - 1);
+  if (bytes > kLargeBox)
+    cost *= 1 + 0.04 * (bytes / kLargeBox - 1);
+  return cost;
+}
+
+std::optional<Box> BoxSearch::best() {
+  SmallVector<int64_t> writeOrder = problem.writeOrder();
+  static constexpr int64_t wanted[] = {32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192};
+  int64_t readMultiple = std::max(problem.vector(), 32 / problem.in.bytes),
+          writeMultiple = std::max(problem.vector(), 32 / problem.out.bytes);
+  std::set<Box, std::less<>> seen;
+  std::optional<Box> best;
+  double least = INFINITY;
+  for (bool readFirst : {true, false})
+    for (int64_t readBytes : wanted)
+      for (int64_t writeBytes : wanted) {
+        Box box(problem.rank(), 1);
+        auto read = [&] {
+          grow(box, problem.readOrder, std::max<int64_t>(1, readBytes / problem.in.bytes),
+               readMultiple);
+        };
+        if (readFirst)
+          read();
+        grow(box, writeOrder, std::max<int64_t>(1, writeBytes / problem.out.bytes), writeMultiple);
+        if (!readFirst)
+          read();
+        if (!seen.insert(box).second)
+          continue;
+        if (double candidate = cost(box); candidate < least) {
+          least = candidate;
+          best = box;
+        }
+      }
+  return best;
+}
+
+/// The dimensions by which write runs are counted, as the template does.
+SmallVector<int64_t> BoxSearch::runDims(const BoxLayout &layout) const {
+  SmallVector<int64_t> dims;
+  for (int64_t dim : problem.readOrder)
+    if (dim < int64_t(problem.rank() - layout.writeRun))
+      dims.push_back(dim);
+  return dims;
+}
+
+/// Eight lanes beside each other write 128 bytes, and neighbouring runs share words of shared
+/// memory; other splits where that leaves lanes idle.
+int64_t BoxSearch::lanes(const Box &box) const {
+  BoxLayout layout = BoxLayout::of(problem, box, false);
+  int64_t windows = llvm::divideCeil(layout.writeElements, problem.vector()), runs = 1;
+  for (int64_t dim : runDims(layout))
+    runs *= box[dim];
+  std::pair<double, int64_t> best(INFINITY, 8);
+  for (auto [lanes, penalty] :
+       {std::pair(8, 0.0), {4, .06}, {16, .05}, {32, .1}, {2, .2}, {1, .3}}) {
+    int64_t others = 32 / lanes;
+    double used = double(llvm::alignTo(windows, lanes)) / double(windows) *
+                  double(llvm::alignTo(runs, others)) / double(runs);
+    best = std::min(best, std::pair(used + penalty, int64_t(lanes)));
+  }
+  return best.second;
+}
+
+/// The most words of one bank that a warp's loads of one element of each window touch, in the first
+/// two warps.
+int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
+  BoxLayout layout = BoxLayout::of(problem, box, skewed);
+  SmallVector<int64_t> dims = runDims(layout);
+  int64_t across =
+      llvm::divideCeil(llvm::divideCeil(layout.writeElements, problem.vector()), lanes);
+  int64_t worst = 0;
+  for (int64_t warp : {0, 1}) {
+    std::map<int64_t, std::set<int64_t>> words;
+    for (int64_t lane = 0; lane < 32; ++lane) {
+      int64_t run = warp / across * (32 / lanes) + lane / lanes, place = 0;
+      for (int64_t dim : dims) {
+        place += run % box[dim] * layout.steps[dim];
+        run /= box[dim];
+      }
+      int64_t element = (warp % across * lanes + lane % lanes) * problem.vector();
+      element = std::min(element + (layout.writeAligned ? 0 : 3), layout.writeElements - 1);
+      for (unsigned k = 1; k <= layout.writeRun; ++k) {
+        unsigned dim = problem.rank() - k;
+        int64_t coordinate = k == layout.writeRun ? element : element % box[dim];
+        element /= box[dim];
+        place += coordinate * layout.steps[dim];
+      }
+      int64_t word = (skewed ? skewedPlace(problem, place) : place) / 4;
+      words[word % 32].insert(word);
+    }
+    for (auto &[bank, touched] : words)
+      worst = std::max(worst, int64_t(touched.size()));
+  }
+  return worst;
+}
+
+/// Skewed places take three instructions more an element.
+bool BoxSearch::isBetterSkewed(const Box &box, int64_t lanes) const {
+  BoxLayout layout = BoxLayout::of(problem, box, false);
+  int64_t plain = conflicts(box, lanes, false), skewed = conflicts(box, lanes, true);
+  if (problem.in.bytes >= 4)
+    return skewed < plain && plain > 2;
+  bool isStraight =
+      layout.writeRun == 1 || (layout.writeAligned && box.back() % problem.vector() == 0);
+  // Four instructions a cycle, or one access without conflicts.
+  double instructions = isStraight ? 2.5 : 5.5;
+  return std::max((instructions + 3) / 4, double(skewed)) <
+         std::max(instructions / 4, double(plain));
+}
+
+std::optional<SelectedSchedule> ScheduleSelector::boxes() {
+  std::optional<BoxProblem> problem = BoxProblem::of(kernel);
+  if (!problem)
+    return std::nullopt;
+  BoxSearch search(*problem);
+  std::optional<Box> box = search.best();
+  if (!box)
+    return std::nullopt;
+  int64_t lanes = search.lanes(*box);
+  BoxLayout layout = BoxLayout::of(*problem, *box, false);
+  return SelectedSchedule{
+      BoxScheduleAttr::get(context(), kThreads, *box, lanes, search.isBetterSkewed(*box, lanes),
+                           index),
+      "boxes, of which " + std::to_string(layout.readElements * problem->in.bytes) +
+          " bytes are read and " + std::to_string(layout.writeElements * problem->out.bytes) +
+          " written in one piece"};
+}
