@@ -29,6 +29,12 @@ std::optional<BoxProblem> BoxProblem::of(KernelOp kernel) {
   if (!kernel.getReduced().empty() || kernel.getInputs().size() != 1 ||
       kernel.getOutputs().size() != 1 || kernel.getRank() == 0)
     return std::nullopt;
+  // What ignores its input has nothing to gather.
+  Block &body = kernel.getBody().front();
+  PhaseOp phase = kernel.getPhase(Phase::Body);
+  if (phase ? phase.getLoads().size() != 1
+            : body.getNumArguments() != 1 || body.getArgument(0).use_empty())
+    return std::nullopt;
   std::optional<Side> in = sideOf(kernel, kernel.getInput(0)),
                       out = sideOf(kernel, kernel.getOutput(0));
   if (!in || !out || out->strides.back() != 1)
@@ -55,8 +61,8 @@ SmallVector<int64_t> BoxProblem::writeOrder() const {
   return order;
 }
 
-/// How many dimensions of `order` are one piece of memory: whole ones, of which there is one box, and
-/// the next.
+/// How many dimensions of `order` are one piece of memory: whole ones, of which there is one box,
+/// and the next.
 static unsigned runOf(ArrayRef<int64_t> order, ArrayRef<int64_t> extents, ArrayRef<int64_t> strides,
                       ArrayRef<int64_t> box, ArrayRef<int64_t> taken) {
   unsigned count = 1;

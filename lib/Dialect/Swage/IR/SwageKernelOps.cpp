@@ -183,17 +183,24 @@ static LogicalResult verifySchedule(KernelOp kernel, PointwiseScheduleAttr sched
 static LogicalResult verifySchedule(KernelOp kernel, BoxScheduleAttr schedule) {
   std::optional<BoxProblem> problem = BoxProblem::of(kernel);
   if (!problem)
-    return kernel.emitOpError() << "has a schedule of boxes, but must have one input and one output "
-                                   "in memory with constant strides, the output's innermost 1";
+    return kernel.emitOpError() << "has a schedule of boxes, but must have one input, which it uses, "
+                                   "and one output, in memory with constant strides, the output's innermost 1";
   ArrayRef<int64_t> box = schedule.getBox();
   if (box.size() != problem->rank())
     return kernel.emitOpError() << "schedule has boxes of rank " << box.size() << ", but rank is "
                                 << problem->rank();
-  for (auto [dim, extent] : llvm::enumerate(problem->extents))
+  int64_t bytes = problem->in.bytes;
+  for (auto [dim, extent] : llvm::enumerate(problem->extents)) {
     if (box[dim] > std::max<int64_t>(1, extent))
       return kernel.emitOpError() << "schedule has boxes of " << box[dim] << " along dimension "
                                   << dim << ", but the extent there is "
                                   << (extent ? std::to_string(extent) : "known at run time only");
+    // Before anything is computed from it that might not fit 64 bits.
+    if ((bytes *= box[dim]) > kSharedMemory)
+      return kernel.emitOpError() << "schedule has boxes of " << bytes
+                                  << " bytes and more, but a block has " << kSharedMemory
+                                  << " of shared memory";
+  }
   if (int64_t shared = BoxLayout::of(*problem, box, schedule.getSkewed()).sharedBytes;
       shared > kSharedMemory)
     return kernel.emitOpError() << "schedule needs " << shared

@@ -28,7 +28,7 @@ private:
   SelectedSchedule tiles();
   bool hasLongRuns(const SelectedSchedule &selected) const;
   bool hasGoodTiles(const SelectedSchedule &selected) const;
-  std::optional<SelectedSchedule> boxes();
+  std::optional<SelectedSchedule> boxes(bool needsManyBlocks);
   SelectedSchedule row();
   struct Rows;
   SelectedSchedule makeRow(const Rows &rows, RowClass kind, int64_t perRow, int64_t rowsPerBlock,

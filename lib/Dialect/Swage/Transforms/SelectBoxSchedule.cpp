@@ -23,7 +23,7 @@ using namespace swage;
 constexpr int64_t kThreads = 256;
 /// Bytes of a box: blocks of the smallest and largest good one, and what is never exceeded.
 constexpr double kSmallBox = 8192, kLargeBox = 20000;
-constexpr int64_t kLargestBox = 30000;
+constexpr int64_t kLargestBox = 30000, kLeastBox = 2048;
 
 /// The share of a copy's speed that pieces of so many bytes reach, far from each other.
 static double efficiency(bool isWrite, double bytes) {
@@ -230,13 +230,23 @@ bool BoxSearch::isBetterSkewed(const Box &box, int64_t lanes) const {
          std::max(instructions / 4, double(plain));
 }
 
-std::optional<SelectedSchedule> ScheduleSelector::boxes() {
+/// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
+/// knows, or, if `needsManyBlocks`, where they leave multiprocessors idle.
+std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   std::optional<BoxProblem> problem = BoxProblem::of(kernel);
   if (!problem)
     return std::nullopt;
   BoxSearch search(*problem);
   std::optional<Box> box = search.best();
   if (!box)
+    return std::nullopt;
+  int64_t bytes = problem->in.bytes, blocks = 1;
+  bool isKnown = !llvm::is_contained(problem->extents, 0);
+  for (auto [extent, taken] : llvm::zip_equal(problem->extents, *box)) {
+    bytes *= taken;
+    blocks *= llvm::divideCeil(extent, taken);
+  }
+  if (isKnown ? needsManyBlocks && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
   int64_t lanes = search.lanes(*box);
   BoxLayout layout = BoxLayout::of(*problem, *box, false);

@@ -226,7 +226,7 @@ SelectedSchedule ScheduleSelector::run() {
     SelectedSchedule plain = isRuns ? runs() : tiles();
     if (isRuns ? hasLongRuns(plain) : hasGoodTiles(plain))
       return plain;
-    std::optional<SelectedSchedule> boxed = boxes();
+    std::optional<SelectedSchedule> boxed = boxes(isRuns);
     return boxed ? *boxed : plain;
   }
   case Family::Reduce:
