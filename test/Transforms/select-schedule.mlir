@@ -351,3 +351,16 @@ func.func @dequantised(%x: tensor<16384x4096xi32>) -> tensor<16384x4096xi8> {
   %q = arith.fptosi %n : tensor<16384x4096xf32> to tensor<16384x4096xi8>
   return %q : tensor<16384x4096xi8>
 }
+
+// -----
+
+// Tiles turn what moves along both of their sides; a bias along one of them is read where it is added, at any address.
+// CHECK-LABEL: func.func @turned_with_bias
+// CHECK:       #swage.permute_schedule<kind = tiles, threads = 512, movement = 1, unroll = 1, transposed = 1, tile_in = 128, tile_out = 128, vector_in = 4, vector_out = 8, index = 32>
+func.func @turned_with_bias(%x: tensor<2x128x256xf16>, %b: tensor<300xf16>) -> tensor<2x256x128xf16> {
+  %part = swage.slice %b axis 0 from 3 size 256 : tensor<300xf16> -> tensor<256xf16>
+  %all = swage.broadcast %part dims [2] : tensor<256xf16> -> tensor<2x128x256xf16>
+  %s = arith.addf %x, %all : tensor<2x128x256xf16>
+  %y = swage.permute %s [0, 2, 1] : tensor<2x128x256xf16> -> tensor<2x256x128xf16>
+  return %y : tensor<2x256x128xf16>
+}

@@ -140,12 +140,14 @@ static LogicalResult verifyDivides(KernelOp kernel, int64_t vector, unsigned dim
 }
 
 /// Every operand along `dim` of an access that goes `vector` elements at a time must start at a
-/// multiple of it.
-static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim) {
+/// multiple of it, but those that stay where they are along `moving`.
+static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim,
+                                  std::optional<unsigned> moving = std::nullopt) {
   SizeFacts facts = factsOf(kernel);
   auto check = [&](ViewAttr view, Twine what) -> LogicalResult {
     LinearAccess access = *LinearAccess::of(view.getAccess());
-    if (vector == 1 || constantSize(access.strides[dim]) != 1 || view.getSource() != Source::Memory)
+    if (vector == 1 || (moving && access.isBroadcast(*moving)) ||
+        constantSize(access.strides[dim]) != 1 || view.getSource() != Source::Memory)
       return success();
     int64_t bytes = vector * elementBytes(view.getElement());
     if (std::min<int64_t>(bytes, 16) > view.getAlign())
@@ -231,7 +233,9 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
                                 << kernel.getRank();
   int64_t shared = 0;
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
-    if (constantSize(LinearAccess::of(view.getAccess())->strides[schedule.getTransposed()]) == 1)
+    if (view.getSource() == Source::Memory &&
+        LinearAccess::of(view.getAccess())
+            ->isTransposed(unsigned(schedule.getTransposed()), kernel.getRank() - 1))
       shared += schedule.getTileIn() * schedule.getTileOut() * elementBytes(view.getElement());
   if (shared > kSharedMemory)
     return kernel.emitOpError() << "schedule needs " << shared
@@ -254,7 +258,9 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
     return failure();
   if (failed(verifyVector(kernel, schedule.getVectorOut(), kernel.getRank() - 1)))
     return failure();
-  return verifyVector(kernel, schedule.getVectorIn(), schedule.getTransposed());
+  // What is the same everywhere along the innermost dimension is not turned.
+  return verifyVector(kernel, schedule.getVectorIn(), schedule.getTransposed(),
+                      kernel.getRank() - 1);
 }
 
 /// The second collective's groups, which are the innermost dimension, as in

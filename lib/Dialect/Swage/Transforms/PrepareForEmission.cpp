@@ -143,7 +143,7 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
     kind = Access::Boxed;
   else if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
       permute && permute.getKind() == PermuteClass::Tiles && !store &&
-      constantSize(access.strides[permute.getTransposed()]) == 1 && !access.isBroadcast(*vectorDim))
+      access.isTransposed(unsigned(permute.getTransposed()), *vectorDim))
     kind = Access::Transposed;
   else if (aligned && constantSize(access.strides[*vectorDim]) == 1)
     kind = isInStep(kernel, operand, rowSchedule.getVector())       ? Access::Aligned

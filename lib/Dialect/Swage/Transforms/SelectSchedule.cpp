@@ -113,8 +113,7 @@ SelectedSchedule ScheduleSelector::tiles() {
   unsigned out = kernel.getRank() - 1, in = *transposedDim(kernel);
   int64_t bytes = 1, transposedInputs = 0;
   auto isTransposed = [&](ViewAttr view) {
-    LinearAccess access = *LinearAccess::of(view.getAccess());
-    return constantSize(access.strides[in]) == 1 && !access.isBroadcast(out);
+    return LinearAccess::of(view.getAccess())->isTransposed(in, out);
   };
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
     if (view.getSource() == Source::Memory && isTransposed(view)) {

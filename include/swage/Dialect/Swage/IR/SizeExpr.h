@@ -78,6 +78,10 @@ struct LinearAccess {
   mlir::AffineMap map(unsigned symbols) const;
 
   bool isBroadcast(unsigned dim) const { return constantSize(strides[dim]) == 0; }
+  /// Whether a tile turns it: contiguous along `in`, and not the same everywhere along `out`.
+  bool isTransposed(unsigned in, unsigned out) const {
+    return constantSize(strides[in]) == 1 && !isBroadcast(out);
+  }
 };
 
 /// Row-major strides of a shape given as size expressions.
