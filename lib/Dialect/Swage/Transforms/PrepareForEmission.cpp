@@ -110,8 +110,6 @@ static int64_t vectorOf(KernelOp kernel) {
     return pointwise.getVector();
   if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule))
     return permute.getKind() == PermuteClass::Tiles ? permute.getVectorOut() : 16;
-  if (isa<BoxScheduleAttr>(schedule))
-    return 16;
   if (auto row = dyn_cast<RowScheduleAttr>(schedule))
     return row.getVector();
   return cast<ReduceScheduleAttr>(schedule).getVector();

@@ -14,6 +14,10 @@
 
 namespace swage {
 
+/// The most words of one bank of shared memory that lanes touch which read the bytes at these places:
+/// how often they wait for it.
+int64_t bankConflicts(llvm::ArrayRef<int64_t> places);
+
 class ScheduleSelector {
 public:
   ScheduleSelector(KernelOp kernel, const DeviceProperties &device, int64_t index)

@@ -14,7 +14,6 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
-#include <map>
 #include <set>
 
 using namespace mlir;
@@ -192,7 +191,7 @@ int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
       llvm::divideCeil(llvm::divideCeil(layout.writeElements, problem.vector()), lanes);
   int64_t worst = 0;
   for (int64_t warp : {0, 1}) {
-    std::map<int64_t, std::set<int64_t>> words;
+    SmallVector<int64_t> places;
     for (int64_t lane = 0; lane < 32; ++lane) {
       int64_t run = warp / across * (32 / lanes) + lane / lanes, place = 0;
       for (int64_t dim : dims) {
@@ -207,11 +206,9 @@ int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
         element /= box[dim];
         place += coordinate * layout.steps[dim];
       }
-      int64_t word = (skewed ? skewedPlace(problem, place) : place) / 4;
-      words[word % 32].insert(word);
+      places.push_back(skewed ? skewedPlace(problem, place) : place);
     }
-    for (auto &[bank, touched] : words)
-      worst = std::max(worst, int64_t(touched.size()));
+    worst = std::max(worst, bankConflicts(places));
   }
   return worst;
 }

@@ -11,8 +11,6 @@
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
-#include <array>
-#include <set>
 #include <tuple>
 
 using namespace mlir;
@@ -226,15 +224,11 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
 
 /// How many times the lanes of a warp wait for a bank of shared memory when `lanes` neighbours each read
 /// an element of `bytes` of a row, and the next ones of the next row.
-static int64_t bankConflicts(int64_t rowBytes, int64_t lanes, int64_t bytes) {
-  int64_t most = 0;
-  std::array<std::set<int64_t>, 32> words;
-  for (int64_t lane = 0; lane < 32; ++lane) {
-    int64_t word = (lane / lanes * rowBytes + lane % lanes * bytes) / 4;
-    words[word % 32].insert(word);
-    most = std::max<int64_t>(most, words[word % 32].size());
-  }
-  return most;
+static int64_t rowConflicts(int64_t rowBytes, int64_t lanes, int64_t bytes) {
+  SmallVector<int64_t> places;
+  for (int64_t lane = 0; lane < 32; ++lane)
+    places.push_back(lane / lanes * rowBytes + lane % lanes * bytes);
+  return bankConflicts(places);
 }
 
 /// Short rows that begin anywhere go by single elements, which only shared memory puts together to
@@ -255,7 +249,7 @@ std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) c
     if (each * rows.vector > kStagedElements)
       continue;
     ideal = ideal == 0 ? cost : std::min(ideal, cost);
-    int64_t conflicts = bankConflicts(rows.vectors * rows.bytes, lanes, rows.bytes);
+    int64_t conflicts = rowConflicts(rows.vectors * rows.bytes, lanes, rows.bytes);
     cost = std::max(cost, cost * (1 + conflicts) / 4);
     if (least == 0 || cost < least) {
       threads = lanes;

@@ -11,6 +11,8 @@
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
+#include <array>
+#include <set>
 
 namespace swage {
 #define GEN_PASS_DEF_SELECTSCHEDULEPASS
@@ -31,6 +33,17 @@ int64_t ScheduleSelector::indexWidth() const {
         constant && *constant >= INT32_MAX - kOvershoot)
       return 64;
   return 32;
+}
+
+int64_t swage::bankConflicts(ArrayRef<int64_t> places) {
+  std::array<std::set<int64_t>, 32> words;
+  size_t most = 0;
+  for (int64_t place : places) {
+    std::set<int64_t> &bank = words[place / 4 % 32];
+    bank.insert(place / 4);
+    most = std::max(most, bank.size());
+  }
+  return int64_t(most);
 }
 
 std::optional<int64_t> ScheduleSelector::product(bool reduced) const {
