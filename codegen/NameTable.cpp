@@ -31,15 +31,15 @@ static const llvm::StringSet<> &reservedWords() {
       "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "linux", "unix", "assert",
       // the generated file
       "swage", "Spec", "Input", "Output", "Element", "Value", "Pointer", "access", "traffic",
-      "source", "Index", "Compute", "Coord", "Sizes", "Box", "Reach", "Steps", "ReadOrder", "Loads",
-      "Stores", "PrologueLoads", "PrologueStores", "EpilogueLoads", "EpilogueStores", "FinishLoads",
-      "FinishStores", "BetweenLoads", "BetweenStores", "GroupFinishLoads", "GroupFinishStores",
-      "BoundsLoads", "SecondCompute", "Pointers", "body", "between", "groupFinish", "bounds",
-      "prologue", "epilogue", "finish", "extents", "vectors", "tail", "tiles", "kept", "reduced",
-      "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail", "kTransposedDim",
-      "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "collective", "rowClass", "epsilon",
-      "second", "kReadRun", "kWriteRun", "kLanes", "kReadAligned", "kWriteAligned", "kSkewed",
-      "boxes", "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};
+      "source", "Index", "Compute", "Coord", "Sizes", "Box", "Reach", "Steps", "ReadOrder",
+      "Principal", "Loads", "Stores", "PrologueLoads", "PrologueStores", "EpilogueLoads",
+      "EpilogueStores", "FinishLoads", "FinishStores", "BetweenLoads", "BetweenStores",
+      "GroupFinishLoads", "GroupFinishStores", "BoundsLoads", "SecondCompute", "Pointers", "body",
+      "between", "groupFinish", "bounds", "prologue", "epilogue", "finish", "extents", "vectors",
+      "tail", "tiles", "kept", "reduced", "sizes", "offset", "d", "kThreads", "kVector", "kUnroll",
+      "kTail", "kTransposedDim", "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "collective",
+      "rowClass", "epsilon", "second", "kReadRun", "kWriteRun", "kLanes", "kReadAligned",
+      "kWriteAligned", "kSkewed", "boxes", "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};
   return words;
 }
 

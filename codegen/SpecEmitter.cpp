@@ -104,6 +104,10 @@ LogicalResult SpecEmitter::collectOperands() {
                  << "names operand " << position << " with access " << number << ", but there are "
                  << views.size() << (isOutput ? " outputs" : " inputs");
         auto view = cast<ViewAttr>(views[position]);
+        if (isa<BoxScheduleAttr>(*kernel.getSchedule()) && !isOutput &&
+            (*access == Access::Boxed) != (BoxProblem::of(kernel)->find(position) != nullptr))
+          return phase.emitOpError() << "has access " << number << " to input " << position
+                                     << ", which its schedule of boxes has not";
         if (elementName(view.getElement()).empty())
           return phase.emitOpError()
                  << "has an operand of type " << view.getElement() << ", which has no CUDA form";
@@ -207,6 +211,20 @@ std::string SpecEmitter::trafficOf(const Operand &operand) const {
   return scans ? ", swage::Traffic::Scan" : "";
 }
 
+/// Where a box has an input in shared memory.
+void SpecEmitter::emitPart(const Operand &operand) {
+  auto boxes = cast<BoxScheduleAttr>(*kernel.getSchedule());
+  BoxProblem problem = *BoxProblem::of(kernel);
+  BoxLayout layout = BoxLayout::of(problem, boxes.getBox(), boxes.getSkewed());
+  const BoxProblem::Input *input = problem.find(operand.position);
+  const BoxPart &part = layout.parts[input - problem.inputs.begin()];
+  numbers("Steps", part.steps);
+  numbers("ReadOrder", input->readOrder);
+  constant("kReadRun", part.readRun);
+  flag("kReadAligned", part.readAligned);
+  flag("kSkewed", boxes.getSkewed() && input == &problem.principal());
+}
+
 void SpecEmitter::emitOperand(const Operand &operand) {
   std::string base;
   if (operand.view.getSource() == Source::Memory)
@@ -228,6 +246,8 @@ void SpecEmitter::emitOperand(const Operand &operand) {
     out.line("    : " + base + " {");
   }
   out.indent();
+  if (!operand.isOutput && operand.access == Access::Boxed)
+    emitPart(operand);
   out.function("static __device__ Index offset(const Coord &d, const Sizes &sizes)",
                print(operand.view.getAccess().getResult(0)));
   out.dedent();
@@ -420,18 +440,12 @@ void SpecEmitter::emitConstants() {
     constant("kVectorIn", permute.getVectorIn());
     constant("kVectorOut", permute.getVectorOut());
   } else if (auto boxes = dyn_cast<BoxScheduleAttr>(schedule)) {
-    BoxProblem problem = *BoxProblem::of(kernel);
-    BoxLayout layout = BoxLayout::of(problem, boxes.getBox(), boxes.getSkewed());
+    BoxLayout layout = BoxLayout::of(*BoxProblem::of(kernel), boxes.getBox(), boxes.getSkewed());
     numbers("Box", boxes.getBox());
     numbers("Reach", layout.reach);
-    numbers("Steps", layout.steps);
-    numbers("ReadOrder", problem.readOrder);
-    constant("kReadRun", layout.readRun);
     constant("kWriteRun", layout.writeRun);
     constant("kLanes", boxes.getLanes());
-    flag("kReadAligned", layout.readAligned);
     flag("kWriteAligned", layout.writeAligned);
-    flag("kSkewed", boxes.getSkewed());
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     constant("kThreadsPerRow", row.getThreadsPerRow());
     constant("kVector", row.getVector());
@@ -610,6 +624,14 @@ LogicalResult SpecEmitter::emit() {
     if (!operand)
       return kernel.emitOpError() << "has an aligned schedule, but no phase has an aligned operand";
     out.line("using Aligned = " + operand->structName + ";");
+  }
+  if (isa<BoxScheduleAttr>(*kernel.getSchedule())) {
+    unsigned position = BoxProblem::of(kernel)->principal().position;
+    const Operand *operand = find(false, position, Access::Boxed);
+    if (!operand)
+      return kernel.emitOpError() << "has a schedule of boxes, but no phase has input " << position
+                                  << " in them";
+    out.line("using Principal = " + operand->structName + ";");
   }
   out.blank();
   for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>())

@@ -39,6 +39,7 @@ private:
   void emitConstants();
   void emitSizes();
   void emitSpaces();
+  void emitPart(const Operand &operand);
   void emitOperand(const Operand &operand);
   llvm::LogicalResult emitPhase(Phase kind);
   void emitEntry();

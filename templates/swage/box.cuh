@@ -1,4 +1,5 @@
-// Boxes: the part of a tensor with which one block of permute_boxes.cuh works, in shared memory.
+// Boxes: the part of the iteration space that one block of permute_boxes.cuh works on, and what of
+// each input lies in shared memory for it.
 #pragma once
 
 #include "swage/operand.cuh"
@@ -15,43 +16,38 @@ template <int... N> struct Numbers {
 
 namespace detail {
 
-template <class Operands> struct OnlyOf;
-template <class Operand> struct OnlyOf<List<Operand>> { using Type = Operand; };
+template <class... Operands> struct FirstOf;
+template <class Operand, class... Rest> struct FirstOf<List<Operand, Rest...>> {
+  using Type = Operand;
+};
+template <class... Operands> constexpr __device__ int widestOf(List<Operands...>) {
+  int widest = 1;
+  ((widest = int(sizeof(typename Operands::Element)) > widest
+                 ? int(sizeof(typename Operands::Element))
+                 : widest),
+   ...);
+  return widest;
+}
 
 /// What a Spec's numbers come to.
 template <class Spec> struct Boxes {
-  using In = typename OnlyOf<typename Spec::Loads>::Type;
-  using Out = typename OnlyOf<typename Spec::Stores>::Type;
+  using Out = typename FirstOf<typename Spec::Stores>::Type;
   using Space = decltype(Spec::extents(typename Spec::Sizes{}));
   enum : int {
     kRank = Space::kRank,
     kLast = kRank - 1,
-    kInSize = sizeof(typename In::Element),
-    kOutSize = sizeof(typename Out::Element),
-    V = 16 / kOutSize,
-    kOuter = kRank - Spec::kWriteRun ///< a write run's outermost dimension; those before are outside
+    V = 16 / widestOf(typename Spec::Stores{}),
+    kOuter =
+        kRank - Spec::kWriteRun ///< a write run's outermost dimension; those before are outside
   };
   static constexpr __device__ int box(int dim) { return Spec::Box::at(dim); }
   static constexpr __device__ int reach(int dim) { return Spec::Reach::at(dim); }
-  static constexpr __device__ int step(int dim) { return Spec::Steps::at(dim); }
-  static constexpr __device__ int readDim(int k) { return Spec::ReadOrder::at(k); }
+  static constexpr __device__ int runDim(int k) { return Spec::Principal::ReadOrder::at(k); }
 
-  static constexpr __device__ int readRun() {
-    int count = 1;
-    for (int k = 0; k < Spec::kReadRun; ++k)
-      count *= reach(readDim(k));
-    return count;
-  }
   static constexpr __device__ int writeRun() {
     int count = 1;
     for (int dim = kOuter; dim < kRank; ++dim)
       count *= box(dim);
-    return count;
-  }
-  static constexpr __device__ int readRuns() {
-    int count = 1;
-    for (int k = Spec::kReadRun; k < kRank; ++k)
-      count *= reach(readDim(k));
     return count;
   }
   static constexpr __device__ int writeRuns() {
@@ -59,10 +55,6 @@ template <class Spec> struct Boxes {
     for (int dim = 0; dim < kOuter; ++dim)
       count *= box(dim);
     return count;
-  }
-  /// Chunks that cover a read run wherever it begins.
-  static constexpr __device__ int chunks() {
-    return (readRun() * kInSize + (Spec::kReadAligned ? 15 : 30)) / 16;
   }
   /// Windows that begin in a write run.
   static constexpr __device__ int windows() { return (writeRun() + V - 1) / V; }
@@ -77,12 +69,39 @@ template <class Spec> struct Boxes {
     return Spec::kWriteAligned && extent != 0 && writeRun() / box(dim) * extent % V == 0 &&
            (writeRun() % V == 0 || box(dim) == extent);
   }
-  static constexpr __device__ int skewed(int place) {
-    return Spec::kSkewed ? place + place / 128 * pad() : place;
+};
+
+/// What an input's numbers come to: its part of a box.
+template <class Spec, class In> struct PartOfBox {
+  using B = Boxes<Spec>;
+  enum : int { kSize = sizeof(typename In::Element), kRank = B::kRank };
+  static constexpr __device__ int step(int dim) { return In::Steps::at(dim); }
+  static constexpr __device__ int readDim(int k) { return In::ReadOrder::at(k); }
+  /// One element of what is the same everywhere along a dimension.
+  static constexpr __device__ int reach(int dim) { return step(dim) == 0 ? 1 : B::reach(dim); }
+
+  static constexpr __device__ int readRun() {
+    int count = 1;
+    for (int k = 0; k < In::kReadRun; ++k)
+      count *= reach(readDim(k));
+    return count;
   }
-  static constexpr __device__ int pad() { return kInSize < 4 ? 4 : kInSize; }
+  static constexpr __device__ int readRuns() {
+    int count = 1;
+    for (int k = In::kReadRun; k < kRank; ++k)
+      count *= reach(readDim(k));
+    return count;
+  }
+  /// Chunks that cover a read run wherever it begins.
+  static constexpr __device__ int chunks() {
+    return (readRun() * kSize + (In::kReadAligned ? 15 : 30)) / 16;
+  }
+  static constexpr __device__ int skewed(int place) {
+    return In::kSkewed ? place + place / 128 * pad() : place;
+  }
+  static constexpr __device__ int pad() { return kSize < 4 ? 4 : kSize; }
   static constexpr __device__ int bytes() {
-    int last = kInSize + 45;
+    int last = kSize + 45;
     for (int dim = 0; dim < kRank; ++dim)
       last += step(dim) * (reach(dim) - 1);
     return (skewed(last) + 15) / 16 * 16;
@@ -109,13 +128,6 @@ template <class Spec> struct BoxOfBlock {
       count *= extents[dim];
     return count;
   }
-  __device__ __forceinline__ int readRun() const {
-    int count = 1;
-#pragma unroll
-    for (int k = 0; k < Spec::kReadRun; ++k)
-      count *= read[B::readDim(k)];
-    return count;
-  }
 
 private:
   template <int Dim> __device__ __forceinline__ void cut(const typename B::Space &space) {
@@ -131,36 +143,98 @@ private:
   }
 };
 
-/// A run of the output, or a part of one, and where its elements are in shared memory.
-template <class Spec> struct WriteRun {
-  using B = Boxes<Spec>;
-  bool exists = true;
-  typename Spec::Coord at;
-  int place;
+/// What a block has of an input: nothing but the pointer where that lies as the outputs do.
+template <class Spec, class In, Access Kind = In::access()> struct BoxInput {
+  const typename In::Element *from;
+  static constexpr __device__ int bytes() { return 0; }
 
-  /// Runs are counted as the input has them: neighbouring ones are neighbours in shared memory.
-  __device__ __forceinline__ WriteRun(const BoxOfBlock<Spec> &box, unsigned number, int begin)
-      : at(box.origin), place(begin) {
+  template <class Sizes>
+  __device__ __forceinline__ void load(char *, const typename In::Element *given,
+                                       const BoxOfBlock<Spec> &, const Sizes &) {
+    from = given;
+  }
+  __device__ __forceinline__ void deposit() const {}
+};
+
+template <class Spec, class In> struct BoxInput<Spec, In, Access::Boxed> {
+  using Part = PartOfBox<Spec, In>;
+  using Chunk = Vector<signed char, 16>;
+  enum : int {
+    kChunks = Part::chunks(),
+    kAll = Part::readRuns() * kChunks,
+    kSteps = (kAll + Spec::kThreads - 1) / Spec::kThreads
+  };
+  char *arena;
+  int begin; ///< of the box's first element in the arena, less than 16
+  Chunk chunks[kSteps];
+  int places[kSteps];
+  static constexpr __device__ int bytes() { return Part::bytes(); }
+
+  /// From memory into registers, and from there into shared memory.
+  template <class Sizes>
+  __device__ __forceinline__ void load(char *to, const typename In::Element *from,
+                                       const BoxOfBlock<Spec> &box, const Sizes &sizes) {
+    arena = to;
+    begin = In::kReadAligned
+                ? 0
+                : skewOf<16>(reinterpret_cast<const char *>(from + In::offset(box.origin, sizes)));
+    int length = Part::kSize;
 #pragma unroll
-    for (int k = 0; k < B::kRank; ++k)
-      if (const int dim = B::readDim(k); dim < B::kOuter && B::box(dim) > 1) {
-        const int coordinate = static_cast<int>(number % B::box(dim));
-        number /= B::box(dim);
-        at[dim] += coordinate;
-        place += coordinate * B::step(dim);
-        exists = exists && coordinate < box.own[dim];
+    for (int k = 0; k < In::kReadRun; ++k)
+      if (const int dim = Part::readDim(k); Part::step(dim) != 0)
+        length *= box.read[dim];
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const int number = static_cast<int>(threadIndex()) + step * Spec::kThreads;
+      const int ahead = number % kChunks * 16;
+      int rest = number / kChunks, place = begin;
+      bool exists = kAll % Spec::kThreads == 0 || number < kAll;
+      auto at = box.origin;
+#pragma unroll
+      for (int k = In::kReadRun; k < Part::kRank; ++k)
+        if (const int dim = Part::readDim(k); Part::reach(dim) > 1) {
+          const int coordinate = rest % Part::reach(dim);
+          rest /= Part::reach(dim);
+          at[dim] += coordinate;
+          place += coordinate * Part::step(dim);
+          exists = exists && coordinate < box.read[dim];
+        }
+      const int phase = In::kReadAligned ? 0 : place % 16;
+      exists = exists && ahead < phase + length;
+      places[step] = exists ? place - phase + ahead : -1;
+      if (exists)
+        chunks[step].template fetchAround<In::traffic()>(
+            reinterpret_cast<const signed char *>(from + In::offset(at, sizes)) - phase + ahead,
+            phase - ahead, phase + length - ahead);
+    }
+  }
+  __device__ __forceinline__ void deposit() const {
+    constexpr int kPiece = In::kSkewed ? Part::pad() : 16;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step)
+      if (places[step] >= 0) {
+#pragma unroll
+        for (int byte = 0; byte < 16; byte += kPiece)
+          storeShared<kPiece>(arena + Part::skewed(places[step]) + byte,
+                              chunks[step].words + byte / 4);
       }
   }
-  /// The place of element `element` of the run.
-  __device__ __forceinline__ int placeOf(int element) const {
-    int sum = place, rest = element;
-#pragma unroll
-    for (int dim = B::kLast; dim >= B::kOuter; --dim) {
-      const int coordinate = dim == B::kOuter ? rest : rest % B::box(dim);
-      rest /= B::box(dim);
-      sum += coordinate * B::step(dim);
-    }
-    return sum;
+};
+
+template <class Spec, class Operands> struct BoxInputs;
+template <class Spec, class... Operands>
+struct BoxInputs<Spec, List<Operands...>> : BoxInput<Spec, Operands>... {
+  enum : int { kBytes = (0 + ... + BoxInput<Spec, Operands>::bytes()) };
+
+  template <class Pointers, class Sizes>
+  __device__ __forceinline__ void read(const Pointers &pointers, const BoxOfBlock<Spec> &box,
+                                       const Sizes &sizes) {
+    char *at = arena<kBytes>();
+    ((BoxInput<Spec, Operands>::load(at, static_cast<const Slot<Operands> &>(pointers).pointer, box,
+                                     sizes),
+      at += BoxInput<Spec, Operands>::bytes()),
+     ...);
+    (BoxInput<Spec, Operands>::deposit(), ...);
   }
 };
 

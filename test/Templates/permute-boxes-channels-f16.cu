@@ -7,14 +7,9 @@ struct Spec {
   enum : int { kThreads = 256 };
   using Box = swage::Numbers<1, 2048, 3>;
   using Reach = swage::Numbers<1, 2048, 3>;
-  using Steps = swage::Numbers<0, 2, 4096>;
-  using ReadOrder = swage::Numbers<1, 2, 0>;
-  enum : int { kReadRun = 1 };
   enum : int { kWriteRun = 2 };
   enum : int { kLanes = 32 };
-  enum : bool { kReadAligned = true };
   enum : bool { kWriteAligned = true };
-  enum : bool { kSkewed = false };
   struct Sizes {};
   static __device__ auto extents(const Sizes &sizes) {
     return swage::extents(swage::Fixed<64>{}, swage::Fixed<262144>{}, swage::Fixed<3>{});
@@ -24,6 +19,11 @@ struct Spec {
   }
   using Coord = swage::Coord<Index, 3>;
   struct In : swage::Input<swage::bits16, swage::Access::Boxed> {
+    using Steps = swage::Numbers<0, 2, 4096>;
+    using ReadOrder = swage::Numbers<1, 2, 0>;
+    enum : int { kReadRun = 1 };
+    enum : bool { kReadAligned = true };
+    enum : bool { kSkewed = false };
     static __device__ Index offset(const Coord &d, const Sizes &sizes) {
       return d[0] * 786432 + d[1] + d[2] * 262144;
     }
@@ -33,6 +33,7 @@ struct Spec {
       return d[0] * 786432 + d[1] * 3 + d[2];
     }
   };
+  using Principal = In;
   using Loads = swage::List<In>;
   using Stores = swage::List<Out>;
   static __device__ void body(unsigned short x, unsigned short &y) { y = x; }

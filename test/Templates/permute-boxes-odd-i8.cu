@@ -7,14 +7,9 @@ struct Spec {
   enum : int { kThreads = 256 };
   using Box = swage::Numbers<128, 128>;
   using Reach = swage::Numbers<128, 143>;
-  using Steps = swage::Numbers<1, 161>;
-  using ReadOrder = swage::Numbers<0, 1>;
-  enum : int { kReadRun = 1 };
   enum : int { kWriteRun = 1 };
   enum : int { kLanes = 8 };
-  enum : bool { kReadAligned = false };
   enum : bool { kWriteAligned = false };
-  enum : bool { kSkewed = false };
   struct Sizes {};
   static __device__ auto extents(const Sizes &sizes) {
     return swage::extents(swage::Fixed<8193>{}, swage::Fixed<8191>{});
@@ -24,6 +19,11 @@ struct Spec {
   }
   using Coord = swage::Coord<Index, 2>;
   struct In : swage::Input<signed char, swage::Access::Boxed> {
+    using Steps = swage::Numbers<1, 161>;
+    using ReadOrder = swage::Numbers<0, 1>;
+    enum : int { kReadRun = 1 };
+    enum : bool { kReadAligned = false };
+    enum : bool { kSkewed = false };
     static __device__ Index offset(const Coord &d, const Sizes &sizes) {
       return d[0] + d[1] * 8193;
     }
@@ -33,6 +33,7 @@ struct Spec {
       return d[0] * 8191 + d[1];
     }
   };
+  using Principal = In;
   using Loads = swage::List<In>;
   using Stores = swage::List<Out>;
   static __device__ void body(signed char x, signed char &y) { y = x; }

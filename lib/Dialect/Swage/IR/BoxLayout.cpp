@@ -18,40 +18,88 @@ static std::optional<BoxProblem::Side> sideOf(KernelOp kernel, ViewAttr view) {
       {}, bytes, view.getAlign() >= 16 && isMultipleOf(access.offset, 16 / bytes, facts)};
   for (AffineExpr stride : access.strides) {
     std::optional<int64_t> constant = constantSize(stride);
-    if (!constant || *constant < 1)
+    if (!constant || *constant < 0)
       return std::nullopt;
     side.strides.push_back(*constant);
   }
   return side;
 }
 
-std::optional<BoxProblem> BoxProblem::of(KernelOp kernel) {
-  if (!kernel.getReduced().empty() || kernel.getInputs().size() != 1 ||
-      kernel.getOutputs().size() != 1 || kernel.getRank() == 0)
-    return std::nullopt;
-  // What ignores its input has nothing to gather.
+/// Whether the body takes anything from an input; what it ignores has nothing to gather.
+static bool isLoaded(KernelOp kernel, unsigned position) {
+  if (PhaseOp phase = kernel.getPhase(Phase::Body))
+    return llvm::is_contained(phase.getLoads(), int64_t(position));
   Block &body = kernel.getBody().front();
-  PhaseOp phase = kernel.getPhase(Phase::Body);
-  if (phase ? phase.getLoads().size() != 1
-            : body.getNumArguments() != 1 || body.getArgument(0).use_empty())
+  return position < body.getNumArguments() && !body.getArgument(position).use_empty();
+}
+
+std::optional<BoxProblem> BoxProblem::of(KernelOp kernel) {
+  if (!kernel.getReduced().empty() || kernel.getRank() == 0 || kernel.getOutputs().empty())
     return std::nullopt;
-  std::optional<Side> in = sideOf(kernel, kernel.getInput(0)),
-                      out = sideOf(kernel, kernel.getOutput(0));
-  if (!in || !out || out->strides.back() != 1)
-    return std::nullopt;
-  BoxProblem problem{{}, std::move(*in), std::move(*out), {}};
+  BoxProblem problem;
   for (AffineExpr extent : kernel.getExtents().getResults())
     problem.extents.push_back(constantSize(extent).value_or(0));
-  problem.readOrder = llvm::to_vector(llvm::seq<int64_t>(0, problem.rank()));
-  // Strides of dimensions that have one element mean nothing.
-  llvm::stable_sort(problem.readOrder, [&](int64_t a, int64_t b) {
-    return std::pair(problem.extents[a] == 1, problem.in.strides[a]) <
-           std::pair(problem.extents[b] == 1, problem.in.strides[b]);
-  });
-  int64_t fastest = problem.readOrder.front();
-  if (problem.in.strides[fastest] != 1 || problem.extents[fastest] == 1)
+  auto hasStridesOf = [&](const Side &a, const Side &b) {
+    return llvm::all_of(llvm::seq<unsigned>(0, problem.rank()), [&](unsigned dim) {
+      return problem.extents[dim] == 1 || a.strides[dim] == b.strides[dim];
+    });
+  };
+  bool areAligned = true;
+  for (auto [i, view] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
+    std::optional<Side> side = sideOf(kernel, view);
+    if (!side || side->strides.back() != 1 || llvm::is_contained(side->strides, 0) ||
+        (i > 0 && !hasStridesOf(*side, problem.out)))
+      return std::nullopt;
+    areAligned &= side->beginsAligned;
+    if (i == 0 || side->bytes > problem.out.bytes)
+      problem.out = std::move(*side);
+  }
+  if (!areAligned && kernel.getOutputs().size() > 1)
     return std::nullopt;
+
+  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>())) {
+    if (!isLoaded(kernel, unsigned(i)))
+      continue;
+    std::optional<Side> side = sideOf(kernel, view);
+    if (!side)
+      return std::nullopt;
+    if (areAligned && side->beginsAligned && hasStridesOf(*side, problem.out))
+      continue;
+    Input input{std::move(*side), unsigned(i), {}};
+    input.readOrder = llvm::to_vector(llvm::seq<int64_t>(0, problem.rank()));
+    // Strides of dimensions that have one element mean nothing.
+    auto rank = [&](int64_t dim) {
+      return std::pair(problem.extents[dim] == 1 || input.strides[dim] == 0, input.strides[dim]);
+    };
+    llvm::stable_sort(input.readOrder, [&](int64_t a, int64_t b) { return rank(a) < rank(b); });
+    // One that is the same everywhere has no first stride.
+    int64_t fastest = input.readOrder.front();
+    if (rank(fastest) != std::pair(false, int64_t(1)) && !rank(fastest).first)
+      return std::nullopt;
+    problem.inputs.push_back(std::move(input));
+  }
+  auto size = [&](const Input &input) {
+    double bytes = double(input.bytes);
+    for (auto [extent, stride] : llvm::zip_equal(problem.extents, input.strides))
+      if (stride != 0)
+        bytes *= double(std::max<int64_t>(1, extent));
+    return bytes;
+  };
+  llvm::stable_sort(problem.inputs,
+                    [&](const Input &a, const Input &b) { return size(a) > size(b); });
+  // Something must move along all dimensions.
+  if (problem.inputs.empty())
+    return std::nullopt;
+  for (auto [extent, stride] : llvm::zip_equal(problem.extents, problem.principal().strides))
+    if (extent != 1 && stride == 0)
+      return std::nullopt;
   return problem;
+}
+
+const BoxProblem::Input *BoxProblem::find(unsigned position) const {
+  const auto *found =
+      llvm::find_if(inputs, [&](const Input &input) { return input.position == position; });
+  return found == inputs.end() ? nullptr : found;
 }
 
 SmallVector<int64_t> BoxProblem::writeOrder() const {
@@ -95,8 +143,43 @@ static int64_t product(ArrayRef<int64_t> dims, ArrayRef<int64_t> extents) {
   return count;
 }
 
-int64_t swage::skewedPlace(const BoxProblem &problem, int64_t place) {
-  return place + place / 128 * std::max<int64_t>(4, problem.in.bytes);
+int64_t swage::skewedPlace(const BoxProblem::Side &side, int64_t place) {
+  return place + place / 128 * std::max<int64_t>(4, side.bytes);
+}
+
+static BoxPart partOf(const BoxProblem &problem, const BoxProblem::Input &input,
+                      ArrayRef<int64_t> box, ArrayRef<int64_t> boxReach, bool skewed) {
+  BoxPart part;
+  SmallVector<int64_t> reach(boxReach);
+  for (auto [extent, stride] : llvm::zip_equal(reach, input.strides))
+    if (stride == 0)
+      extent = 1;
+  part.readRun = runOf(input.readOrder, problem.extents, input.strides, box, reach);
+  ArrayRef<int64_t> read = ArrayRef(input.readOrder).take_front(part.readRun);
+  part.readElements = product(read, reach);
+  part.elements = product(input.readOrder, reach);
+  part.readAligned = isAligned(input, problem.extents, box, read);
+
+  // Modulo 16 as in the input; aligned chunks that cover a run must not meet the next run's.
+  part.steps.assign(problem.rank(), 0);
+  int64_t needed = input.bytes;
+  for (int64_t dim : read)
+    if (reach[dim] > 1) {
+      part.steps[dim] = needed;
+      needed *= reach[dim];
+    }
+  needed += part.readAligned ? 0 : 30;
+  int64_t last = input.bytes + 45;
+  for (int64_t dim : ArrayRef(input.readOrder).drop_front(part.readRun))
+    if (reach[dim] > 1) {
+      int64_t rest = input.strides[dim] * input.bytes % 16 - needed % 16;
+      part.steps[dim] = needed + (rest + 16) % 16;
+      needed = part.steps[dim] * reach[dim];
+    }
+  for (unsigned dim = 0; dim < problem.rank(); ++dim)
+    last += part.steps[dim] * (reach[dim] - 1);
+  part.sharedBytes = llvm::alignTo(skewed ? skewedPlace(input, last) : last, 16);
+  return part;
 }
 
 BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool skewed) {
@@ -117,28 +200,10 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
     if (extents[outermost] != 0)
       layout.reach[outermost] = std::min(layout.reach[outermost], extents[outermost]);
   }
-  layout.readRun = runOf(problem.readOrder, extents, problem.in.strides, box, layout.reach);
-  ArrayRef<int64_t> read = ArrayRef(problem.readOrder).take_front(layout.readRun);
-  layout.readElements = product(read, layout.reach);
-  layout.readAligned = isAligned(problem.in, extents, box, read);
-
-  // Modulo 16 as in the input; aligned chunks that cover a run must not meet the next run's.
-  layout.steps.assign(problem.rank(), 0);
-  int64_t needed = problem.in.bytes;
-  for (int64_t dim : read) {
-    layout.steps[dim] = needed;
-    needed *= layout.reach[dim];
+  for (const BoxProblem::Input &input : problem.inputs) {
+    bool isSkewed = skewed && &input == &problem.principal();
+    layout.parts.push_back(partOf(problem, input, box, layout.reach, isSkewed));
+    layout.sharedBytes += layout.parts.back().sharedBytes;
   }
-  needed += layout.readAligned ? 0 : 30;
-  int64_t last = problem.in.bytes + 45;
-  for (int64_t dim : ArrayRef(problem.readOrder).drop_front(layout.readRun))
-    if (layout.reach[dim] > 1) {
-      int64_t rest = problem.in.strides[dim] * problem.in.bytes % 16 - needed % 16;
-      layout.steps[dim] = needed + (rest + 16) % 16;
-      needed = layout.steps[dim] * layout.reach[dim];
-    }
-  for (unsigned dim = 0; dim < problem.rank(); ++dim)
-    last += layout.steps[dim] * (layout.reach[dim] - 1);
-  layout.sharedBytes = llvm::alignTo(skewed ? skewedPlace(problem, last) : last, 16);
   return layout;
 }

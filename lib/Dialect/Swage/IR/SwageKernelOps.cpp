@@ -185,13 +185,15 @@ static LogicalResult verifySchedule(KernelOp kernel, PointwiseScheduleAttr sched
 static LogicalResult verifySchedule(KernelOp kernel, BoxScheduleAttr schedule) {
   std::optional<BoxProblem> problem = BoxProblem::of(kernel);
   if (!problem)
-    return kernel.emitOpError() << "has a schedule of boxes, but must have one input, which it uses, "
-                                   "and one output, in memory with constant strides, the output's innermost 1";
+    return kernel.emitOpError()
+           << "has a schedule of boxes, but must have operands in memory with constant strides, "
+              "outputs of one order, the innermost of stride 1, and an input of another "
+              "order, which it uses";
   ArrayRef<int64_t> box = schedule.getBox();
   if (box.size() != problem->rank())
     return kernel.emitOpError() << "schedule has boxes of rank " << box.size() << ", but rank is "
                                 << problem->rank();
-  int64_t bytes = problem->in.bytes;
+  int64_t bytes = problem->principal().bytes;
   for (auto [dim, extent] : llvm::enumerate(problem->extents)) {
     if (box[dim] > std::max<int64_t>(1, extent))
       return kernel.emitOpError() << "schedule has boxes of " << box[dim] << " along dimension "

@@ -11,6 +11,7 @@
 #include "swage/Dialect/Swage/Analysis/Approximation.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
+#include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
@@ -138,7 +139,7 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
     return static_cast<int64_t>(kind);
   }
   if (isa_and_nonnull<BoxScheduleAttr>(kernel.getScheduleAttr()))
-    kind = Access::Boxed;
+    kind = store || BoxProblem::of(kernel)->find(operand.position) ? Access::Boxed : Access::Vector;
   else if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
       permute && permute.getKind() == PermuteClass::Tiles && !store &&
       access.isTransposed(unsigned(permute.getTransposed()), *vectorDim))

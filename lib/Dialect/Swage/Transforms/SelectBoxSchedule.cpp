@@ -91,20 +91,22 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
 
 double BoxSearch::cost(const Box &box) const {
   BoxLayout layout = BoxLayout::of(problem, box, /*skewed=*/true);
-  double points = 1, read = 1, waste = 1;
+  double points = 1, read = 1, waste = 1, bytes = 0;
   for (unsigned dim = 0; dim < problem.rank(); ++dim) {
     points *= double(box[dim]);
     read *= double(layout.reach[dim]);
     if (int64_t extent = problem.extents[dim])
       waste *= double(llvm::divideCeil(extent, box[dim]) * box[dim]) / double(extent);
   }
-  double bytes = read * double(problem.in.bytes);
+  for (auto [input, part] : llvm::zip_equal(problem.inputs, layout.parts))
+    bytes += double(part.elements * input.bytes);
   if (bytes > double(kLargestBox) || layout.sharedBytes > kDeclaredSharedBytes)
     return INFINITY;
   auto side = [](bool isWrite, double bytes, bool isAligned) {
     return (isAligned ? 1 : (bytes + 24) / bytes) / efficiency(isWrite, bytes);
   };
-  double cost = side(false, double(layout.readElements * problem.in.bytes), layout.readAligned) +
+  double cost = side(false, double(layout.principal().readElements * problem.principal().bytes),
+                     layout.principal().readAligned) +
                 side(true, double(layout.writeElements * problem.out.bytes), layout.writeAligned);
   cost += 0.5 * (read / points - 1) + 0.3 * (waste - 1);
   bool isNarrow = problem.out.bytes <= 2;
@@ -127,7 +129,7 @@ double BoxSearch::cost(const Box &box) const {
 std::optional<Box> BoxSearch::best() {
   SmallVector<int64_t> writeOrder = problem.writeOrder();
   static constexpr int64_t wanted[] = {32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192};
-  int64_t readMultiple = std::max(problem.vector(), 32 / problem.in.bytes),
+  int64_t readMultiple = std::max(problem.vector(), 32 / problem.principal().bytes),
           writeMultiple = std::max(problem.vector(), 32 / problem.out.bytes);
   std::set<Box, std::less<>> seen;
   std::optional<Box> best;
@@ -137,8 +139,8 @@ std::optional<Box> BoxSearch::best() {
       for (int64_t writeBytes : wanted) {
         Box box(problem.rank(), 1);
         auto read = [&] {
-          grow(box, problem.readOrder, std::max<int64_t>(1, readBytes / problem.in.bytes),
-               readMultiple);
+          grow(box, problem.principal().readOrder,
+               std::max<int64_t>(1, readBytes / problem.principal().bytes), readMultiple);
         };
         if (readFirst)
           read();
@@ -158,7 +160,7 @@ std::optional<Box> BoxSearch::best() {
 /// The dimensions by which write runs are counted, as the template does.
 SmallVector<int64_t> BoxSearch::runDims(const BoxLayout &layout) const {
   SmallVector<int64_t> dims;
-  for (int64_t dim : problem.readOrder)
+  for (int64_t dim : problem.principal().readOrder)
     if (dim < int64_t(problem.rank() - layout.writeRun))
       dims.push_back(dim);
   return dims;
@@ -195,7 +197,7 @@ int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
     for (int64_t lane = 0; lane < 32; ++lane) {
       int64_t run = warp / across * (32 / lanes) + lane / lanes, place = 0;
       for (int64_t dim : dims) {
-        place += run % box[dim] * layout.steps[dim];
+        place += run % box[dim] * layout.principal().steps[dim];
         run /= box[dim];
       }
       int64_t element = (warp % across * lanes + lane % lanes) * problem.vector();
@@ -204,9 +206,9 @@ int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
         unsigned dim = problem.rank() - k;
         int64_t coordinate = k == layout.writeRun ? element : element % box[dim];
         element /= box[dim];
-        place += coordinate * layout.steps[dim];
+        place += coordinate * layout.principal().steps[dim];
       }
-      places.push_back(skewed ? skewedPlace(problem, place) : place);
+      places.push_back(skewed ? skewedPlace(problem.principal(), place) : place);
     }
     worst = std::max(worst, bankConflicts(places));
   }
@@ -217,7 +219,7 @@ int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
 bool BoxSearch::isBetterSkewed(const Box &box, int64_t lanes) const {
   BoxLayout layout = BoxLayout::of(problem, box, false);
   int64_t plain = conflicts(box, lanes, false), skewed = conflicts(box, lanes, true);
-  if (problem.in.bytes >= 4)
+  if (problem.principal().bytes >= 4)
     return skewed < plain && plain > 2;
   bool isStraight =
       layout.writeRun == 1 || (layout.writeAligned && box.back() % problem.vector() == 0);
@@ -237,7 +239,7 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   std::optional<Box> box = search.best();
   if (!box)
     return std::nullopt;
-  int64_t bytes = problem->in.bytes, blocks = 1;
+  int64_t bytes = problem->principal().bytes, blocks = 1;
   bool isKnown = !llvm::is_contained(problem->extents, 0);
   for (auto [extent, taken] : llvm::zip_equal(problem->extents, *box)) {
     bytes *= taken;
@@ -250,7 +252,8 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   return SelectedSchedule{
       BoxScheduleAttr::get(context(), kThreads, *box, lanes, search.isBetterSkewed(*box, lanes),
                            index),
-      "boxes, of which " + std::to_string(layout.readElements * problem->in.bytes) +
+      "boxes, of which " +
+          std::to_string(layout.principal().readElements * problem->principal().bytes) +
           " bytes are read and " + std::to_string(layout.writeElements * problem->out.bytes) +
           " written in one piece"};
 }

@@ -12,42 +12,62 @@
 
 namespace swage {
 
-/// A permutation in numbers, dimensions in the order of the output.
+/// A permutation in numbers, dimensions in the order of the outputs.
 struct BoxProblem {
   struct Side {
     llvm::SmallVector<int64_t> strides; ///< in elements
     int64_t bytes;                      ///< of an element
     bool beginsAligned;                 ///< the first element, at a multiple of 16 bytes
   };
+  /// An input that goes through shared memory.
+  struct Input : Side {
+    unsigned position;                    ///< in the kernel
+    llvm::SmallVector<int64_t> readOrder; ///< dimensions by strides, smallest first, 0 last
+  };
   llvm::SmallVector<int64_t> extents; ///< 0: known at run time
-  Side in, out;
-  llvm::SmallVector<int64_t> readOrder; ///< dimensions by the input's strides, smallest first
+  llvm::SmallVector<Input> inputs;    ///< the one that has most to read first
+  Side out;                           ///< of several outputs the one of widest elements
 
-  /// The kernel's, if it is one that boxes can move: no collective, one input and one output of 1,
-  /// 2, 4 or 8 bytes an element in memory, constant positive strides, each contiguous along some
-  /// dimension, the output along the last one.
+  /// The kernel's, if it is one that boxes can move: no collective, elements of 1, 2, 4 or 8 bytes
+  /// in memory with constant strides, the outputs' positive, the same for all and 1 along the last
+  /// dimension, and an input along all dimensions that does not lie as they do.
   static std::optional<BoxProblem> of(KernelOp kernel);
 
+  const Input &principal() const { return inputs.front(); }
+  /// The numbers of a kernel's input, if it goes through shared memory.
+  const Input *find(unsigned position) const;
   /// Dimensions by the output's strides: the last one first.
   llvm::SmallVector<int64_t> writeOrder() const;
   unsigned rank() const { return unsigned(extents.size()); }
-  /// Elements of a vector of the output.
+  /// Elements of a vector of the outputs.
   int64_t vector() const { return 16 / out.bytes; }
 };
 
-struct BoxLayout {
-  llvm::SmallVector<int64_t> reach;    ///< extents of what a block reads
-  llvm::SmallVector<int64_t> steps;    ///< bytes in shared memory between neighbours
-  unsigned readRun, writeRun;          ///< dimensions of what is in one piece
-  int64_t readElements, writeElements; ///< of such a piece
-  bool readAligned, writeAligned;
-  int64_t sharedBytes;
+/// What a block has of an input in shared memory.
+struct BoxPart {
+  llvm::SmallVector<int64_t> steps; ///< bytes between neighbours, 0 where there are none
+  unsigned readRun;                 ///< dimensions of what is in one piece
+  int64_t readElements;             ///< of such a piece
+  bool readAligned;
+  int64_t elements, sharedBytes; ///< of all pieces
+};
 
+struct BoxLayout {
+  llvm::SmallVector<int64_t> reach; ///< extents of what a block reads
+  unsigned writeRun;                ///< dimensions of what is in one piece
+  int64_t writeElements;            ///< of such a piece
+  bool writeAligned;
+  llvm::SmallVector<BoxPart> parts; ///< one for each of the problem's inputs
+  int64_t sharedBytes = 0;
+
+  const BoxPart &principal() const { return parts.front(); }
+
+  /// With `skewed` that of the principal input is.
   static BoxLayout of(const BoxProblem &problem, llvm::ArrayRef<int64_t> box, bool skewed);
 };
 
 /// Where a place in shared memory is with the bytes that `skewed` leaves free.
-int64_t skewedPlace(const BoxProblem &problem, int64_t place);
+int64_t skewedPlace(const BoxProblem::Side &side, int64_t place);
 
 } // namespace swage
 

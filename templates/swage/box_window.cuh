@@ -1,0 +1,166 @@
+// Windows: aligned vectors of the outputs of permute_boxes.cuh, made of what boxes hold.
+#pragma once
+
+#include "swage/box.cuh"
+
+namespace swage {
+namespace detail {
+
+/// A run of the output, or a part of one.
+template <class Spec> struct WriteRun {
+  using B = Boxes<Spec>;
+  bool exists = true;
+  typename Spec::Coord at;
+  int ahead[B::kRank] = {}; ///< where it begins in the box
+
+  /// Runs are counted as the principal input has them: neighbouring ones are neighbours in shared
+  /// memory.
+  __device__ __forceinline__ WriteRun(const BoxOfBlock<Spec> &box, unsigned number)
+      : at(box.origin) {
+#pragma unroll
+    for (int k = 0; k < B::kRank; ++k)
+      if (const int dim = B::runDim(k); dim < B::kOuter && B::box(dim) > 1) {
+        ahead[dim] = static_cast<int>(number % B::box(dim));
+        number /= B::box(dim);
+        at[dim] += ahead[dim];
+        exists = exists && ahead[dim] < box.own[dim];
+      }
+  }
+  /// The place of element `element` of the run in what an input has in shared memory.
+  template <class In> __device__ __forceinline__ int placeOf(int element) const {
+    using Part = PartOfBox<Spec, In>;
+    int sum = 0, rest = element;
+#pragma unroll
+    for (int dim = 0; dim < B::kOuter; ++dim)
+      sum += ahead[dim] * Part::step(dim);
+#pragma unroll
+    for (int dim = B::kLast; dim >= B::kOuter; --dim) {
+      const int coordinate = dim == B::kOuter ? rest : rest % B::box(dim);
+      rest /= B::box(dim);
+      sum += coordinate * Part::step(dim);
+    }
+    return sum;
+  }
+};
+
+/// The places of a run's elements, one after the other, where windows cross dimensions.
+template <class Spec, class In> struct BoxWalk {
+  using B = Boxes<Spec>;
+  using Part = PartOfBox<Spec, In>;
+  int place, at[B::kRank];
+
+  __device__ __forceinline__ BoxWalk(const WriteRun<Spec> &run, int element)
+      : place(run.template placeOf<In>(element)) {
+#pragma unroll
+    for (int dim = B::kLast; dim > B::kOuter; --dim) {
+      at[dim] = element % B::box(dim);
+      element /= B::box(dim);
+    }
+  }
+  __device__ __forceinline__ void advance() {
+    place += Part::step(B::kLast);
+    bool carry = true;
+#pragma unroll
+    for (int dim = B::kLast; dim > B::kOuter; --dim) {
+      at[dim] += carry;
+      carry = at[dim] == B::box(dim);
+      place += carry ? Part::step(dim - 1) - B::box(dim) * Part::step(dim) : 0;
+      at[dim] = carry ? 0 : at[dim];
+    }
+  }
+};
+
+/// What an input has for the window that begins with element `first` of a run; with Partial, of
+/// which only those from 0 on and before `end` are there.
+template <class Spec, class In, bool Partial, Access Kind = In::access()> struct WindowInput {
+  using B = Boxes<Spec>;
+  Vector<typename In::Element, Partial ? 1 : B::V> elements[Partial ? B::V : 1];
+
+  template <class Sizes>
+  __device__ __forceinline__ WindowInput(const BoxInput<Spec, In> &input, const WriteRun<Spec> &run,
+                                         int first, int end, const Sizes &sizes) {
+    const auto *const start = input.from + In::offset(run.at, sizes);
+#pragma unroll
+    for (int i = 0; i < (Partial ? B::V : 1); ++i) {
+      const int element = first + i;
+      elements[i].template fetch<In::traffic()>(
+          start + (!Partial || (element >= 0 && element < end) ? element : end - 1));
+    }
+  }
+  /// Element i; they are asked for one after the other.
+  __device__ __forceinline__ typename In::Value value(int i) {
+    return Partial ? elements[i].value(0) : elements[0].value(i);
+  }
+};
+
+template <class Spec, class In, bool Partial> struct WindowInput<Spec, In, Partial, Access::Boxed> {
+  using B = Boxes<Spec>;
+  using Part = PartOfBox<Spec, In>;
+  const BoxInput<Spec, In> &input;
+  const WriteRun<Spec> &run;
+  const int first, end;
+  BoxWalk<Spec, In> walk;
+
+  template <class Sizes>
+  __device__ __forceinline__ WindowInput(const BoxInput<Spec, In> &input, const WriteRun<Spec> &run,
+                                         int first, int end, const Sizes &)
+      : input(input), run(run), first(first), end(end), walk(run, Partial ? 0 : first) {}
+  __device__ __forceinline__ typename In::Value value(int i) {
+    int place = walk.place;
+    if constexpr (Partial) {
+      const int element = first + i;
+      place = run.template placeOf<In>(element < 0 ? 0 : element < end ? element : end - 1);
+    } else if constexpr (B::isStraight()) {
+      place += i * Part::step(B::kLast);
+    } else {
+      walk.advance();
+    }
+    Vector<typename In::Element, 1> element;
+    element.fetchShared(reinterpret_cast<const typename In::Element *>(
+        input.arena + Part::skewed(input.begin + place)));
+    return element.value(0);
+  }
+};
+
+/// A window of every output, from where its run begins.
+template <class Spec, class Outputs> struct BoxWindow;
+template <class Spec, class... S>
+struct BoxWindow<Spec, List<S...>> : Outputs<List<S...>, Boxes<Spec>::V, Boxes<Spec>::kLast> {
+  using B = Boxes<Spec>;
+
+  template <bool Partial, class... L, class Sizes>
+  __device__ __forceinline__ void make(const BoxInputs<Spec, List<L...>> &inputs,
+                                       const WriteRun<Spec> &run, int first, int end,
+                                       const Sizes &sizes) {
+    struct Windows : WindowInput<Spec, L, Partial>... {
+    } windows = {WindowInput<Spec, L, Partial>(inputs, run, first, end, sizes)...};
+#pragma unroll
+    for (int i = 0; i < B::V; ++i)
+      Spec::body(static_cast<WindowInput<Spec, L, Partial> &>(windows).value(i)...,
+                 static_cast<Result<S, B::V> &>(*this).values[i]...);
+  }
+  /// The elements from `begin` on and before `end`.
+  template <class Pointers, class Sizes>
+  __device__ __forceinline__ void store(const Pointers &pointers, const WriteRun<Spec> &run,
+                                        int first, const Sizes &sizes, int begin = 0,
+                                        int end = B::V) const {
+    (
+        [&] {
+          Vector<typename S::Element, B::V> vector;
+          vector.assign(static_cast<const Result<S, B::V> &>(*this).values);
+          auto *const to =
+              static_cast<const Slot<S> &>(pointers).pointer + S::offset(run.at, sizes) + first;
+          if (begin == 0 && end == B::V)
+            vector.store(to);
+          else
+#pragma unroll
+            for (int i = 0; i < B::V; ++i)
+              if (i >= begin && i < end)
+                vector.storeOne(to, i);
+        }(),
+        ...);
+  }
+};
+
+} // namespace detail
+} // namespace swage
