@@ -97,7 +97,7 @@ template <class Spec, class In> struct PartOfBox {
     return (readRun() * kSize + (In::kReadAligned ? 15 : 30)) / 16;
   }
   static constexpr __device__ int skewed(int place) {
-    return In::kSkewed ? place + place / 128 * pad() : place;
+    return In::kSkewed ? place + int(unsigned(place) / 128) * pad() : place;
   }
   static constexpr __device__ int pad() { return kSize < 4 ? 4 : kSize; }
   static constexpr __device__ int bytes() {

@@ -43,30 +43,44 @@ template <class Spec> struct WriteRun {
   }
 };
 
-/// The places of a run's elements, one after the other, where windows cross dimensions.
-template <class Spec, class In> struct BoxWalk {
+/// The places of a window's elements in what an input has in shared memory.
+template <class Spec, class In> struct WindowPlaces {
   using B = Boxes<Spec>;
   using Part = PartOfBox<Spec, In>;
-  int place, at[B::kRank];
+  // Elements that are so far apart differ along one dimension: their places by a constant.
+  enum : int {
+    kInner = B::writeRun() / B::box(B::kOuter),
+    kPeriod = B::isStraight() ? 1
+              : kInner < B::V ? kInner
+                              : B::V,
+    kStep = Part::step(B::isStraight() ? int(B::kLast) : int(B::kOuter))
+  };
+  int first[kPeriod];
 
-  __device__ __forceinline__ BoxWalk(const WriteRun<Spec> &run, int element)
-      : place(run.template placeOf<In>(element)) {
+  __device__ __forceinline__ WindowPlaces(const WriteRun<Spec> &run, int element) {
+    int place = run.template placeOf<In>(element), at[B::kRank];
 #pragma unroll
     for (int dim = B::kLast; dim > B::kOuter; --dim) {
       at[dim] = element % B::box(dim);
       element /= B::box(dim);
     }
-  }
-  __device__ __forceinline__ void advance() {
-    place += Part::step(B::kLast);
-    bool carry = true;
 #pragma unroll
-    for (int dim = B::kLast; dim > B::kOuter; --dim) {
-      at[dim] += carry;
-      carry = at[dim] == B::box(dim);
-      place += carry ? Part::step(dim - 1) - B::box(dim) * Part::step(dim) : 0;
-      at[dim] = carry ? 0 : at[dim];
+    for (int i = 0; i < kPeriod; ++i) {
+      first[i] = place;
+      // To the next one, with a carry at the end of a dimension.
+      place += Part::step(B::kLast);
+      bool carry = true;
+#pragma unroll
+      for (int dim = B::kLast; dim > B::kOuter; --dim) {
+        at[dim] += carry;
+        carry = at[dim] == B::box(dim);
+        place += carry ? Part::step(dim - 1) - B::box(dim) * Part::step(dim) : 0;
+        at[dim] = carry ? 0 : at[dim];
+      }
     }
+  }
+  __device__ __forceinline__ int operator[](int i) const {
+    return first[i % kPeriod] + i / kPeriod * kStep;
   }
 };
 
@@ -87,8 +101,7 @@ template <class Spec, class In, bool Partial, Access Kind = In::access()> struct
           start + (!Partial || (element >= 0 && element < end) ? element : end - 1));
     }
   }
-  /// Element i; they are asked for one after the other.
-  __device__ __forceinline__ typename In::Value value(int i) {
+  __device__ __forceinline__ typename In::Value value(int i) const {
     return Partial ? elements[i].value(0) : elements[0].value(i);
   }
 };
@@ -99,21 +112,17 @@ template <class Spec, class In, bool Partial> struct WindowInput<Spec, In, Parti
   const BoxInput<Spec, In> &input;
   const WriteRun<Spec> &run;
   const int first, end;
-  BoxWalk<Spec, In> walk;
+  const WindowPlaces<Spec, In> places;
 
   template <class Sizes>
   __device__ __forceinline__ WindowInput(const BoxInput<Spec, In> &input, const WriteRun<Spec> &run,
                                          int first, int end, const Sizes &)
-      : input(input), run(run), first(first), end(end), walk(run, Partial ? 0 : first) {}
-  __device__ __forceinline__ typename In::Value value(int i) {
-    int place = walk.place;
+      : input(input), run(run), first(first), end(end), places(run, Partial ? 0 : first) {}
+  __device__ __forceinline__ typename In::Value value(int i) const {
+    int place = places[i];
     if constexpr (Partial) {
       const int element = first + i;
       place = run.template placeOf<In>(element < 0 ? 0 : element < end ? element : end - 1);
-    } else if constexpr (B::isStraight()) {
-      place += i * Part::step(B::kLast);
-    } else {
-      walk.advance();
     }
     Vector<typename In::Element, 1> element;
     element.fetchShared(reinterpret_cast<const typename In::Element *>(
@@ -132,11 +141,11 @@ struct BoxWindow<Spec, List<S...>> : Outputs<List<S...>, Boxes<Spec>::V, Boxes<S
   __device__ __forceinline__ void make(const BoxInputs<Spec, List<L...>> &inputs,
                                        const WriteRun<Spec> &run, int first, int end,
                                        const Sizes &sizes) {
-    struct Windows : WindowInput<Spec, L, Partial>... {
+    const struct : WindowInput<Spec, L, Partial>... {
     } windows = {WindowInput<Spec, L, Partial>(inputs, run, first, end, sizes)...};
 #pragma unroll
     for (int i = 0; i < B::V; ++i)
-      Spec::body(static_cast<WindowInput<Spec, L, Partial> &>(windows).value(i)...,
+      Spec::body(static_cast<const WindowInput<Spec, L, Partial> &>(windows).value(i)...,
                  static_cast<Result<S, B::V> &>(*this).values[i]...);
   }
   /// The elements from `begin` on and before `end`.

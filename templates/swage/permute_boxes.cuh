@@ -17,7 +17,7 @@
 // In shared memory the step between neighbours along a dimension is that of Steps, the same modulo
 // 16 as in the input, so that a chunk is aligned in both, and the place of an element is a sum over
 // its coordinates.  Along one dimension the elements of a window are immediate offsets; where it
-// crosses dimensions they are carries, not divisions.
+// crosses dimensions they are carries, not divisions, up to where the inner ones repeat.
 //
 // When chosen.  Where tiles (permute.cuh) have no wide vectors or short runs
 // (docs/notes/permute.md).

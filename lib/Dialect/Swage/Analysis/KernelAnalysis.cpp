@@ -202,8 +202,10 @@ std::string swage::accessProblem(KernelOp kernel) {
     return {};
   if (kernel.getReduced().empty()) {
     std::optional<unsigned> transposed = transposedDim(kernel);
+    // Parts that alternate element by element are contiguous along none.
     for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
-      if (contiguousDim(kernel, view) != principal && isFull(kernel, view))
+      if (std::optional<unsigned> dim = contiguousDim(kernel, view);
+          dim && dim != principal && isFull(kernel, view))
         return "outputs are contiguous along different dimensions";
     for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>()) {
       LinearAccess access = *LinearAccess::of(view.getAccess());

@@ -48,7 +48,7 @@ public:
   explicit BoxSearch(const BoxProblem &problem) : problem(problem) {}
   std::optional<Box> best();
   int64_t lanes(const Box &box) const;
-  bool isBetterSkewed(const Box &box, int64_t lanes) const;
+  bool isBetterSkewed(const Box &box, int64_t lanes, int64_t others) const;
 
 private:
   void grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t multiple) const;
@@ -215,16 +215,20 @@ int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
   return worst;
 }
 
-/// Skewed places take three instructions more an element.
-bool BoxSearch::isBetterSkewed(const Box &box, int64_t lanes) const {
+/// Skewed places take three instructions more an element. `others`: those of the body.
+bool BoxSearch::isBetterSkewed(const Box &box, int64_t lanes, int64_t others) const {
   BoxLayout layout = BoxLayout::of(problem, box, false);
   int64_t plain = conflicts(box, lanes, false), skewed = conflicts(box, lanes, true);
   if (problem.principal().bytes >= 4)
     return skewed < plain && plain > 2;
   bool isStraight =
       layout.writeRun == 1 || (layout.writeAligned && box.back() % problem.vector() == 0);
-  // Four instructions a cycle, or one access without conflicts.
-  double instructions = isStraight ? 2.5 : 5.5;
+  // Four instructions a cycle, or one access without conflicts. Carries up to where the inner
+  // dimensions repeat.
+  int64_t inner = layout.writeElements / box[problem.rank() - layout.writeRun];
+  double carries =
+      isStraight ? 0 : 3.0 * double(std::min(inner, problem.vector())) / double(problem.vector());
+  double instructions = 2.5 + carries + double(others);
   return std::max((instructions + 3) / 4, double(skewed)) <
          std::max(instructions / 4, double(plain));
 }
@@ -248,10 +252,11 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   if (isKnown ? needsManyBlocks && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
   int64_t lanes = search.lanes(*box);
+  int64_t others = llvm::range_size(kernel.getBody().front().without_terminator());
   BoxLayout layout = BoxLayout::of(*problem, *box, false);
   return SelectedSchedule{
-      BoxScheduleAttr::get(context(), kThreads, *box, lanes, search.isBetterSkewed(*box, lanes),
-                           index),
+      BoxScheduleAttr::get(context(), kThreads, *box, lanes,
+                           search.isBetterSkewed(*box, lanes, others), index),
       "boxes, of which " +
           std::to_string(layout.principal().readElements * problem->principal().bytes) +
           " bytes are read and " + std::to_string(layout.writeElements * problem->out.bytes) +
