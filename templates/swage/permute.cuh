@@ -22,7 +22,7 @@
 // predicated, vector by vector.
 #pragma once
 
-#include "swage/operand.cuh"
+#include "swage/permute_results.cuh"
 #include "swage/pointwise.cuh"
 #include "swage/tile.cuh"
 
@@ -44,11 +44,6 @@ concept PermuteSpec = requires(const typename Spec::Sizes &sizes) {
 };
 
 namespace detail {
-
-/// Whether a dimension is known to consist of whole tiles, so that no access needs a check.
-template <class Space, int Dim, int Tile>
-concept WholeTiles =
-    Space::template fixedExtent<Dim>() != 0 && Space::template fixedExtent<Dim>() % Tile == 0;
 
 /// What one thread carries from global to shared memory for one operand: nothing, unless it is
 /// transposed.
@@ -160,25 +155,16 @@ template <class Spec, class... Operands> struct StagingOf<Spec, List<Operands...
   using Type = Staging<Spec, 0, Operands...>;
 };
 
-} // namespace detail
-
-template <PermuteSpec Spec, class Pointers>
-__device__ __forceinline__ void permuteTiles(const Pointers &pointers,
-                                             const typename Spec::Sizes &sizes) {
+/// Inputs turned, all else where the results are stored.
+template <class Spec, class Staging, class Pointers, class Space>
+__device__ __forceinline__ void turnInputs(const Pointers &pointers, const Space &space,
+                                           const typename Spec::Coord &origin,
+                                           const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
-  using Coord = typename Spec::Coord;
-  using Staging = typename detail::StagingOf<Spec, typename Spec::Loads>::Type;
   constexpr int V = Spec::kVectorOut, kVectors = Spec::kTileOut / V,
                 kAll = Spec::kTileIn * kVectors;
-  const auto space = Spec::extents(sizes);
-  using Space = decltype(Spec::extents(sizes));
   constexpr int kIn = Spec::kTransposedDim, kOut = Space::kRank - 1;
   static_assert(kAll % Spec::kThreads == 0);
-
-  Coord origin;
-  Spec::tiles(sizes).split(static_cast<Index>(blockIndex()), origin);
-  origin[kIn] *= Spec::kTileIn;
-  origin[kOut] *= Spec::kTileOut;
 
   char *tiles = arena<Staging::kBytes>();
   Staging staging;
@@ -190,19 +176,36 @@ __device__ __forceinline__ void permuteTiles(const Pointers &pointers,
   for (int step = 0; step < kAll / Spec::kThreads; ++step) {
     const int vector = threadIndex() + step * Spec::kThreads;
     const int in = vector / kVectors, out = vector % kVectors * V;
-    Coord at = origin;
+    typename Spec::Coord at = origin;
     at[kIn] += in;
     at[kOut] += out;
-    if ((detail::WholeTiles<Space, kIn, Spec::kTileIn> ||
-         at[kIn] < space.template extent<Index, kIn>()) &&
-        (detail::WholeTiles<Space, kOut, Spec::kTileOut> ||
+    if ((WholeTiles<Space, kIn, Spec::kTileIn> || at[kIn] < space.template extent<Index, kIn>()) &&
+        (WholeTiles<Space, kOut, Spec::kTileOut> ||
          at[kOut] < space.template extent<Index, kOut>())) {
       Inputs<typename Spec::Loads, V, kOut> inputs;
       inputs.load(pointers, at, sizes);
       Staging::fetch(tiles, in, out, inputs);
-      detail::bodyAndStore<Spec>(typename Spec::Stores{}, inputs, pointers, at, sizes);
+      bodyAndStore<Spec>(typename Spec::Stores{}, inputs, pointers, at, sizes);
     }
   }
+}
+
+} // namespace detail
+
+template <PermuteSpec Spec, class Pointers>
+__device__ __forceinline__ void permuteTiles(const Pointers &pointers,
+                                             const typename Spec::Sizes &sizes) {
+  using Staging = typename detail::StagingOf<Spec, typename Spec::Loads>::Type;
+  const auto space = Spec::extents(sizes);
+  typename Spec::Coord origin;
+  Spec::tiles(sizes).split(static_cast<typename Spec::Index>(blockIndex()), origin);
+  origin[Spec::kTransposedDim] *= Spec::kTileIn;
+  origin[decltype(Spec::extents(sizes))::kRank - 1] *= Spec::kTileOut;
+  if constexpr (Staging::kBytes > 0)
+    detail::turnInputs<Spec, Staging>(pointers, space, origin, sizes);
+  else
+    detail::ResultTiles<Spec, typename Spec::Stores>::run(typename Spec::Loads{}, pointers, space,
+                                                          origin, sizes);
 }
 
 } // namespace swage

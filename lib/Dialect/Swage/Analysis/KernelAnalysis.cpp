@@ -78,10 +78,22 @@ std::optional<unsigned> swage::principalDim(KernelOp kernel) {
       if (isFull(kernel, view))
         if (std::optional<unsigned> dim = contiguousDim(kernel, view))
           return dim;
+  std::optional<unsigned> first;
   for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
-    if (std::optional<unsigned> dim = contiguousDim(kernel, view))
-      if (!collective || variesInRow(kernel, view))
-        return dim;
+    if (std::optional<unsigned> dim = contiguousDim(kernel, view);
+        dim && (!collective || variesInRow(kernel, view))) {
+      first = first ? first : dim;
+      // Of outputs that lie across each other those count that lie as an input does.
+      if (*dim == *first || collective)
+        continue;
+      for (ViewAttr input : kernel.getInputs().getAsRange<ViewAttr>())
+        if (isFull(kernel, input))
+          if (std::optional<unsigned> read = contiguousDim(kernel, input);
+              read == first || read == dim)
+            return read;
+    }
+  if (first)
+    return first;
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
     if (std::optional<unsigned> dim = contiguousDim(kernel, view))
       return dim;
@@ -98,6 +110,9 @@ std::optional<unsigned> swage::transposedDim(KernelOp kernel) {
     if (dim && principal && *dim != *principal && !access.isBroadcast(*principal))
       return dim;
   }
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+    if (std::optional<unsigned> dim = contiguousDim(kernel, view); dim && dim != principal)
+      return dim;
   return std::nullopt;
 }
 
@@ -196,17 +211,38 @@ static std::string phaseProblem(KernelOp kernel) {
   return {};
 }
 
+/// Tiles turn some outputs on their way out where vectors of them and of the others fit the extents
+/// and nothing else is turned.
+static std::string turnedOutputProblem(KernelOp kernel) {
+  std::optional<unsigned> principal = principalDim(kernel), turned;
+  auto isVectors = [&](unsigned dim, ViewAttr view) {
+    return isMultipleOf(extentOf(kernel, dim), 16 / elementBytes(view.getElement()),
+                        factsOf(kernel));
+  };
+  // Parts that alternate element by element are contiguous along no dimension.
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+    if (std::optional<unsigned> dim = contiguousDim(kernel, view);
+        dim && dim != principal && isFull(kernel, view)) {
+      if ((turned && turned != dim) || !isVectors(*dim, view) || !isVectors(*principal, view))
+        return "outputs are contiguous along different dimensions";
+      turned = dim;
+    }
+  if (turned)
+    for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+      if (std::optional<unsigned> dim = contiguousDim(kernel, view);
+          dim && isFull(kernel, view) && (dim != principal || !isVectors(*principal, view)))
+        return "inputs and outputs are contiguous along different dimensions";
+  return {};
+}
+
 std::string swage::accessProblem(KernelOp kernel) {
   std::optional<unsigned> principal = principalDim(kernel);
   if (!principal)
     return {};
   if (kernel.getReduced().empty()) {
     std::optional<unsigned> transposed = transposedDim(kernel);
-    // Parts that alternate element by element are contiguous along none.
-    for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
-      if (std::optional<unsigned> dim = contiguousDim(kernel, view);
-          dim && dim != principal && isFull(kernel, view))
-        return "outputs are contiguous along different dimensions";
+    if (std::string problem = turnedOutputProblem(kernel); !problem.empty())
+      return problem;
     for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>()) {
       LinearAccess access = *LinearAccess::of(view.getAccess());
       std::optional<unsigned> dim = contiguousDim(kernel, view);

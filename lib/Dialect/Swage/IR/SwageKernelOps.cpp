@@ -10,6 +10,7 @@
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -213,14 +214,12 @@ static LogicalResult verifySchedule(KernelOp kernel, BoxScheduleAttr schedule) {
 }
 
 static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedule) {
-  int64_t bytes = 1;
-  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
-    bytes = std::max(bytes, elementBytes(view.getElement()));
   if (schedule.getKind() == PermuteClass::Runs) {
     if (kernel.getInputs().size() != 1 || kernel.getOutputs().size() != 1 ||
         kernel.getInput(0).getElement() != kernel.getOutput(0).getElement())
       return kernel.emitOpError() << "has a schedule of runs, but must have one input and one "
                                      "output of one element type";
+    int64_t bytes = elementBytes(kernel.getInput(0).getElement());
     if (schedule.getMovement() % bytes)
       return kernel.emitOpError() << "schedule moves " << schedule.getMovement()
                                   << " bytes, but an element has " << bytes;
@@ -233,25 +232,18 @@ static LogicalResult verifySchedule(KernelOp kernel, PermuteScheduleAttr schedul
     return kernel.emitOpError() << "schedule transposes dimension " << schedule.getTransposed()
                                 << ", but must name one before the innermost of "
                                 << kernel.getRank();
-  int64_t shared = 0;
-  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
-    if (view.getSource() == Source::Memory &&
-        LinearAccess::of(view.getAccess())
-            ->isTransposed(unsigned(schedule.getTransposed()), kernel.getRank() - 1))
-      shared += schedule.getTileIn() * schedule.getTileOut() * elementBytes(view.getElement());
-  if (shared > kSharedMemory)
+  TileProblem problem = TileProblem::of(kernel, unsigned(schedule.getTransposed()));
+  if (problem.bytes == 0)
+    return kernel.emitOpError()
+           << "has a schedule of tiles, but nothing that is contiguous along dimension "
+           << schedule.getTransposed();
+  if (int64_t shared = schedule.getTileIn() * schedule.getTileOut() * problem.bytes;
+      shared > kSharedMemory)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kSharedMemory;
-  if (shared == 0)
-    return kernel.emitOpError()
-           << "has a schedule of tiles, but no input that is contiguous along dimension "
-           << schedule.getTransposed();
-  int64_t tile = schedule.getTileIn() * schedule.getTileOut();
-  int64_t rows =
-      bytes == 1 ? std::min<int64_t>(4, schedule.getVectorOut()) : schedule.getVectorOut();
-  if (tile / (schedule.getVectorIn() * rows) % schedule.getThreads() ||
-      tile / schedule.getVectorOut() % schedule.getThreads() ||
-      tile < schedule.getVectorIn() * rows * schedule.getThreads())
+  auto [blocks, vectors] = problem.shares(schedule.getTileIn(), schedule.getTileOut(),
+                                          schedule.getVectorIn(), schedule.getVectorOut());
+  if (blocks == 0 || blocks % schedule.getThreads() || vectors % schedule.getThreads())
     return kernel.emitOpError() << "schedule has " << schedule.getThreads()
                                 << " threads, which do not share a tile of " << schedule.getTileIn()
                                 << " by " << schedule.getTileOut() << " evenly";

@@ -135,7 +135,8 @@ struct MergeDimensionsPass : swage::impl::MergeDimensionsPassBase<MergeDimension
         break;
       }
     for (unsigned i = kernel.getInputs().size(); i < views.size(); ++i)
-      if (variesInRow(kernel, views[i])) {
+      if (kernel.getReduced().empty() ? principal && contiguousDim(kernel, views[i]) == principal
+                                      : variesInRow(kernel, views[i])) {
         keptLeader = i;
         break;
       }

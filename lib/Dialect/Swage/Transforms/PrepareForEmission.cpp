@@ -141,8 +141,8 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
   if (isa_and_nonnull<BoxScheduleAttr>(kernel.getScheduleAttr()))
     kind = store || BoxProblem::of(kernel)->find(operand.position) ? Access::Boxed : Access::Vector;
   else if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
-      permute && permute.getKind() == PermuteClass::Tiles && !store &&
-      access.isTransposed(unsigned(permute.getTransposed()), *vectorDim))
+           permute && permute.getKind() == PermuteClass::Tiles &&
+           access.isTransposed(unsigned(permute.getTransposed()), *vectorDim))
     kind = Access::Transposed;
   else if (aligned && constantSize(access.strides[*vectorDim]) == 1)
     kind = isInStep(kernel, operand, rowSchedule.getVector())       ? Access::Aligned

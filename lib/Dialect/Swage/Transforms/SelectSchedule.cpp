@@ -8,6 +8,7 @@
 
 #include "ScheduleSelector.h"
 #include "mlir/IR/OperationSupport.h"
+#include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
@@ -124,15 +125,11 @@ SelectedSchedule ScheduleSelector::runs() {
 
 SelectedSchedule ScheduleSelector::tiles() {
   unsigned out = kernel.getRank() - 1, in = *transposedDim(kernel);
-  int64_t bytes = 1, transposedInputs = 0;
+  TileProblem problem = TileProblem::of(kernel, in);
+  int64_t bytes = problem.widest;
   auto isTransposed = [&](ViewAttr view) {
     return LinearAccess::of(view.getAccess())->isTransposed(in, out);
   };
-  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
-    if (view.getSource() == Source::Memory && isTransposed(view)) {
-      bytes = std::max(bytes, elementBytes(view.getElement()));
-      ++transposedInputs;
-    }
   int64_t widest = 16 / bytes;
   int64_t vectorIn = std::min(widest, vectorAlong(kernel, in, facts, false, isTransposed));
   int64_t vectorOut = std::min(widest, vectorAlong(kernel, out, facts, false, [&](ViewAttr view) {
@@ -140,13 +137,13 @@ SelectedSchedule ScheduleSelector::tiles() {
                                }));
   // Half a vector on the reading side of narrow elements: the register transposes need fewer
   // registers, so more blocks are resident.
-  if (bytes <= 2 && vectorIn == widest)
+  if (bytes <= 2 && vectorIn == widest && problem.areInputs)
     vectorIn /= 2;
   int64_t side = bytes == 8 ? 32 : bytes >= 4 ? 64 : 128;
   if (bytes == 16 || std::max(vectorIn, vectorOut) == 1)
     side = 32;
   int64_t tileIn = side, tileOut = side, threads = bytes == 2 && side == 128 ? 512 : 256;
-  while (transposedInputs * tileIn * tileOut * bytes > 48 * 1024)
+  while (tileIn * tileOut * problem.bytes > 48 * 1024)
     (tileIn >= tileOut ? tileIn : tileOut) /= 2;
   // No larger than the tensor needs, and no smaller than one pass of the threads over the tile.
   auto shrink = [&](int64_t &tile, unsigned dim, int64_t least) {
@@ -156,17 +153,14 @@ SelectedSchedule ScheduleSelector::tiles() {
   };
   shrink(tileIn, in, std::max<int64_t>(8, vectorIn));
   shrink(tileOut, out, std::max<int64_t>(8, vectorOut));
-  int64_t rows = bytes == 1 ? std::min<int64_t>(4, vectorOut) : vectorOut;
   auto fits = [&] {
-    return tileIn * tileOut / (vectorIn * rows) >= threads &&
-           tileIn * tileOut / vectorOut >= threads;
+    auto [blocks, vectors] = problem.shares(tileIn, tileOut, vectorIn, vectorOut);
+    return std::min(blocks, vectors) >= threads;
   };
   while (!fits() && threads > 32)
     threads /= 2;
-  while (!fits() && vectorIn * vectorOut > 1) {
+  while (!fits() && vectorIn * vectorOut > 1)
     (vectorIn >= vectorOut ? vectorIn : vectorOut) /= 2;
-    rows = bytes == 1 ? std::min<int64_t>(4, vectorOut) : vectorOut;
-  }
   return {PermuteScheduleAttr::get(context(), PermuteClass::Tiles, threads, 1, 1, in, tileIn,
                                    tileOut, vectorIn, vectorOut, index),
           "input and output are contiguous along different dimensions: tiles of " +

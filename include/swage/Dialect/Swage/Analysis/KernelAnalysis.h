@@ -19,7 +19,7 @@ enum class Family {
              ///< stands still along it
   Runs, ///< the same, nothing computed, and the outer dimensions in another order: a permutation by
         ///< runs
-  Tiles, ///< no collective, some input is contiguous along another dimension than the outputs
+  Tiles, ///< no collective, some inputs and outputs are contiguous along different dimensions
   Row, ///< a collective over the dimension along which the operands are contiguous, or a norm over
        ///< another
   Reduce ///< sum, max, min or mean over dimensions along which the operands are not contiguous
@@ -38,7 +38,7 @@ bool dependsOn(mlir::Value value, mlir::Value source);
 /// row) are contiguous.
 std::optional<unsigned> principalDim(KernelOp kernel);
 
-/// For `Tiles`: the dimension along which the transposed inputs are contiguous.
+/// For `Tiles`: the dimension along which the transposed inputs, or outputs, are contiguous.
 std::optional<unsigned> transposedDim(KernelOp kernel);
 
 Family familyOf(KernelOp kernel);
