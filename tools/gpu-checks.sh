@@ -33,6 +33,7 @@ check numerics "$tests" numerics
 check latency "$tests" latency
 check bench "$(find_tool swage-bench)" --json="$out/swage.json" --svg="$out/swage.svg"
 check fusions "$(find_tool swage-bench)" --cases="$root/test/gpu/Fusions/checked.txt" --check
+check permutes "$(find_tool swage-bench)" --cases="$root/test/gpu/Permutes/checked.txt" --check
 for model in gpt2_block llama_block; do
   check "$model" "$run" "$root/examples/$model.mlir" --check --benchmark --json "$out/$model.json"
 done

@@ -125,6 +125,30 @@ func.func @concat_sinks(%a: tensor<4x2x8xf32>, %b: tensor<4x2x8xf32>) -> tensor<
 
 // -----
 
+// A tensor and its transpose are one kernel where vectors fit both.
+// CHECK-LABEL: func.func @both_ways
+// CHECK:         swage.launch @transpose_{{.*}} -> (tensor<64x32xf16>, tensor<32x64xf16>)
+// CHECK-NOT:     swage.launch
+func.func @both_ways(%x: tensor<64x32xf16>) -> (tensor<64x32xf16>, tensor<32x64xf16>) {
+  %v = math.absf %x : tensor<64x32xf16>
+  // expected-remark @+1 {{fused with math.absf: one iteration space serves both, saves 4096 bytes}}
+  %y = swage.permute %v [1, 0] : tensor<64x32xf16> -> tensor<32x64xf16>
+  return %v, %y : tensor<64x32xf16>, tensor<32x64xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @both_ways_odd
+// CHECK-COUNT-2: swage.launch
+func.func @both_ways_odd(%x: tensor<65x33xf16>) -> (tensor<65x33xf16>, tensor<33x65xf16>) {
+  %v = math.absf %x : tensor<65x33xf16>
+  // expected-remark @+1 {{not fused with math.absf: outputs are contiguous along different dimensions}}
+  %y = swage.permute %v [1, 0] : tensor<65x33xf16> -> tensor<33x65xf16>
+  return %v, %y : tensor<65x33xf16>, tensor<33x65xf16>
+}
+
+// -----
+
 // Equal kernels are one symbol.
 // CHECK-LABEL: func.func @twice
 // CHECK:         swage.launch @[[K:softmax_[0-9a-f]+]]

@@ -364,3 +364,44 @@ func.func @turned_with_bias(%x: tensor<2x128x256xf16>, %b: tensor<300xf16>) -> t
   %y = swage.permute %s [0, 2, 1] : tensor<2x128x256xf16> -> tensor<2x256x128xf16>
   return %y : tensor<2x256x128xf16>
 }
+
+// -----
+
+// A scale narrower or wider than what is turned counts for no tile.
+// CHECK-LABEL: func.func @turned_bytes
+// CHECK:       #swage.permute_schedule<kind = tiles, threads = 256, movement = 1, unroll = 1, transposed = 0, tile_in = 128, tile_out = 128, vector_in = 8, vector_out = 8, index = 32>
+func.func @turned_bytes(%x: tensor<256x512xi8>, %s: tensor<512xf32>) -> tensor<512x256xf16> {
+  %f = arith.sitofp %x : tensor<256x512xi8> to tensor<256x512xf32>
+  %all = swage.broadcast %s dims [1] : tensor<512xf32> -> tensor<256x512xf32>
+  %v = arith.mulf %f, %all : tensor<256x512xf32>
+  %h = arith.truncf %v : tensor<256x512xf32> to tensor<256x512xf16>
+  %y = swage.permute %h [1, 0] : tensor<256x512xf16> -> tensor<512x256xf16>
+  return %y : tensor<512x256xf16>
+}
+
+// -----
+
+// Three channels go by boxes, whatever is computed on the way.
+// CHECK-LABEL: func.func @normalised_planes
+// CHECK:       #swage.box_schedule<threads = 256, box = [1, 3, 4096], lanes = 32, skewed = false, index = 32>
+func.func @normalised_planes(%x: tensor<8x512x512x3xi8>, %mean: tensor<3xf32>) -> tensor<8x3x512x512xbf16> {
+  %f = arith.uitofp %x : tensor<8x512x512x3xi8> to tensor<8x512x512x3xf32>
+  %all = swage.broadcast %mean dims [3] : tensor<3xf32> -> tensor<8x512x512x3xf32>
+  %c = arith.subf %f, %all : tensor<8x512x512x3xf32>
+  %p = swage.permute %c [0, 3, 1, 2] : tensor<8x512x512x3xf32> -> tensor<8x3x512x512xf32>
+  %y = arith.truncf %p : tensor<8x3x512x512xf32> to tensor<8x3x512x512xbf16>
+  return %y : tensor<8x3x512x512xbf16>
+}
+
+// -----
+
+// And short rows where all else lies as the result does: no vector fits three elements.
+// CHECK-LABEL: func.func @short_rows
+// CHECK:       #swage.box_schedule<threads = 256, box = [1376, 3], lanes = 32, skewed = false, index = 32>
+func.func @short_rows(%x: tensor<8x512x512x3xi8>, %mean: tensor<3xf32>) -> tensor<8x512x512x3xbf16> {
+  %f = arith.uitofp %x : tensor<8x512x512x3xi8> to tensor<8x512x512x3xf32>
+  %all = swage.broadcast %mean dims [3] : tensor<3xf32> -> tensor<8x512x512x3xf32>
+  %c = arith.subf %f, %all : tensor<8x512x512x3xf32>
+  %y = arith.truncf %c : tensor<8x512x512x3xf32> to tensor<8x512x512x3xbf16>
+  return %y : tensor<8x512x512x3xbf16>
+}

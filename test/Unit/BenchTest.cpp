@@ -115,8 +115,9 @@ TEST(CaseFile, ErrorsNameTheLine) {
   EXPECT_EQ(problemOf("layernorm 4x8"),
             "some/cases.txt:1: needed: an element type: f16, bf16, f32 or f64");
   EXPECT_EQ(problemOf("layernorm 4x8 f33"),
-            "some/cases.txt:1: 'f33' is no element type; there are f16, bf16, f32, f64; did you "
-            "mean 'f32'?");
+            "some/cases.txt:1: 'f33' is no element type; there are f16, bf16, f32, f64, i8, i32, "
+            "i64; did you mean 'f32'?");
+  EXPECT_EQ(problemOf("layernorm 4x8 i8"), "some/cases.txt:1: layernorm has no integers");
   for (const char *line : {"layernorm 4x f32",
                            "layernorm 4x8x2 f32",
                            "layernorm f32",

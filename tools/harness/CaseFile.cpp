@@ -160,7 +160,8 @@ static Status parseSetting(std::string_view key, std::string_view value, Line &l
 }
 
 static Status parseWord(std::string_view word, Line &line) {
-  static const std::vector<std::string_view> types = {"f16", "bf16", "f32", "f64"};
+  static const std::vector<std::string_view> types = {"f16", "bf16", "f32", "f64",
+                                                      "i8",  "i32",  "i64"};
   if (size_t equals = word.find('='); equals != word.npos)
     return parseSetting(word.substr(0, equals), word.substr(equals + 1), line);
   if (std::find(types.begin(), types.end(), word) != types.end()) {
@@ -332,6 +333,10 @@ Expected<std::vector<BenchCase>> swage::parseCaseLine(std::string_view text,
   if (!isRow && (!line.columns.empty() || !line.rows.empty() || line.bytes || line.torch ||
                  !line.offsets.empty()))
     return wrong(fmt::format("{} takes shapes and types only", line.family));
+  if (line.family != "permute")
+    for (const std::string &element : line.elements)
+      if (element.front() == 'i')
+        return wrong(fmt::format("{} has no integers", line.family));
   if (line.offsets.empty())
     line.offsets = {0};
   std::vector<BenchCase> cases;

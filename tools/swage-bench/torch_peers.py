@@ -17,7 +17,8 @@ import torch.nn.functional as F
 
 L2 = 60 << 20
 ROUNDS, TARGET_MS, MAX_SETS = 5, 20, 64
-TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
+         "i8": torch.int8, "i32": torch.int32, "i64": torch.int64}
 
 
 def median(values):

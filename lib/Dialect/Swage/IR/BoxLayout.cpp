@@ -87,12 +87,11 @@ std::optional<BoxProblem> BoxProblem::of(KernelOp kernel) {
   };
   llvm::stable_sort(problem.inputs,
                     [&](const Input &a, const Input &b) { return size(a) > size(b); });
-  // Something must move along all dimensions.
   if (problem.inputs.empty())
     return std::nullopt;
-  for (auto [extent, stride] : llvm::zip_equal(problem.extents, problem.principal().strides))
-    if (extent != 1 && stride == 0)
-      return std::nullopt;
+  problem.isGathered = llvm::all_of(llvm::seq<unsigned>(0, problem.rank()), [&](unsigned dim) {
+    return problem.extents[dim] == 1 || problem.principal().strides[dim];
+  });
   return problem;
 }
 

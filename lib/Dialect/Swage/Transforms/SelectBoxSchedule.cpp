@@ -14,6 +14,7 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -61,7 +62,7 @@ private:
 } // namespace
 
 /// Extends `box` along `order` until one piece has `wanted` elements, by whole sectors of
-/// `multiple` elements where it is not all of the first dimension.
+/// `multiple` elements where it is not all of the first dimension, or nothing else is read.
 void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t multiple) const {
   int64_t run = 1;
   for (int64_t dim : order) {
@@ -69,7 +70,8 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
     if (run >= wanted || extent == 0)
       return;
     auto round = [&](int64_t count) {
-      return run == 1 ? int64_t(llvm::alignTo(count, multiple)) : count;
+      bool isWhole = run == 1 || !problem.isGathered;
+      return isWhole ? int64_t(llvm::alignTo(count, multiple / std::gcd(run, multiple))) : count;
     };
     if (box[dim] < extent) {
       int64_t grown = std::max<int64_t>(box[dim], llvm::divideCeil(wanted, run));
@@ -100,13 +102,21 @@ double BoxSearch::cost(const Box &box) const {
   }
   for (auto [input, part] : llvm::zip_equal(problem.inputs, layout.parts))
     bytes += double(part.elements * input.bytes);
+  // What else there is to read lies as the outputs do.
+  int64_t readElements = layout.principal().readElements, readBytes = problem.principal().bytes;
+  bool readAligned = layout.principal().readAligned;
+  if (!problem.isGathered) {
+    bytes = std::max(bytes, points * double(problem.out.bytes));
+    readElements = layout.writeElements;
+    readBytes = problem.out.bytes;
+    readAligned = layout.writeAligned;
+  }
   if (bytes > double(kLargestBox) || layout.sharedBytes > kDeclaredSharedBytes)
     return INFINITY;
   auto side = [](bool isWrite, double bytes, bool isAligned) {
     return (isAligned ? 1 : (bytes + 24) / bytes) / efficiency(isWrite, bytes);
   };
-  double cost = side(false, double(layout.principal().readElements * problem.principal().bytes),
-                     layout.principal().readAligned) +
+  double cost = side(false, double(readElements * readBytes), readAligned) +
                 side(true, double(layout.writeElements * problem.out.bytes), layout.writeAligned);
   cost += 0.5 * (read / points - 1) + 0.3 * (waste - 1);
   bool isNarrow = problem.out.bytes <= 2;
@@ -139,6 +149,8 @@ std::optional<Box> BoxSearch::best() {
       for (int64_t writeBytes : wanted) {
         Box box(problem.rank(), 1);
         auto read = [&] {
+          if (!problem.isGathered)
+            return;
           grow(box, problem.principal().readOrder,
                std::max<int64_t>(1, readBytes / problem.principal().bytes), readMultiple);
         };
@@ -234,7 +246,8 @@ bool BoxSearch::isBetterSkewed(const Box &box, int64_t lanes, int64_t others) co
 }
 
 /// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
-/// knows, or, if `needsManyBlocks`, where they leave multiprocessors idle.
+/// knows, where nothing is gathered and yet their vectors are not aligned, or, if
+/// `needsManyBlocks`, where they leave multiprocessors idle.
 std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   std::optional<BoxProblem> problem = BoxProblem::of(kernel);
   if (!problem)
@@ -254,6 +267,8 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   int64_t lanes = search.lanes(*box);
   int64_t others = llvm::range_size(kernel.getBody().front().without_terminator());
   BoxLayout layout = BoxLayout::of(*problem, *box, false);
+  if (!problem->isGathered && !layout.writeAligned)
+    return std::nullopt;
   return SelectedSchedule{
       BoxScheduleAttr::get(context(), kThreads, *box, lanes,
                            search.isBetterSkewed(*box, lanes, others), index),

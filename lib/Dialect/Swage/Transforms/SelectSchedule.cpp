@@ -8,6 +8,7 @@
 
 #include "ScheduleSelector.h"
 #include "mlir/IR/OperationSupport.h"
+#include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/Sequence.h"
@@ -82,6 +83,12 @@ SelectedSchedule ScheduleSelector::pointwise() {
       vector = wider;
       tail = true;
     }
+  // Elements that are written one by one, between others: neighbouring lanes fill a sector
+  // together.
+  if (!tail && llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
+        return constantSize(LinearAccess::of(view.getAccess())->strides[inner]).value_or(0) > 1;
+      }))
+    vector = 1;
   for (ViewAttr view : views())
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
       narrow = std::min(narrow, elementBytes(view.getElement()));
@@ -199,14 +206,22 @@ SelectedSchedule ScheduleSelector::reduce() {
           "the reduced dimensions lie outside the contiguous one"};
 }
 
-/// Whether runs move by wide accesses, or at least by some that fill a cache line.
+/// Whether runs move by wide accesses, or at least by some that fill a cache line. Where all that
+/// is large lies as the results do, runs of a cache line, or vectors of two elements, are as good.
 bool ScheduleSelector::hasLongRuns(const SelectedSchedule &selected) const {
-  auto schedule = dyn_cast<PermuteScheduleAttr>(selected.schedule);
+  int64_t bytes = elementBytes(kernel.getOutput(0).getElement()), movement;
   std::optional<int64_t> run = constantSize(extent(kernel.getRank() - 1));
-  if (!schedule || !run)
-    return true;
-  return schedule.getMovement() >= 4 &&
-         *run * elementBytes(kernel.getOutput(0).getElement()) >= 64;
+  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(selected.schedule)) {
+    std::optional<BoxProblem> problem = BoxProblem::of(kernel);
+    if (kernel.getRank() == 1 || !problem)
+      return true;
+    if (!problem->isGathered)
+      return pointwise.getVector() > 1 || !run || *run * bytes > 128;
+    movement = pointwise.getVector() * bytes;
+  } else {
+    movement = cast<PermuteScheduleAttr>(selected.schedule).getMovement();
+  }
+  return !run || (movement >= 4 && *run * bytes >= 64);
 }
 
 /// Whether tiles have wide vectors and long rows on both sides, and few of their places are empty.
@@ -225,14 +240,15 @@ bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
 SelectedSchedule ScheduleSelector::run() {
   switch (familyOf(kernel)) {
   case Family::Pointwise:
-    return pointwise();
   case Family::Runs:
   case Family::Tiles: {
-    bool isRuns = familyOf(kernel) == Family::Runs;
-    SelectedSchedule plain = isRuns ? runs() : tiles();
-    if (isRuns ? hasLongRuns(plain) : hasGoodTiles(plain))
+    bool isTiles = familyOf(kernel) == Family::Tiles;
+    SelectedSchedule plain = isTiles                            ? tiles()
+                             : familyOf(kernel) == Family::Runs ? runs()
+                                                                : pointwise();
+    if (isTiles ? hasGoodTiles(plain) : hasLongRuns(plain))
       return plain;
-    std::optional<SelectedSchedule> boxed = boxes(isRuns);
+    std::optional<SelectedSchedule> boxed = boxes(!isTiles);
     return boxed ? *boxed : plain;
   }
   case Family::Reduce:
