@@ -25,13 +25,24 @@ func.func @tail(%x: tensor<1000003xf32>) -> tensor<1000003xf32> {
 
 // -----
 
-// An odd innermost extent under a broadcast leaves single elements, with more of them in flight.
+// An odd innermost extent under a broadcast: aligned windows span rows of a box.
 // CHECK-LABEL: func.func @odd_rows
-// CHECK:       #swage.pointwise_schedule<{{.*}}vector = 1, unroll = 4, tail = false
+// CHECK:       #swage.box_schedule<threads = 256, box = [8, 769], lanes = 32, skewed = true, index = 32>
 func.func @odd_rows(%x: tensor<4096x769xf32>, %b: tensor<769xf32>) -> tensor<4096x769xf32> {
   %c = swage.broadcast %b dims [1] : tensor<769xf32> -> tensor<4096x769xf32>
   %y = arith.addf %x, %c : tensor<4096x769xf32>
   return %y : tensor<4096x769xf32>
+}
+
+// -----
+
+// Where the rows that make windows aligned are more than a box, single elements, with more of them in flight.
+// CHECK-LABEL: func.func @odd_long_rows
+// CHECK:       #swage.pointwise_schedule<{{.*}}vector = 1, unroll = 4, tail = false
+func.func @odd_long_rows(%x: tensor<4096x2001xf16>, %b: tensor<2001xf16>) -> tensor<4096x2001xf16> {
+  %c = swage.broadcast %b dims [1] : tensor<2001xf16> -> tensor<4096x2001xf16>
+  %y = arith.addf %x, %c : tensor<4096x2001xf16>
+  return %y : tensor<4096x2001xf16>
 }
 
 // -----

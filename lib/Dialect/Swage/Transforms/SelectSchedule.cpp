@@ -216,7 +216,7 @@ bool ScheduleSelector::hasLongRuns(const SelectedSchedule &selected) const {
     if (kernel.getRank() == 1 || !problem)
       return true;
     if (!problem->isGathered)
-      return pointwise.getVector() > 1 || !run || *run * bytes > 128;
+      return pointwise.getVector() > 1;
     movement = pointwise.getVector() * bytes;
   } else {
     movement = cast<PermuteScheduleAttr>(selected.schedule).getMovement();
