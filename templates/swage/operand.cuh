@@ -13,6 +13,7 @@
 //   (row_aligned.cuh).  Aligned operands have them in one aligned vector, beside elements of other
 //   rows maybe, the others in two: Shifted ones, because their rows begin with an aligned vector,
 //   and Anywhere, of which nothing is known
+// - StagedInStep: on a shelf if the row's vectors turn out to be aligned, or else as Anywhere
 // Lists name operands in the order in which a scalar function takes them; Bind holds the pointers
 // of all of them.
 #pragma once
@@ -22,16 +23,25 @@
 
 namespace swage {
 
-enum class Access { Vector, Splat, Gather, Transposed, Boxed, Staged, Aligned, Shifted, Anywhere };
+enum class Access {
+  Vector,
+  Splat,
+  Gather,
+  Transposed,
+  Boxed,
+  Staged,
+  Aligned,
+  Shifted,
+  Anywhere,
+  StagedInStep
+};
 
 /// The coordinates of a vector of which only the elements from `begin` on and before `end` are in the
 /// row.  The row's first vector begins `phase` elements before the row, the thread's first one `from`
 /// elements behind that, and this one `ahead` elements further; goesOn: the row has elements behind
 /// this vector.  Where it is neither a row's first nor its last one, all but `from` and `phase` are
-/// constants.  Quarter: that of an aligned vector in which the vectors of Shifted operands begin, if
-/// it is known.
-template <class Coord, int Quarter = -1> struct PartialCoord : Coord {
-  enum : int { kQuarter = Quarter };
+/// constants.
+template <class Coord> struct PartialCoord : Coord {
   int phase, from, ahead, begin, end;
   bool goesOn;
 };
@@ -42,11 +52,19 @@ template <class Coord> struct ElementCoord : Coord {
 };
 template <class Coord> concept IsElement = requires { typename Coord::Element; };
 
-/// The same where operands with Access::Anywhere have turned out to have it in one aligned vector.
-template <class Coord> struct InStepCoord : Coord {
-  enum : bool { kIsInStep = true };
+/// The coordinates of such a vector where more is known of it: the quarter of an aligned one in which
+/// Shifted and Anywhere operands have its beginning; or (kInStep) that Anywhere ones have it in one.
+enum : int { kInStep = -1 };
+template <class Coord, int Quarter> struct PlacedCoord : Coord {
+  enum : int { kQuarter = Quarter };
 };
-template <class Coord> concept IsInStep = requires { Coord::kIsInStep; };
+template <class Coord> concept IsPlaced = requires { requires Coord::kQuarter >= 0; };
+template <class Coord> concept IsInStep = requires { requires Coord::kQuarter == kInStep; };
+
+/// Of what need not be in one aligned vector.
+template <Access Kind>
+concept IsAnywhere =
+    Kind == Access::Shifted || Kind == Access::Anywhere || Kind == Access::StagedInStep;
 
 /// Where an operand of stride one has the row's first such vector.
 template <class Operand, int Dim, class Coord, class Sizes>
@@ -110,7 +128,7 @@ struct Fragment : Vector<typename Operand::Element, V> {
     else if constexpr (Kind == Access::Aligned || (Kind == Access::Anywhere && IsInStep<Coord>))
       this->template fetchAround<Operand::traffic()>(
           partialAt<Operand, Dim>(from, coord, sizes), coord.begin, coord.end);
-    else if constexpr (Kind == Access::Shifted || Kind == Access::Anywhere)
+    else if constexpr (IsAnywhere<Kind>)
       fetchPair<Dim>(from, coord, sizes);
   }
 
@@ -130,9 +148,12 @@ private:
     pair[0].template fetchAround<Operand::traffic()>(at + coord.ahead + low, begin - low, end - low);
     pair[1].template fetchAround<Operand::traffic()>(at + coord.ahead + high, begin - high,
                                                     end - high);
-    constexpr int kQuarter = Kind == Access::Shifted ? int(Coord::kQuarter) : -1;
-    static_cast<Vector<Element, V> &>(*this) =
-        Vector<Element, V>::template between<kQuarter>(pair[0], pair[1], skew);
+    using Elements = Vector<Element, V>;
+    auto &mine = static_cast<Elements &>(*this);
+    if constexpr (IsPlaced<Coord> && Kind != Access::StagedInStep)
+      mine = Elements::template between<Coord::kQuarter>(pair[0], pair[1], skew);
+    else
+      mine = Elements::between(pair[0], pair[1], skew);
   }
 };
 template <class Operand, int V> struct Fragment<Operand, V, Access::Splat, Source::Memory> {
@@ -183,16 +204,38 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
       loadWhere<false>(pointers, coord, sizes);
     }
   }
-  /// Whether each operand of which nothing is known has these vectors of a row in aligned ones.
-  template <class Pointers, class Coord, class Sizes>
+  /// Whether each operand of this kind, of which nothing is known, has these vectors of a row in
+  /// aligned ones.
+  template <Access Kind, class Pointers, class Coord, class Sizes>
   static __device__ __forceinline__ bool areInStep(const Pointers &pointers, const Coord &coord,
                                                    const Sizes &sizes) {
-    return (true && ... &&
-            (Operands::access() != Access::Anywhere ||
-             skewOf<V>(rowStart<Operands, Dim>(static_cast<const Slot<Operands> &>(pointers).pointer,
-                                               coord, sizes)) == 0));
+    return (true && ... && [&] {
+      if constexpr (Operands::access() == Kind)
+        return skewOf<V>(rowStart<Operands, Dim>(
+                   static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes)) == 0;
+      else
+        return true;
+    }());
   }
   enum : bool { kIsAnywhere = (false || ... || (Operands::access() == Access::Anywhere)) };
+  /// The element of an aligned vector in which these ones begin, if it is the same in all operands that
+  /// are Shifted or Anywhere, and `skew` in those before them; or -1.  Of no operands it is V.
+  template <class Pointers, class Coord, class Sizes>
+  static __device__ __forceinline__ int commonSkew(int skew, const Pointers &pointers,
+                                                   const Coord &coord, const Sizes &sizes) {
+    (
+        [&] {
+          int mine = skew;
+          if constexpr (Operands::access() == Access::Shifted)
+            mine = (V - coord.phase) % V;
+          else if constexpr (Operands::access() == Access::Anywhere)
+            mine = skewOf<V>(rowStart<Operands, Dim>(
+                static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes));
+          skew = skew == V || skew == mine ? mine : -1;
+        }(),
+        ...);
+    return skew;
+  }
   /// In two parts: what a thread has for itself, at this place of the text; and the others.
   template <bool Own, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadPart(const Pointers &pointers, const Coord &coord,

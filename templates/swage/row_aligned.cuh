@@ -34,12 +34,12 @@ template <class Spec> __device__ constexpr long long wholeVectors(long long unit
   return IsAligned<Spec> ? units <= V ? 1 : (units - 1) / V : units;
 }
 
-template <class Spec, int Quarter> struct RowCoordOf { using Type = typename Spec::Coord; };
-template <class Spec, int Quarter>
+template <class Spec> struct RowCoordOf { using Type = typename Spec::Coord; };
+template <class Spec>
   requires IsAligned<Spec>
-struct RowCoordOf<Spec, Quarter> { using Type = PartialCoord<typename Spec::Coord, Quarter>; };
+struct RowCoordOf<Spec> { using Type = PartialCoord<typename Spec::Coord>; };
 /// The coordinates of a vector.
-template <class Spec, int Quarter = -1> using RowCoord = typename RowCoordOf<Spec, Quarter>::Type;
+template <class Spec> using RowCoord = typename RowCoordOf<Spec>::Type;
 
 /// How many elements the row's first vector begins before the row.
 template <class Spec, class Pointers>
@@ -55,39 +55,54 @@ __device__ __forceinline__ int phaseOf([[maybe_unused]] const Pointers &pointers
   }
 }
 
-template <class... Operands> __device__ constexpr bool hasShifted(List<Operands...>) {
-  return (false || ... || (Operands::access() == Access::Shifted));
-}
-/// Gives work(coordinates) the type that a row's coordinates have, by the quarter of an aligned vector
-/// in which its vectors begin in Shifted operands: they are put together in less than half the
-/// instructions where that is a constant.
-template <class Spec, class Work>
-__device__ __forceinline__ void byQuarter([[maybe_unused]] int phase, const Work &work) {
-  if constexpr (!hasShifted(typename Spec::EpilogueLoads{})) {
-    work(RowCoord<Spec>{});
-  } else {
-    constexpr int V = Spec::kVector;
-    switch ((V - phase) % V / (V / 4)) {
-    case 0:
-      return work(RowCoord<Spec, 0>{});
-    case 1:
-      return work(RowCoord<Spec, 1>{});
-    case 2:
-      return work(RowCoord<Spec, 2>{});
-    default:
-      return work(RowCoord<Spec, 3>{});
-    }
-  }
-}
-
 /// A vector of the row that begins `from + ahead` elements behind the beginning of the first one; the row
 /// goes on behind it.
 template <class Spec, class Coord>
 __device__ __forceinline__ Coord wholeVector(const typename Spec::Coord &row, int phase, int from,
                                              int ahead) {
-  Coord coord{row, phase, from, ahead, 0, Spec::kVector, true};
+  Coord coord{RowCoord<Spec>{row, phase, from, ahead, 0, Spec::kVector, true}};
   coord[decltype(Spec::kept(typename Spec::Sizes{}))::kRank] = from + ahead - phase;
   return coord;
+}
+
+template <class... Operands> __device__ constexpr bool has(Access kind, List<Operands...>) {
+  return (false || ... || (Operands::access() == kind));
+}
+/// Gives work(coordinates) the type that a row's coordinates have where it is known how its vectors lie in
+/// operands that are not in step: they are put together in less than half the instructions where the
+/// quarter of an aligned vector that they begin in is a constant.  Loads are what it reads, Again what it
+/// may read once more.
+template <class Spec, class Loads, class Again, class Pointers, class Work>
+__device__ __forceinline__ void byPlace([[maybe_unused]] const Pointers &pointers,
+                                        [[maybe_unused]] const typename Spec::Coord &row,
+                                        [[maybe_unused]] int phase,
+                                        [[maybe_unused]] const typename Spec::Sizes &sizes,
+                                        const Work &work) {
+  using Coord = RowCoord<Spec>;
+  if constexpr (!has(Access::Shifted, Loads{}) && !has(Access::Anywhere, Loads{})) {
+    work(Coord{});
+  } else {
+    constexpr int V = Spec::kVector, kInner = decltype(Spec::kept(typename Spec::Sizes{}))::kRank;
+    const auto first = wholeVector<Spec, Coord>(row, phase, 0, 0);
+    const int skew = Inputs<Again, V, kInner>::commonSkew(
+        Inputs<Loads, V, kInner>::commonSkew(V, pointers, first, sizes), pointers, first, sizes);
+    if constexpr (has(Access::Anywhere, Loads{}) || has(Access::Anywhere, Again{})) {
+      if (skew < 0)
+        return work(Coord{});
+      if (skew == 0)
+        return work(PlacedCoord<Coord, kInStep>{});
+    }
+    switch (skew / (V / 4)) {
+    case 0:
+      return work(PlacedCoord<Coord, 0>{});
+    case 1:
+      return work(PlacedCoord<Coord, 1>{});
+    case 2:
+      return work(PlacedCoord<Coord, 2>{});
+    default:
+      return work(PlacedCoord<Coord, 3>{});
+    }
+  }
 }
 
 /// The elements of a row of `length` elements that no such vector has: `head` of them where it begins

@@ -113,13 +113,18 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
                           ? (range.first - skipped) / (kStep * Bundles::kSteps) * Bundles::kSteps
                           : 0;
   const Index end = IsBounded<Spec> ? ceilDiv<Index>(range.last, kStep) : steps;
+  // Operands of which nothing is known wait there only where they turn out to be in step.
+  bool fitsShelf = true;
+  if constexpr (kStaged && IsAligned<Spec>)
+    fitsShelf = RowChunk<Spec>::Prologue::template areInStep<Access::StagedInStep>(
+        pointers, wholeVector<Spec, RowCoord<Spec>>(row, phase, 0, 0), sizes);
 #pragma unroll kUnroll
   for (int step = 0; step < kSteps; ++step) {
     RowChunk<Spec, U, kByThread> chunk;
     place(chunk, step, 0);
 #pragma unroll
     for (int u = 0; u < U; ++u)
-      if (chunk.isRead[u] && (!kByThread || exists(step, u)))
+      if (fitsShelf && chunk.isRead[u] && (!kByThread || exists(step, u)))
         shelf.template start<RowChunk<Spec>::kLast>(step * U + u, pointers, chunk.coord[u], sizes);
     Bundles::commit(step);
   }
@@ -130,7 +135,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   auto load = [&](auto &chunk, Index step, int u, bool isFirst) {
     place(chunk, step, u);
     if constexpr (kStaged) {
-      const bool isShelved = kSteps == kAll || step < kSteps;
+      const bool isShelved = fitsShelf && (kSteps == kAll || step < kSteps);
       if (isFirst && isShelved)
         Bundles::wait(step);
       chunk.fetchBy([&](auto &in, int v) {
@@ -211,9 +216,10 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
         chunk.template epilogue<kStaged>(first, [&](int) { return second; }, pointers, sizes, true);
       }
     };
-    byQuarter<Spec>(phase, [&](auto at) {
-      walkRow<Spec, decltype(at), kByThread, 1>(Index(0), steps, kTwice, exists, finish);
-    });
+    byPlace<Spec, typename Spec::EpilogueLoads, typename Spec::PrologueLoads>(
+        pointers, row, phase, sizes, [&](auto at) {
+          walkRow<Spec, decltype(at), kByThread, 1>(Index(0), steps, kTwice, exists, finish);
+        });
     rowEnd.with([&](auto &element) {
       element.epilogue(first, [&](int) { return second; }, pointers, sizes, true);
     });

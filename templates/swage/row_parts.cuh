@@ -135,8 +135,8 @@ struct RowChunk {
     // Tensors that begin anywhere often begin alike: half the loads then, and nothing to shift.
     if constexpr (kIsElement || !Prologue::kIsAnywhere)
       fetch(asItIs);
-    else if (Prologue::areInStep(pointers, coord[0], sizes))
-      fetch([](const At &coord) { return InStepCoord<At>{coord}; });
+    else if (Prologue::template areInStep<Access::Anywhere>(pointers, coord[0], sizes))
+      fetch([](const At &coord) { return PlacedCoord<At, kInStep>{coord}; });
     else
       fetch(asItIs);
     prologue(pointers, sizes, store);
@@ -193,7 +193,7 @@ struct RowChunk {
   }
   /// `second(u)`: the result of the second collective for vector u.  Together: all vectors' inputs
   /// are read before the first is used.
-  template <bool Together = false, class Second, class Pointers>
+  template <bool Together = false, class Place = At, class Second, class Pointers>
   __device__ __forceinline__ void epilogue(const typename FirstStats<Spec>::Result &first,
                                            const Second &second, const Pointers &pointers,
                                            const typename Spec::Sizes &sizes, bool exists) {
@@ -217,7 +217,7 @@ struct RowChunk {
       if constexpr (kReadsAhead)
         late[u].template loadPart<false>(pointers, coord[u], sizes);
       else if constexpr (!Together && !kIsElement && !kReadsAllAhead)
-        late[u].load(pointers, coord[u], sizes);
+        late[u].load(pointers, Place{coord[u]}, sizes);
       auto run = [&](const auto &epilogue) {
         runEpilogue<Spec>(typename Spec::EpilogueStores{}, late[u], values[u], epilogue,
                           exists && valid[u], pointers, coord[u], sizes);

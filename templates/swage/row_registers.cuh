@@ -101,9 +101,21 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   if constexpr (!Spec::FinishStores::empty())
     if (thread == 0 && exists && firstVector == 0)
       finishRow<Spec>(first, second[0], pointers, row, sizes);
-  if constexpr (!Spec::EpilogueStores::empty())
-    chunk.epilogue(
-        first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, pointers, sizes, exists);
+  if constexpr (!Spec::EpilogueStores::empty()) {
+    using Place = RowCoord<Spec>;
+    auto finish = [&](auto place) {
+      chunk.template epilogue<false, decltype(place)>(
+          first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, pointers, sizes, exists);
+    };
+    using Late = typename RowChunk<Spec>::Late;
+    // Of the rows of a warp some are in step and others are not.
+    if constexpr (kGroup || !Late::kIsAnywhere)
+      finish(Place{});
+    else if (Late::template areInStep<Access::Anywhere>(pointers, chunk.coord[0], sizes))
+      finish(PlacedCoord<Place, kInStep>{});
+    else
+      finish(Place{});
+  }
   if constexpr (kStaged) {
     barrier();
     if (hasPart)

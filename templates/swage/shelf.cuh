@@ -40,7 +40,7 @@ template <class Operands, int V, int Threads> struct Shelf;
 template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>, V, Threads> {
   template <class Operand> using Data = Vector<typename Operand::Element, V>;
   template <class Operand> static constexpr __device__ bool isShelved() {
-    return Operand::access() == Access::Staged;
+    return Operand::access() == Access::Staged || Operand::access() == Access::StagedInStep;
   }
   /// What one vector of every operand takes, for all threads.
   enum : int {
@@ -76,7 +76,9 @@ template <class... Operands, int V, int Threads> struct Shelf<List<Operands...>,
         [&] {
           const auto pointer = static_cast<const Slot<Operands> &>(pointers).pointer;
           auto &fragment = static_cast<Fragment<Operands, V> &>(in);
-          if constexpr (isShelved<Operands>() && IsPartial<Coord>)
+          if constexpr (Operands::access() == Access::StagedInStep)
+            fragment.template load<Dim>(pointer, coord, sizes);
+          else if constexpr (isShelved<Operands>() && IsPartial<Coord>)
             fragment.template fetchAround<Operands::traffic()>(
                 partialAt<Operands, Dim>(pointer, coord, sizes), coord.begin, coord.end);
           else if constexpr (isShelved<Operands>())

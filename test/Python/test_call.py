@@ -59,6 +59,14 @@ class Call(TestCase):
         out = numpy.empty(5 * 64 + 1, numpy.float32)[1:].reshape(5, 64)
         self.assertClose(self.f(self.x, self.g, out=out), rms_norm(self.x, self.g))
 
+    def test_long_rows_out_of_step(self):
+        f = swage.compile(RMS_NORM.replace("64", "40001"), device="sim")
+        x, g = random(3 * 40001 + 1), random(40001 + 2)[2:]
+        for start in range(1, 4):
+            out = numpy.empty(3 * 40001 + 4, numpy.float32)[start : start + 3 * 40001].reshape(3, 40001)
+            f(x[1:].reshape(3, 40001), g, out=out)
+            self.assertClose(out, rms_norm(x[1:].reshape(3, 40001), g))
+
     def test_read_only_inputs(self):
         x = self.x.copy()
         x.flags.writeable = False

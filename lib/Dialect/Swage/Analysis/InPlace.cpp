@@ -2,6 +2,7 @@
 
 #include "swage/Dialect/Swage/Analysis/InPlace.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 
 using namespace mlir;
@@ -56,7 +57,10 @@ static bool readsAgain(KernelOp kernel, int64_t input) {
   bool isReadLater = llvm::any_of(kernel.getBody().getOps<PhaseOp>(), [&](PhaseOp phase) {
     return phase.getKind() != Phase::Prologue && llvm::is_contained(phase.getLoads(), input);
   });
-  return isReadLater || row.getShelvedSteps() > 0 || !isShelved(kernel, row, unsigned(input));
+  bool mayBeOutOfStep =
+      row.getAligned() && !isInStep(kernel, {false, unsigned(input)}, row.getVector());
+  return isReadLater || row.getShelvedSteps() > 0 || mayBeOutOfStep ||
+         !isShelved(kernel, row, unsigned(input));
 }
 
 /// Whether the thread that writes an element of the output has read that of the input by then, for

@@ -41,11 +41,17 @@ bool swage::beginsAligned(KernelOp kernel, OperandRef operand, int64_t vector) {
 }
 
 bool swage::isInStep(KernelOp kernel, OperandRef operand, int64_t vector) {
+  return operand == *alignedOperand(kernel) ||
+         (mayBeInStep(kernel, operand, vector) && isAligned(viewOf(kernel, operand), vector));
+}
+
+bool swage::mayBeInStep(KernelOp kernel, OperandRef operand, int64_t vector) {
   OperandRef first = *alignedOperand(kernel);
   if (operand == first)
     return true;
   ViewAttr view = viewOf(kernel, operand), reference = viewOf(kernel, first);
-  if (!hasOwnRows(kernel, view, kernel.getRank() - 1) || !isAligned(view, vector) || !isAligned(reference, vector))
+  if (!hasOwnRows(kernel, view, kernel.getRank() - 1) ||
+      isAligned(view, vector) != isAligned(reference, vector))
     return false;
   LinearAccess mine = *LinearAccess::of(view.getAccess()),
                other = *LinearAccess::of(reference.getAccess());

@@ -54,7 +54,7 @@ bool swage::isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input)
                                                           : kernel.getRank() - 1;
   if (!hasOwnRows(kernel, view, inner))
     return false;
-  if (schedule.getAligned() && !isInStep(kernel, {false, input}, schedule.getVector()))
+  if (schedule.getAligned() && !mayBeInStep(kernel, {false, input}, schedule.getVector()))
     return false;
   // The widths that a copy can have.
   return schedule.getVector() * elementBytes(view.getElement()) >= 4;

@@ -209,10 +209,13 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   SmallVector<int64_t> loads, stores, access;
   auto row = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
   for (BlockArgument argument : arguments) {
-    loads.push_back(argument.getArgNumber());
-    access.push_back(row && kind == Phase::Prologue && isShelved(kernel, row, argument.getArgNumber())
-                         ? static_cast<int64_t>(Access::Staged)
-                         : accessOf({false, argument.getArgNumber()}, vectorDim));
+    OperandRef input{false, argument.getArgNumber()};
+    bool shelved = row && kind == Phase::Prologue && isShelved(kernel, row, input.position),
+         inStep = shelved && (!row.getAligned() || isInStep(kernel, input, row.getVector()));
+    loads.push_back(input.position);
+    access.push_back(inStep    ? static_cast<int64_t>(Access::Staged)
+                     : shelved ? static_cast<int64_t>(Access::StagedInStep)
+                               : accessOf(input, vectorDim));
   }
   for (unsigned output : outputs) {
     stores.push_back(output);

@@ -38,6 +38,9 @@ bool beginsAligned(KernelOp kernel, OperandRef operand, int64_t vector);
 /// in this one's too, in every row. isAlignable() holds.
 bool isInStep(KernelOp kernel, OperandRef operand, int64_t vector);
 
+/// Whether they are if both tensors begin alike: as far as is known, at any element.
+bool mayBeInStep(KernelOp kernel, OperandRef operand, int64_t vector);
+
 } // namespace swage
 
 #endif // SWAGE_DIALECT_SWAGE_IR_ROWALIGNMENT_H

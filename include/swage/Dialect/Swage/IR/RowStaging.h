@@ -30,7 +30,8 @@ llvm::SetVector<unsigned> prologueInputs(KernelOp kernel);
 bool hasOwnRows(KernelOp kernel, ViewAttr view, unsigned inner);
 
 /// Whether what a staged row schedule's prologue reads of this input waits on a shelf: one that has
-/// each element of the rows once.
+/// each element of the rows once. Where vectors are aligned in memory it must be in step, or may be
+/// (RowAlignment.h): a row that turns out not to be is read again.
 bool isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input);
 
 /// Bytes of shared memory that a block of a staged row schedule moves operands through, at most; 0 if

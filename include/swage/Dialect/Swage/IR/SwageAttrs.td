@@ -38,7 +38,8 @@ def Swage_Access : I32EnumAttr<"Access", "how an operand is read along the inner
     I32EnumAttrCase<"Gather", 2, "gather">, I32EnumAttrCase<"Transposed", 3, "transposed">,
     I32EnumAttrCase<"Staged", 4, "staged">, I32EnumAttrCase<"Aligned", 5, "aligned">,
     I32EnumAttrCase<"Shifted", 6, "shifted">, I32EnumAttrCase<"Anywhere", 7, "anywhere">,
-    I32EnumAttrCase<"Boxed", 8, "boxed">]> {
+    I32EnumAttrCase<"Boxed", 8, "boxed">,
+    I32EnumAttrCase<"StagedInStep", 9, "staged_in_step">]> {
   let cppNamespace = "::swage";
 }
 
