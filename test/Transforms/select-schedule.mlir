@@ -227,6 +227,26 @@ func.func @long_rows(%x: tensor<2048x65536xbf16>) -> tensor<2048x65536xbf16> {
 
 // -----
 
+// Views may begin alike, at any element.
+// CHECK-LABEL: func.func @views_of_long_rows
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}vectors_per_thread = 1, {{.*}}staged = true, aligned = true>
+func.func @views_of_long_rows(%x: tensor<2048x65536xbf16> {swage.alignment = 2 : i64}) -> (tensor<2048x65536xbf16> {swage.alignment = 2 : i64}) {
+  %y = swage.softmax %x axis 1 : tensor<2048x65536xbf16> -> tensor<2048x65536xbf16>
+  return %y : tensor<2048x65536xbf16>
+}
+
+// -----
+
+// A norm asks for two vectors of gamma at once, and has registers for them.
+// CHECK-LABEL: func.func @long_norms
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}vectors_per_thread = 2, {{.*}}staged = true, resident = {{[2-9]}}>
+func.func @long_norms(%x: tensor<1448x23080xf32>, %g: tensor<23080xf32>) -> tensor<1448x23080xf32> {
+  %y = swage.rms_norm %x gamma %g axis 1 eps 1.0e-5 : (tensor<1448x23080xf32>, tensor<23080xf32>) -> tensor<1448x23080xf32>
+  return %y : tensor<1448x23080xf32>
+}
+
+// -----
+
 // They are dealt out to so many threads that hardly a place stays empty, and three blocks fit.
 // CHECK-LABEL: func.func @longer_rows
 // CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 672, rows_per_block = 1, vector = 8, vectors_per_thread = 1, index = 32, blocks_per_row = 8, staged = true>

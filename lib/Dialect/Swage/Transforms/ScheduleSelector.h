@@ -38,13 +38,14 @@ private:
   SelectedSchedule makeRow(const Rows &rows, RowClass kind, int64_t perRow, int64_t rowsPerBlock,
                            int64_t perThread, std::string reason, int64_t blocks = 1,
                            bool staged = false, int64_t shelvedSteps = 0) const;
+  bool beginAligned() const;
   std::optional<SelectedSchedule> alignedRows(Rows rows, bool few) const;
   std::optional<SelectedSchedule> stagedRows(const Rows &rows) const;
   std::optional<SelectedSchedule> groupedRows(const Rows &rows, bool few) const;
   SelectedSchedule shelve(const Rows &rows, int64_t blocks, int64_t threads, int64_t perThread,
                           int64_t steps = 0) const;
   int64_t shelfRegisters(const Rows &rows, int64_t perThread) const;
-  SelectedSchedule spread(const Rows &rows, int64_t blocks, bool few) const;
+  SelectedSchedule spread(Rows rows, int64_t blocks, bool few) const;
   int64_t blocksOfFew(const Rows &rows) const;
   int64_t blocksFor(const Rows &rows) const;
   int64_t blocksWithInputs(const Rows &rows, int64_t threads, int64_t elements) const;

@@ -64,6 +64,14 @@ std::pair<int64_t, int64_t> ScheduleSelector::streams() const {
   return {widest, all};
 }
 
+/// Whether all tensors that change along the row begin at a multiple of 16 bytes.
+bool ScheduleSelector::beginAligned() const {
+  return llvm::all_of(views(), [&](ViewAttr view) {
+    return LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1) ||
+           view.getAlign() >= 16;
+  });
+}
+
 bool ScheduleSelector::isNorm() const {
   Collective kind = kernel.getCollective().getKind();
   return kind == Collective::LayerNorm || kind == Collective::RmsNorm;
@@ -155,7 +163,7 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
   for (ViewAttr view : views())
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
       widest = std::max(widest, elementBytes(view.getElement()));
-  bool waits = widest >= 4;
+  bool waits = widest >= 4, anywhere = rows.bytes < 8;
   if (!isAlignable(kernel) || widest > 4 || (length < kAlignedLeast && !waits))
     return std::nullopt;
   rows.aligned = true;
@@ -174,11 +182,13 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
     if (auto shelved = shelvedRows(walked))
       return shelved;
   }
+  if (few && !anywhere)
+    return std::nullopt;
   // Of a second input there are registers for what is under way.
   auto registers = [&](int64_t elements, bool isGroup) {
     elements = elements * (2 * widest + rows.moved) / (4 * widest);
     if (waits)
-      return 40 + elements;
+      return (beginAligned() ? 32 : 40) + elements;
     return rows.vector == 4 ? 25 + elements * 9 / 8 : (isGroup ? 36 : 40) + elements * 9 / 10;
   };
   // Neighbouring lanes move whole sectors, or parts of them go twice.
@@ -442,42 +452,56 @@ SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int6
                  blocks, /*staged=*/true, steps);
 }
 
-/// About how many registers a thread then has: one for each element of the inputs that it has at hand, or
-/// two where each vector of gamma lies in two.
+/// About how many registers a thread then has: two for each word of the inputs that it has at hand,
+/// or three where each vector of gamma lies in two.
 int64_t ScheduleSelector::shelfRegisters(const Rows &rows, int64_t perThread) const {
   auto one = cast<RowScheduleAttr>(shelve(rows, /*blocks=*/1, 32, 1, /*steps=*/1).schedule);
-  return 24 + (rows.aligned ? 2 : 1) * perThread * rows.vector *
-                  (stagedBytes(kernel, one) / (32 * rows.bytes));
+  return 24 + (rows.aligned ? 3 : 2) * perThread * stagedBytes(kernel, one) / (32 * 4);
 }
 
 /// Rows that wait there in so many blocks, dealt out so that enough of them and enough threads are on
 /// a multiprocessor, then so that few places stay empty.  Few rows are there at once anyway.
-SelectedSchedule ScheduleSelector::spread(const Rows &rows, int64_t blocks, bool few) const {
-  // Where rows begin anywhere, many threads are worth more than what two vectors share.
+SelectedSchedule ScheduleSelector::spread(Rows rows, int64_t blocks, bool few) const {
+  // Nothing hides that a thread waits for each vector of gamma, so that it asks for two at once.
+  // Where it may begin anywhere that takes too many registers.
   int64_t share = llvm::divideCeil(rows.beside * rows.vectors, blocks),
-          perThread = rows.aligned ? 1 : std::max<int64_t>(2, 16 / rows.vector);
+          perThread = !rows.aligned            ? std::max<int64_t>(2, 16 / rows.vector)
+                      : few || !beginAligned() ? 1
+                                               : 2;
+  auto residentOf = [&](int64_t threads, int64_t each) {
+    auto schedule = cast<RowScheduleAttr>(shelve(rows, blocks, threads, each).schedule);
+    return std::min(device.sharedBytesPerSm / (sharedBytes(kernel, schedule) + kReservedBytes),
+                    residentBlocks(threads, shelfRegisters(rows, each)));
+  };
   auto costOf = [&](int64_t threads, int64_t each) {
     auto schedule = cast<RowScheduleAttr>(shelve(rows, blocks, threads, each).schedule);
     int64_t bytes = sharedBytes(kernel, schedule), places = llvm::alignTo(share, threads * each),
-            resident = std::min(device.sharedBytesPerSm / (bytes + kReservedBytes),
-                                residentBlocks(threads, shelfRegisters(rows, each)));
+            resident = residentOf(threads, each);
+    // Of rows that begin anywhere many small blocks are better.
+    bool isSmall = rows.aligned && each > 1;
     auto shortage = [](int64_t wanted, int64_t there, int64_t step) {
       return llvm::divideCeil(std::max<int64_t>(0, wanted - there), step);
     };
-    return std::tuple(resident == 0,
-                      shortage(160 << 10, resident * bytes * share / places, 16 << 10) +
-                          shortage(1400, resident * threads, 128),
-                      (places - share) * 25 / share, each != perThread, std::abs(threads - 512));
+    return std::tuple(
+        resident == 0,
+        shortage((isSmall ? 144 : 160) << 10, resident * bytes * share / places, 16 << 10) +
+            shortage(isSmall ? 896 : 1400, resident * threads, 128),
+        (places - share) * 25 / share + (rows.aligned ? 3 : 0) * (perThread - each),
+        perThread - each, std::abs(threads - (isSmall ? 160 : 512)));
   };
   int64_t eighth = llvm::alignTo(llvm::divideCeil(share, 8), 32);
   std::pair best(std::clamp<int64_t>(eighth, 64, 512), perThread);
   auto cost = costOf(best.first, best.second);
-  for (int64_t each : {perThread, std::max<int64_t>(1, perThread / 2)})
+  for (int64_t each = perThread; each >= 1; each /= 2)
     for (int64_t threads = 64; threads <= 736 && !few; threads += 32)
       if (auto other = costOf(threads, each); other < cost) {
         best = {threads, each};
         cost = other;
       }
+  // Left to itself the compiler takes so few registers that it asks for one after the other, but
+  // not where all counts are constants.
+  if (!few && isNorm() && best.second > 1 && share % (best.first * best.second) != 0)
+    rows.resident = residentOf(best.first, best.second);
   return shelve(rows, blocks, best.first, best.second);
 }
 
@@ -492,7 +516,7 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
   int64_t one = rows.ofOneBlock(), most = device.ccMajor < 9 ? 1 : 16, least = 1;
   bool grows = rows.bytes / rows.vector < 4;
   if (rows.aligned)
-    one = kLongElements / rows.vector;
+    one = kLongElements / rows.vector - 1;
   else if (grows)
     one = std::min(one, kPairElements / rows.vector);
   if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
@@ -501,8 +525,8 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
          rows.beside * rows.vectors >= 2 * least * 512)
     least *= 2;
   int64_t few = blocksOfFew(rows);
-  bool inRegisters = !rows.aligned && (few > 1 || !grows);
-  int64_t inCluster = grows ? few * 512 * rows.capacity : most * 1024 * rows.capacity;
+  bool inRegisters = !rows.aligned && (few > 1 || !(grows || isNorm()));
+  int64_t inCluster = (few > 1 ? few : 8) * 512 * rows.capacity;
   if (rows.beside == 1 && (rows.vectors <= one || (inRegisters && rows.vectors <= inCluster)))
     return std::nullopt;
   auto bytesOf = [&](const SelectedSchedule &selected) {
@@ -511,7 +535,10 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
   auto room = [&](int64_t resident) { return device.sharedBytesPerSm / resident - kReservedBytes; };
   if (stagedBytes(kernel, cast<RowScheduleAttr>(shelve(rows, least, 64, 1).schedule)) == 0)
     return std::nullopt;
-  for (auto [resident, largest] : {std::pair(6, 2), {3, 8}, {2, 16}})
+  // Without loads of gamma that may begin anywhere, and where there is more to wait for, more
+  // blocks pay.
+  bool isSplit = beginAligned() && (rows.aligned || !grows);
+  for (auto [resident, largest] : {std::pair(6, isSplit ? 8 : 2), {3, 8}, {2, 16}})
     for (int64_t blocks = least; blocks <= std::min<int64_t>(most, largest); blocks *= 2) {
       SelectedSchedule shelved = spread(rows, blocks, /*few=*/least > 1);
       // Few rows may leave a multiprocessor to each block.
@@ -562,8 +589,8 @@ SelectedSchedule ScheduleSelector::row() {
   // Narrow accesses cost long rows more than what vectors that begin anywhere do.
   bool anywhere = rows.bytes < 8,
        isLong = rows.widest < 16 && *length * (rows.widest / rows.vector) > kLongBytes;
-  if (((anywhere && *length >= kAlignedLength) || isLong) && !few(1))
-    if (auto aligned = alignedRows(rows, false))
+  if ((anywhere && *length >= kAlignedLength && !few(1)) || isLong)
+    if (auto aligned = alignedRows(rows, few(1)))
       return *aligned;
   if (!few(1))
     if (auto staged = stagedRows(rows))
