@@ -56,6 +56,13 @@ template <class Spec> struct Boxes {
       count *= box(dim);
     return count;
   }
+  /// The dimension by which write runs are counted last, or -1.
+  static constexpr __device__ int outermost() {
+    int last = -1;
+    for (int k = 0; k < kRank; ++k)
+      last = runDim(k) < kOuter && box(runDim(k)) > 1 ? runDim(k) : last;
+    return last;
+  }
   /// Windows that begin in a write run.
   static constexpr __device__ int windows() { return (writeRun() + V - 1) / V; }
   /// Whether a window lies along one dimension, in whole vectors of it.
@@ -92,12 +99,24 @@ template <class Spec, class In> struct PartOfBox {
       count *= reach(readDim(k));
     return count;
   }
+  /// The dimension by which read runs are counted last, or -1.
+  static constexpr __device__ int outermost() {
+    int last = -1;
+    for (int k = In::kReadRun; k < kRank; ++k)
+      last = reach(readDim(k)) > 1 ? readDim(k) : last;
+    return last;
+  }
   /// Chunks that cover a read run wherever it begins.
   static constexpr __device__ int chunks() {
     return (readRun() * kSize + (In::kReadAligned ? 15 : 30)) / 16;
   }
-  static constexpr __device__ int skewed(int place) {
-    return In::kSkewed ? place + int(unsigned(place) / 128) * pad() : place;
+  static constexpr __device__ unsigned skewed(unsigned place) {
+    return In::kSkewed ? place + place / 128 * pad() : place;
+  }
+  /// skewed(place + ahead) for a constant `ahead`: those that differ by multiples of 128 differ by
+  /// constants.
+  static constexpr __device__ unsigned skewed(unsigned place, unsigned ahead) {
+    return skewed(place + ahead % 128) + skewed(ahead / 128 * 128);
   }
   static constexpr __device__ int pad() { return kSize < 4 ? 4 : kSize; }
   static constexpr __device__ int bytes() {
@@ -185,15 +204,17 @@ template <class Spec, class In> struct BoxInput<Spec, In, Access::Boxed> {
         length *= box.read[dim];
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      const int number = static_cast<int>(threadIndex()) + step * Spec::kThreads;
-      const int ahead = number % kChunks * 16;
-      int rest = number / kChunks, place = begin;
-      bool exists = kAll % Spec::kThreads == 0 || number < kAll;
+      const unsigned number = threadIndex() + step * Spec::kThreads;
+      const int ahead = static_cast<int>(number % kChunks) * 16;
+      unsigned rest = number / kChunks, place = begin;
+      bool exists = Part::outermost() >= 0 || number < kAll;
       auto at = box.origin;
 #pragma unroll
       for (int k = In::kReadRun; k < Part::kRank; ++k)
         if (const int dim = Part::readDim(k); Part::reach(dim) > 1) {
-          const int coordinate = rest % Part::reach(dim);
+          // Beyond the last dimension's end nothing exists.
+          const int coordinate =
+              static_cast<int>(dim == Part::outermost() ? rest : rest % Part::reach(dim));
           rest /= Part::reach(dim);
           at[dim] += coordinate;
           place += coordinate * Part::step(dim);

@@ -9,18 +9,19 @@ namespace detail {
 /// A run of the output, or a part of one.
 template <class Spec> struct WriteRun {
   using B = Boxes<Spec>;
-  bool exists = true;
+  bool exists;
   typename Spec::Coord at;
   int ahead[B::kRank] = {}; ///< where it begins in the box
 
   /// Runs are counted as the principal input has them: neighbouring ones are neighbours in shared
   /// memory.
   __device__ __forceinline__ WriteRun(const BoxOfBlock<Spec> &box, unsigned number)
-      : at(box.origin) {
+      : exists(B::outermost() >= 0 || number == 0), at(box.origin) {
 #pragma unroll
     for (int k = 0; k < B::kRank; ++k)
       if (const int dim = B::runDim(k); dim < B::kOuter && B::box(dim) > 1) {
-        ahead[dim] = static_cast<int>(number % B::box(dim));
+        // Beyond the last dimension's end nothing exists.
+        ahead[dim] = static_cast<int>(dim == B::outermost() ? number : number % B::box(dim));
         number /= B::box(dim);
         at[dim] += ahead[dim];
         exists = exists && ahead[dim] < box.own[dim];
@@ -29,13 +30,14 @@ template <class Spec> struct WriteRun {
   /// The place of element `element` of the run in what an input has in shared memory.
   template <class In> __device__ __forceinline__ int placeOf(int element) const {
     using Part = PartOfBox<Spec, In>;
-    int sum = 0, rest = element;
+    int sum = 0;
+    unsigned rest = element;
 #pragma unroll
     for (int dim = 0; dim < B::kOuter; ++dim)
       sum += ahead[dim] * Part::step(dim);
 #pragma unroll
     for (int dim = B::kLast; dim >= B::kOuter; --dim) {
-      const int coordinate = dim == B::kOuter ? rest : rest % B::box(dim);
+      const int coordinate = static_cast<int>(dim == B::kOuter ? rest : rest % B::box(dim));
       rest /= B::box(dim);
       sum += coordinate * Part::step(dim);
     }
@@ -55,32 +57,44 @@ template <class Spec, class In> struct WindowPlaces {
                               : B::V,
     kStep = Part::step(B::isStraight() ? int(B::kLast) : int(B::kOuter))
   };
-  int first[kPeriod];
+  unsigned first[kPeriod];
 
-  __device__ __forceinline__ WindowPlaces(const WriteRun<Spec> &run, int element) {
-    int place = run.template placeOf<In>(element), at[B::kRank];
+  __device__ __forceinline__ WindowPlaces(unsigned begin, const WriteRun<Spec> &run,
+                                          unsigned element) {
+    if constexpr (!B::isStraight() && B::box(B::kLast) >= B::V) {
+      // The last dimension ends once at most: two pieces.
+      constexpr int kLong = B::box(B::kLast), kNext = Part::step(B::kLast);
+      const int left = kLong - static_cast<int>(element % kLong);
+      const unsigned here = begin + run.template placeOf<In>(element),
+                     there = begin + run.template placeOf<In>(element + left) - left * kNext;
 #pragma unroll
-    for (int dim = B::kLast; dim > B::kOuter; --dim) {
-      at[dim] = element % B::box(dim);
-      element /= B::box(dim);
-    }
-#pragma unroll
-    for (int i = 0; i < kPeriod; ++i) {
-      first[i] = place;
-      // To the next one, with a carry at the end of a dimension.
-      place += Part::step(B::kLast);
-      bool carry = true;
+      for (int i = 0; i < kPeriod; ++i)
+        first[i] = (i < left ? here : there) + i * kNext;
+    } else {
+      unsigned place = begin + run.template placeOf<In>(element), at[B::kRank];
 #pragma unroll
       for (int dim = B::kLast; dim > B::kOuter; --dim) {
-        at[dim] += carry;
-        carry = at[dim] == B::box(dim);
-        place += carry ? Part::step(dim - 1) - B::box(dim) * Part::step(dim) : 0;
-        at[dim] = carry ? 0 : at[dim];
+        at[dim] = element % B::box(dim);
+        element /= B::box(dim);
+      }
+#pragma unroll
+      for (int i = 0; i < kPeriod; ++i) {
+        first[i] = place;
+        // To the next one, with a carry at the end of a dimension.
+        place += Part::step(B::kLast);
+        bool carry = true;
+#pragma unroll
+        for (int dim = B::kLast; dim > B::kOuter; --dim) {
+          at[dim] += carry;
+          carry = at[dim] == B::box(dim);
+          place += carry ? Part::step(dim - 1) - B::box(dim) * Part::step(dim) : 0;
+          at[dim] = carry ? 0 : at[dim];
+        }
       }
     }
   }
-  __device__ __forceinline__ int operator[](int i) const {
-    return first[i % kPeriod] + i / kPeriod * kStep;
+  __device__ __forceinline__ unsigned operator[](int i) const {
+    return Part::skewed(first[i % kPeriod], i / kPeriod * kStep);
   }
 };
 
@@ -117,16 +131,16 @@ template <class Spec, class In, bool Partial> struct WindowInput<Spec, In, Parti
   template <class Sizes>
   __device__ __forceinline__ WindowInput(const BoxInput<Spec, In> &input, const WriteRun<Spec> &run,
                                          int first, int end, const Sizes &)
-      : input(input), run(run), first(first), end(end), places(run, Partial ? 0 : first) {}
+      : input(input), run(run), first(first), end(end),
+        places(input.begin, run, Partial ? 0 : first) {}
   __device__ __forceinline__ typename In::Value value(int i) const {
-    int place = places[i];
+    unsigned place = places[i];
     if constexpr (Partial) {
-      const int element = first + i;
-      place = run.template placeOf<In>(element < 0 ? 0 : element < end ? element : end - 1);
+      const int wanted = first + i, there = wanted < 0 ? 0 : wanted < end ? wanted : end - 1;
+      place = Part::skewed(input.begin + run.template placeOf<In>(there));
     }
     Vector<typename In::Element, 1> element;
-    element.fetchShared(reinterpret_cast<const typename In::Element *>(
-        input.arena + Part::skewed(input.begin + place)));
+    element.fetchShared(reinterpret_cast<const typename In::Element *>(input.arena + place));
     return element.value(0);
   }
 };

@@ -17,7 +17,7 @@
 // In shared memory the step between neighbours along a dimension is that of Steps, the same modulo
 // 16 as in the input, so that a chunk is aligned in both, and the place of an element is a sum over
 // its coordinates.  Along one dimension the elements of a window are immediate offsets; where it
-// crosses dimensions they are carries, not divisions, up to where the inner ones repeat.
+// crosses dimensions they are two such pieces or carries, up to where the inner ones repeat.
 //
 // When chosen.  Where tiles (permute.cuh) have no wide vectors or short runs
 // (docs/notes/permute.md).
@@ -74,8 +74,8 @@ __device__ __forceinline__ int headOf(const Pointers &pointers, const WriteRun<S
            B::V;
 }
 
-/// What a run has in front of its first window, in the box in which it begins, and its last window where
-/// that is not whole, in the box in which that begins.
+/// What a run has in front of its first window, in the box in which it begins, and its last window
+/// where that is not whole, in the box in which that begins.
 template <class Spec, class Pointers>
 __device__ __forceinline__ void
 writeEnds(const Pointers &pointers, const BoxInputs<Spec, typename Spec::Loads> &inputs,
@@ -97,7 +97,8 @@ writeEnds(const Pointers &pointers, const BoxInputs<Spec, typename Spec::Loads> 
   }
 }
 
-/// The windows that begin in the box.
+/// The windows that begin in the box: in a turn a warp has kLanes windows beside each other of each
+/// of 32 / kLanes neighbouring runs.
 template <class Spec, class Pointers>
 __device__ __forceinline__ void
 writeWindows(const Pointers &pointers, const BoxInputs<Spec, typename Spec::Loads> &inputs,
@@ -105,17 +106,16 @@ writeWindows(const Pointers &pointers, const BoxInputs<Spec, typename Spec::Load
   using B = Boxes<Spec>;
   constexpr int kLanes = Spec::kLanes, kRunLanes = kWarpSize / kLanes;
   constexpr int kAcross = (B::windows() + kLanes - 1) / kLanes;
-  constexpr int kAll = (B::writeRuns() + kRunLanes - 1) / kRunLanes * kAcross * kWarpSize;
+  constexpr int kTurns = (B::writeRuns() + kRunLanes - 1) / kRunLanes * kAcross;
   const int own = box.writeRun(box.own), all = box.writeRun(box.read);
-#pragma unroll
-  for (int step = 0; step < (kAll + Spec::kThreads - 1) / Spec::kThreads; ++step) {
-    const int number = static_cast<int>(threadIndex()) + step * Spec::kThreads;
-    const int lane = number % kWarpSize, warp = number / kWarpSize;
-    const int runNumber = warp / kAcross * kRunLanes + lane / kLanes;
-    const WriteRun<Spec> run(box, runNumber);
-    const int first =
-        (warp % kAcross * kLanes + lane % kLanes) * B::V + headOf(pointers, run, sizes);
-    if (run.exists && runNumber < B::writeRuns() && first < own && first + B::V <= all) {
+  const unsigned lane = threadIndex() % kWarpSize;
+#pragma unroll 1
+  for (unsigned turn = threadIndex() / kWarpSize; turn < kTurns;
+       turn += Spec::kThreads / kWarpSize) {
+    const WriteRun<Spec> run(box, turn / kAcross * kRunLanes + lane / kLanes);
+    const int first = static_cast<int>(turn % kAcross * kLanes + lane % kLanes) * B::V +
+                      headOf(pointers, run, sizes);
+    if (run.exists && first < own && first + B::V <= all) {
       BoxWindow<Spec, typename Spec::Stores> window;
       window.template make<false>(inputs, run, first, all, sizes);
       window.store(pointers, run, first, sizes);

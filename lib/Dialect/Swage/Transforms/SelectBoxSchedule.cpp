@@ -1,9 +1,11 @@
 //===- SelectBoxSchedule.cpp - Boxes of a permutation ---------------------===//
 //
 // Boxes are grown along the input's and the output's dimensions until what a block reads and writes
-// in one piece has a wanted number of bytes. Of all such boxes the one of least cost is taken: what
-// memory makes of short and misaligned pieces, of what is read twice and of what lies beyond the
-// tensor. Figures: docs/notes/permute.md.
+// in one piece has a wanted number of bytes. Of all such boxes, of all ways to deal out windows to
+// lanes, and of both layouts in shared memory that of least cost is taken. The cost is a model
+// whose figures were fitted to 2000 measurements of 250 permutations (docs/notes/permute.md): what
+// memory makes of short and misaligned pieces, what threads do for an element, how often they wait
+// for a bank of shared memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,15 +23,16 @@ using namespace mlir;
 using namespace swage;
 
 constexpr int64_t kThreads = 256;
-/// Bytes of a box: blocks of the smallest and largest good one, and what is never exceeded.
-constexpr double kSmallBox = 8192, kLargeBox = 20000;
+/// Bytes of a box: from the first on more cost occupancy, below the second blocks have too little
+/// to do; what is never exceeded, and what would be next to nothing.
+constexpr double kLargeBox = 15000, kSmallBox = 7800;
 constexpr int64_t kLargestBox = 30000, kLeastBox = 2048;
 
 /// The share of a copy's speed that pieces of so many bytes reach, far from each other.
 static double efficiency(bool isWrite, double bytes) {
-  static constexpr double sizes[] = {16, 32, 64, 128, 256, 512},
-                          reads[] = {.19, .5, .78, .93, .985, 1},
-                          writes[] = {.08, .33, .68, .92, .985, 1};
+  static constexpr double sizes[] = {16, 32, 64, 128, 256, 512, 1024},
+                          reads[] = {.19, .5, .78, .89, .92, .96, 1},
+                          writes[] = {.08, .33, .68, .89, .92, .96, 1};
   const double *known = isWrite ? writes : reads;
   if (bytes <= sizes[0])
     return known[0] * bytes / sizes[0];
@@ -43,21 +46,28 @@ static double efficiency(bool isWrite, double bytes) {
 namespace {
 using Box = SmallVector<int64_t>;
 
-/// The search over boxes of one problem.
+/// What a schedule says.
+struct Choice {
+  Box box;
+  int64_t lanes;
+  bool skewed;
+};
+
+/// The search over the boxes of one problem. `others`: instructions of the kernel's body.
 class BoxSearch {
 public:
-  explicit BoxSearch(const BoxProblem &problem) : problem(problem) {}
-  std::optional<Box> best();
-  int64_t lanes(const Box &box) const;
-  bool isBetterSkewed(const Box &box, int64_t lanes, int64_t others) const;
+  BoxSearch(const BoxProblem &problem, int64_t others) : problem(problem), others(others) {}
+  std::optional<Choice> best() const;
 
 private:
+  std::vector<Box> boxes() const;
   void grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t multiple) const;
-  double cost(const Box &box) const;
-  int64_t conflicts(const Box &box, int64_t lanes, bool skewed) const;
+  double cost(const Choice &choice, const BoxLayout &layout, double conflicts) const;
+  int64_t conflicts(const Choice &choice, const BoxLayout &layout) const;
   SmallVector<int64_t> runDims(const BoxLayout &layout) const;
 
   const BoxProblem &problem;
+  int64_t others;
 };
 } // namespace
 
@@ -91,59 +101,87 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
   }
 }
 
-double BoxSearch::cost(const Box &box) const {
-  BoxLayout layout = BoxLayout::of(problem, box, /*skewed=*/true);
+/// The time of an element, that of a copy about 2, were lanes to wait for a bank `conflicts` times.
+double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double conflicts) const {
+  const BoxProblem::Side &in = problem.principal(), &out = problem.out;
+  const BoxPart &part = layout.principal();
   double points = 1, read = 1, waste = 1, bytes = 0;
+  int64_t runs = 1;
   for (unsigned dim = 0; dim < problem.rank(); ++dim) {
-    points *= double(box[dim]);
+    points *= double(choice.box[dim]);
     read *= double(layout.reach[dim]);
+    if (dim + layout.writeRun < problem.rank())
+      runs *= choice.box[dim];
     if (int64_t extent = problem.extents[dim])
-      waste *= double(llvm::divideCeil(extent, box[dim]) * box[dim]) / double(extent);
+      waste *= double(llvm::alignTo(extent, choice.box[dim])) / double(extent);
   }
   for (auto [input, part] : llvm::zip_equal(problem.inputs, layout.parts))
     bytes += double(part.elements * input.bytes);
   // What else there is to read lies as the outputs do.
-  int64_t readElements = layout.principal().readElements, readBytes = problem.principal().bytes;
-  bool readAligned = layout.principal().readAligned;
+  double readBytes = double(part.readElements * in.bytes);
+  bool readAligned = part.readAligned;
   if (!problem.isGathered) {
-    bytes = std::max(bytes, points * double(problem.out.bytes));
-    readElements = layout.writeElements;
-    readBytes = problem.out.bytes;
+    bytes = std::max(bytes, points * double(out.bytes));
+    readBytes = double(layout.writeElements * out.bytes);
     readAligned = layout.writeAligned;
   }
   if (bytes > double(kLargestBox) || layout.sharedBytes > kDeclaredSharedBytes)
     return INFINITY;
+
+  // Memory. Where lanes that write beside each other begin or end within a sector of 32 bytes, and
+  // where a piece does, it is written twice.
   auto side = [](bool isWrite, double bytes, bool isAligned) {
     return (isAligned ? 1 : (bytes + 24) / bytes) / efficiency(isWrite, bytes);
   };
-  double cost = side(false, double(readElements * readBytes), readAligned) +
-                side(true, double(layout.writeElements * problem.out.bytes), layout.writeAligned);
-  cost += 0.5 * (read / points - 1) + 0.3 * (waste - 1);
-  bool isNarrow = problem.out.bytes <= 2;
-  if (!layout.writeAligned) {
-    // Where a run of the output ends in a box, one thread does it.
+  int64_t windows = llvm::divideCeil(layout.writeElements, problem.vector());
+  bool hasSectors = choice.lanes > 1 && layout.writeAligned &&
+                    llvm::all_of(ArrayRef(out.strides).drop_back(),
+                                 [&](int64_t stride) { return stride * out.bytes % 32 == 0; });
+  double written = double(layout.writeElements * out.bytes),
+         beside = double(std::min(choice.lanes, windows)),
+         torn = hasSectors ? 0.1 / beside : 0.5 / beside + 32 / written;
+  double memory = side(false, readBytes, readAligned) +
+                  side(true, written, layout.writeAligned) * (1 + torn) +
+                  0.5 * (read / points - 1) + 0.37 * (waste - 1);
+
+  // Instructions, of idle threads as well. `slots`: what threads could write and read of elements.
+  int64_t groups = llvm::divideCeil(runs, 32 / choice.lanes),
+          across = llvm::divideCeil(windows, choice.lanes),
+          chunks =
+              llvm::divideCeil(part.readElements * in.bytes + (part.readAligned ? 0 : 15), 16) *
+              (part.elements / part.readElements);
+  double slots = double(llvm::alignTo(groups * across * 32, kThreads) * problem.vector()) / points;
+  double chunkSlots = double(llvm::alignTo(chunks, kThreads)) * 16 / double(in.bytes) / points;
+  bool isStraight =
+      layout.writeRun == 1 || (layout.writeAligned && choice.box.back() % problem.vector() == 0);
+  double perElement = 1 + 0.3 * double(others) + (choice.skewed ? 0.54 : 0);
+  if (!isStraight)
+    perElement += choice.box.back() < problem.vector() ? 0.9 : 0.7;
+  double width = double(in.bytes + out.bytes) / 2;
+  double instructions = (slots * perElement + 0.2 * chunkSlots) / width;
+  double waits = std::max(0.74 / width, 0.18) * conflicts;
+
+  // The slowest of the three, and something of the others.
+  constexpr double kPower = 3.8;
+  double time =
+      std::pow(std::pow(memory, kPower) + std::pow(instructions, kPower) + std::pow(waits, kPower),
+               1 / kPower);
+  if (!layout.writeAligned || layout.writeElements % problem.vector() != 0) {
+    // Where a run of the output ends in a box, one thread does it, element by element.
     int64_t dim = problem.rank() - layout.writeRun;
-    double ends = problem.extents[dim] ? double(box[dim]) / double(problem.extents[dim]) : 1;
-    cost += 6.0 * double(problem.vector() - 1) / double(layout.writeElements) * ends *
-            (isNarrow ? 1.2 : 0.6);
+    double ends = problem.extents[dim] ? double(choice.box[dim]) / double(problem.extents[dim]) : 1;
+    time += ends / double(windows) * (out.bytes == 1 ? 15 : out.bytes == 2 ? 9.6 : 5.9);
   }
-  if (layout.writeRun > 1 && box.back() % problem.vector() != 0 && isNarrow)
-    cost += problem.out.bytes == 2 ? 0.06 : 0.15;
-  if (bytes < kSmallBox)
-    cost *= 1 + 0.1 * (kSmallBox / bytes - 1);
-  if (bytes > kLargeBox)
-    cost *= 1 + 0.04 * (bytes / kLargeBox - 1);
-  return cost;
+  return time * (1 + 0.06 * std::max(0.0, bytes / kLargeBox - 1) +
+                 0.126 * std::max(0.0, kSmallBox / bytes - 1));
 }
 
-std::optional<Box> BoxSearch::best() {
+std::vector<Box> BoxSearch::boxes() const {
   SmallVector<int64_t> writeOrder = problem.writeOrder();
   static constexpr int64_t wanted[] = {32, 64, 96, 128, 192, 256, 384, 512, 1024, 2048, 4096, 8192};
   int64_t readMultiple = std::max(problem.vector(), 32 / problem.principal().bytes),
           writeMultiple = std::max(problem.vector(), 32 / problem.out.bytes);
   std::set<Box, std::less<>> seen;
-  std::optional<Box> best;
-  double least = INFINITY;
   for (bool readFirst : {true, false})
     for (int64_t readBytes : wanted)
       for (int64_t writeBytes : wanted) {
@@ -159,13 +197,37 @@ std::optional<Box> BoxSearch::best() {
         grow(box, writeOrder, std::max<int64_t>(1, writeBytes / problem.out.bytes), writeMultiple);
         if (!readFirst)
           read();
-        if (!seen.insert(box).second)
-          continue;
-        if (double candidate = cost(box); candidate < least) {
-          least = candidate;
-          best = box;
-        }
+        seen.insert(box);
       }
+  return {seen.begin(), seen.end()};
+}
+
+/// Conflicts take long to count: in the order of what the cost is without any, until that is more
+/// than the least with them.
+std::optional<Choice> BoxSearch::best() const {
+  std::vector<std::pair<double, Choice>> choices;
+  for (const Box &box : boxes())
+    for (bool skewed : {false, true}) {
+      BoxLayout layout = BoxLayout::of(problem, box, skewed);
+      for (int64_t lanes : {1, 2, 4, 8, 16, 32}) {
+        Choice choice{box, lanes, skewed};
+        if (double without = cost(choice, layout, 1); std::isfinite(without))
+          choices.emplace_back(without, std::move(choice));
+      }
+    }
+  llvm::stable_sort(choices, llvm::less_first());
+  std::optional<Choice> best;
+  double least = INFINITY;
+  for (const auto &[without, choice] : choices) {
+    if (without >= least)
+      break;
+    BoxLayout layout = BoxLayout::of(problem, choice.box, choice.skewed);
+    double with = cost(choice, layout, double(conflicts(choice, layout)));
+    if (with < least) {
+      least = with;
+      best = choice;
+    }
+  }
   return best;
 }
 
@@ -178,28 +240,10 @@ SmallVector<int64_t> BoxSearch::runDims(const BoxLayout &layout) const {
   return dims;
 }
 
-/// Eight lanes beside each other write 128 bytes, and neighbouring runs share words of shared
-/// memory; other splits where that leaves lanes idle.
-int64_t BoxSearch::lanes(const Box &box) const {
-  BoxLayout layout = BoxLayout::of(problem, box, false);
-  int64_t windows = llvm::divideCeil(layout.writeElements, problem.vector()), runs = 1;
-  for (int64_t dim : runDims(layout))
-    runs *= box[dim];
-  std::pair<double, int64_t> best(INFINITY, 8);
-  for (auto [lanes, penalty] :
-       {std::pair(8, 0.0), {4, .06}, {16, .05}, {32, .1}, {2, .2}, {1, .3}}) {
-    int64_t others = 32 / lanes;
-    double used = double(llvm::alignTo(windows, lanes)) / double(windows) *
-                  double(llvm::alignTo(runs, others)) / double(runs);
-    best = std::min(best, std::pair(used + penalty, int64_t(lanes)));
-  }
-  return best.second;
-}
-
 /// The most words of one bank that a warp's loads of one element of each window touch, in the first
 /// two warps.
-int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
-  BoxLayout layout = BoxLayout::of(problem, box, skewed);
+int64_t BoxSearch::conflicts(const Choice &choice, const BoxLayout &layout) const {
+  const auto &[box, lanes, skewed] = choice;
   SmallVector<int64_t> dims = runDims(layout);
   int64_t across =
       llvm::divideCeil(llvm::divideCeil(layout.writeElements, problem.vector()), lanes);
@@ -227,24 +271,6 @@ int64_t BoxSearch::conflicts(const Box &box, int64_t lanes, bool skewed) const {
   return worst;
 }
 
-/// Skewed places take three instructions more an element. `others`: those of the body.
-bool BoxSearch::isBetterSkewed(const Box &box, int64_t lanes, int64_t others) const {
-  BoxLayout layout = BoxLayout::of(problem, box, false);
-  int64_t plain = conflicts(box, lanes, false), skewed = conflicts(box, lanes, true);
-  if (problem.principal().bytes >= 4)
-    return skewed < plain && plain > 2;
-  bool isStraight =
-      layout.writeRun == 1 || (layout.writeAligned && box.back() % problem.vector() == 0);
-  // Four instructions a cycle, or one access without conflicts. Carries up to where the inner
-  // dimensions repeat.
-  int64_t inner = layout.writeElements / box[problem.rank() - layout.writeRun];
-  double carries =
-      isStraight ? 0 : 3.0 * double(std::min(inner, problem.vector())) / double(problem.vector());
-  double instructions = 2.5 + carries + double(others);
-  return std::max((instructions + 3) / 4, double(skewed)) <
-         std::max(instructions / 4, double(plain));
-}
-
 /// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
 /// knows, where nothing is gathered and yet their vectors are not aligned, or, if
 /// `needsManyBlocks`, where they leave multiprocessors idle.
@@ -252,26 +278,23 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   std::optional<BoxProblem> problem = BoxProblem::of(kernel);
   if (!problem)
     return std::nullopt;
-  BoxSearch search(*problem);
-  std::optional<Box> box = search.best();
-  if (!box)
+  int64_t others = llvm::range_size(kernel.getBody().front().without_terminator());
+  std::optional<Choice> choice = BoxSearch(*problem, others).best();
+  if (!choice)
     return std::nullopt;
   int64_t bytes = problem->principal().bytes, blocks = 1;
   bool isKnown = !llvm::is_contained(problem->extents, 0);
-  for (auto [extent, taken] : llvm::zip_equal(problem->extents, *box)) {
+  for (auto [extent, taken] : llvm::zip_equal(problem->extents, choice->box)) {
     bytes *= taken;
     blocks *= llvm::divideCeil(extent, taken);
   }
   if (isKnown ? needsManyBlocks && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
-  int64_t lanes = search.lanes(*box);
-  int64_t others = llvm::range_size(kernel.getBody().front().without_terminator());
-  BoxLayout layout = BoxLayout::of(*problem, *box, false);
+  BoxLayout layout = BoxLayout::of(*problem, choice->box, choice->skewed);
   if (!problem->isGathered && !layout.writeAligned)
     return std::nullopt;
   return SelectedSchedule{
-      BoxScheduleAttr::get(context(), kThreads, *box, lanes,
-                           search.isBetterSkewed(*box, lanes, others), index),
+      BoxScheduleAttr::get(context(), kThreads, choice->box, choice->lanes, choice->skewed, index),
       "boxes, of which " +
           std::to_string(layout.principal().readElements * problem->principal().bytes) +
           " bytes are read and " + std::to_string(layout.writeElements * problem->out.bytes) +

@@ -1,0 +1,177 @@
+"""Random permutations on a GPU: every bit against torch's, and the share of a copy's speed.
+
+    python permutations.py [--count 400] [--seed 1] [--peers 20] [--least-mb 8] [--most-mb 512] [--elements 1,2,4,8,16] [--json FILE]
+
+Ranks 2 to 8, elements of 1 to 16 bytes (those of 16 are pairs that stay together), extents odd, prime, powers of two and
+small. Times are medians of CUDA graphs over buffers that exceed L2; the copy of the same bytes is timed in turn with each
+case. `--peers N`: the first N cases also by torch.compile. The package must be importable; torch must see the GPU.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import random
+import re
+import statistics
+
+import torch
+
+import swage
+
+L2_BYTES = 60 << 20
+ELEMENTS = {1: ("i8", torch.int8), 2: ("f16", torch.float16), 4: ("f32", torch.float32), 8: ("f64", torch.float64)}
+EXTENTS = [1, 2, 3, 5, 7, 11, 13, 17, 31, 37, 61, 97, 101, 127, 2, 4, 8, 16, 32, 64, 128, 3, 6, 9, 12, 15, 24, 30, 40, 48]
+EXTENTS += [56, 80, 96, 100, 112, 120, 200, 224, 256, 384, 512, 1000, 1024]
+
+
+def random_case(generator, least_bytes, most_bytes, elements):
+    """(bytes of an element, shape, order), of about a size whose logarithm is uniform."""
+    while True:
+        size = generator.choice(elements)
+        rank = generator.randint(2, 8)
+        wanted = math.exp(generator.uniform(math.log(least_bytes), math.log(most_bytes))) / size
+        shape = [generator.choice(EXTENTS) for _ in range(rank)]
+        scaled = generator.randrange(rank)
+        shape[scaled] = round(wanted * shape[scaled] / math.prod(shape))
+        if shape[scaled] < 1 or not least_bytes <= math.prod(shape) * size <= most_bytes:
+            continue
+        order = generator.sample(range(rank), rank)
+        if order != sorted(order):
+            return size, shape, order
+
+
+class Case:
+    def __init__(self, size, shape, order):
+        self.name = f"{'x'.join(map(str, shape))} ({', '.join(map(str, order))}) {size}"
+        self.bytes = size * math.prod(shape)
+        element, self.dtype = ELEMENTS[min(size, 8)]
+        pair = size == 16
+        self.shape, self.order = (shape + [2], order + [len(shape)]) if pair else (shape, order)
+        self.result = [self.shape[k] for k in self.order]
+        types = [f"tensor<{'x'.join(map(str, extents))}x{element}>" for extents in (self.shape, self.result)]
+        self.function = swage.compile(
+            f"func.func @main(%x: {types[0]}) -> {types[1]} {{\n"
+            f"  %y = swage.permute %x {self.order} : {types[0]} -> {types[1]}\n  return %y : {types[1]}\n}}"
+        )
+
+    def describe(self):
+        """The schedule, and what the kernel takes of the GPU."""
+        artifact = self.function.artifact(self.shape)
+        schedules = re.findall(r"#swage\.(\w+)_schedule<([^>]*)>", artifact.passes[-1][1])
+        kernels = artifact.kernels
+        return schedules[-1] if schedules else ("none", ""), kernels
+
+    def random_input(self):
+        storage = torch.randint(-128, 128, (self.bytes,), device="cuda", dtype=torch.int8)
+        return storage.view(self.dtype).view(self.shape)
+
+
+def bits(tensor):
+    return tensor.reshape(-1).view(torch.int8)
+
+
+def graph_of(call, sets):
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        call(*sets[0])
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            for arguments in sets:
+                call(*arguments)
+        graph.replay()
+        torch.cuda.synchronize()
+    return graph, stream
+
+
+def times(graphs, repetitions):
+    """Medians of the graphs' times in microseconds, in turns."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    samples = [[] for _ in graphs]
+    for _ in range(repetitions):
+        for (graph, stream), own in zip(graphs, samples):
+            with torch.cuda.stream(stream):
+                begin.record()
+                graph.replay()
+                end.record()
+            end.synchronize()
+            own.append(begin.elapsed_time(end) * 1e3)
+    return [statistics.median(own) for own in samples]
+
+
+def measure(case, with_peer):
+    """{share, us, exact, ...} of a case."""
+    sets = max(2, min(16, math.ceil(3 * L2_BYTES / (2 * case.bytes))))
+    inputs = [case.random_input() for _ in range(sets)]
+    outputs = [bits(torch.empty_like(x)).fill_(77).view(case.dtype).view(case.result) for x in inputs]
+    pairs = list(zip(inputs, outputs))
+    case.function(inputs[0], out=outputs[0])
+    exact = torch.equal(bits(outputs[0]), bits(inputs[0].permute(case.order).contiguous()))
+    words = case.bytes // 4
+    copies = [(bits(x)[: words * 4].view(torch.float32), bits(y)[: words * 4].view(torch.float32)) for x, y in pairs]
+    graphs = [graph_of(lambda x, y: case.function(x, out=y), pairs), graph_of(lambda x, y: torch.neg(x, out=y), copies)]
+    if with_peer:
+        compiled = torch.compile(
+            lambda x: x.permute(case.order).contiguous(), dynamic=False, mode="max-autotune-no-cudagraphs"
+        )
+        graphs.append(graph_of(compiled, [(x,) for x in inputs]))
+    medians = times(graphs, max(5, min(40, round(8e9 / case.bytes / sets))))
+    record = {"case": case.name, "bytes": case.bytes, "exact": exact, "us": medians[0] / sets, "share": medians[1] / medians[0]}
+    if with_peer:
+        record["ratio"] = medians[2] / medians[0]
+    return record
+
+
+def percentile(values, part):
+    return sorted(values)[int(part * (len(values) - 1))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--peers", type=int, default=0)
+    parser.add_argument("--least-mb", type=float, default=8)
+    parser.add_argument("--most-mb", type=float, default=512)
+    parser.add_argument("--elements", default="1,2,4,8,16")
+    parser.add_argument("--json")
+    arguments = parser.parse_args()
+    torch._dynamo.config.cache_size_limit = 512
+    generator = random.Random(arguments.seed)
+    elements = [int(size) for size in arguments.elements.split(",")]
+    limits = (arguments.least_mb * 2**20, arguments.most_mb * 2**20)
+    cases = [Case(*random_case(generator, *limits, elements)) for _ in range(arguments.count)]
+    torch.empty(1, device="cuda")
+    with concurrent.futures.ThreadPoolExecutor(16) as pool:
+        described = list(pool.map(Case.describe, cases))
+    records = []
+    for number, (case, (schedule, kernels)) in enumerate(zip(cases, described)):
+        record = measure(case, number < arguments.peers)
+        record.update(schedule=schedule[0], details=schedule[1], kernels=len(kernels))
+        records.append(record)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(records, file, indent=1)
+    for size in elements:
+        shares = [r["share"] for r in records if r["case"].endswith(f" {size}")]
+        if shares:
+            print(f"{size:2} bytes: {len(shares):3} cases, share of a copy {percentile(shares, .5):.3f} in the middle, "
+                  f"{percentile(shares, .05):.3f} at 5 %")
+    print("slowest:")
+    for r in sorted(records, key=lambda r: r["share"])[:10]:
+        print(f"  {r['share']:.3f} {r['us']:8.1f} us  {r['case']:48} {r['schedule']} {r['details']}")
+    ratios = sorted((r["ratio"], r["case"]) for r in records if "ratio" in r)
+    for ratio, name in ratios[:5]:
+        print(f"  {ratio:.3f} of torch.compile's time over ours: {name}")
+    wrong = [r["case"] for r in records if not r["exact"]]
+    for name in wrong:
+        print(f"  wrong: {name}")
+    shares = [r["share"] for r in records]
+    print(f"{len(records) - len(wrong)} of {len(records)} exact; share of a copy {percentile(shares, .5):.3f} in the middle, "
+          f"{percentile(shares, .05):.3f} at 5 %, least {min(shares):.3f}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
