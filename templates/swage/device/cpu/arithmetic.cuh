@@ -12,6 +12,7 @@ __device__ __forceinline__ long long abs(long long x) { return x < 0 ? -x : x; }
 __device__ __forceinline__ float exp(float x) { return __builtin_expf(x); }
 __device__ __forceinline__ double exp(double x) { return __builtin_exp(x); }
 __device__ __forceinline__ float exp2Fast(float x) { return __builtin_exp2f(x); }
+__device__ __forceinline__ float log2Fast(float x) { return __builtin_log2f(x); }
 __device__ __forceinline__ float rsqrt(float x) {
   return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
 }

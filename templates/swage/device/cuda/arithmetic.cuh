@@ -18,6 +18,12 @@ __device__ __forceinline__ float exp2Fast(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
+/// Within 1e-6 of log2(x), relatively where that is larger: one instruction.
+__device__ __forceinline__ float log2Fast(float x) {
+  float result;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
 __device__ __forceinline__ float rsqrt(float x) { return ::rsqrtf(x); }
 __device__ __forceinline__ double rsqrt(double x) { return ::rsqrt(x); }
 __device__ __forceinline__ float maximumNumberOf(float x, float y) { return ::fmaxf(x, y); }

@@ -1,0 +1,408 @@
+// Flash attention, forward, for long queries on compute capability 9.0a.
+//
+// For each query i of a head: scores s_j = scale <q_i, k_j>, weights p_j = exp(s_j - max s), output
+// o_i = sum_j p_j v_j / sum_j p_j, and, for who combines parts or differentiates, log sum_j
+// exp(s_j).
+//
+// A block stays on its multiprocessor and takes tiles of queries in turn.  Its first warpgroup
+// keeps few registers: one thread has the copy engine fill a queue of query tiles and two rings, of
+// key and of value tiles.  Each of the other warpgroups computes 64 queries; scores, weights and
+// outputs stay in its registers.  What makes it fast:
+//   - overlap: the products of block n + 1's weights with its values run under block n's softmax;
+//   - turns: warpgroups issue products one after the other, so that one's softmax runs under the
+//     other's products even where its own are done;
+//   - carry: the first scores of the next tile are computed under the last products of this one,
+//     and a tile is stored while those run: between tiles the tensor cores do not wait;
+//   - scores are scaled inside the exponent's one multiplication, and powers are of two.
+// Blocks of keys go from the last to the first: only the first ones want a mask.
+#pragma once
+
+#include "swage/attention_producer.cuh"
+#include "swage/attention_softmax.cuh"
+#include "swage/device/launch_control.cuh"
+#include "swage/device/math.cuh"
+#include "swage/device/matrix.cuh"
+#include "swage/device/vote.cuh"
+#include "swage/device/wgmma.cuh"
+
+namespace swage {
+namespace detail {
+
+enum : int { kTurnBarrier = 1, kStoreBarrier = 4 }; // of the first computing warpgroup
+
+/// What a computing warpgroup knows and does.  Element 4 j + 2 r + c of an accumulator is in row
+/// lane / 4 + 8 r of the warp's 16, and in column 8 j + 2 (lane % 4) + c.
+template <class Spec> struct AttentionGroup {
+  using Element = typename Spec::Element;
+  using Layout = AttentionLayout<Spec>;
+  enum : int {
+    kScores = Spec::kKeys / 2,
+    kOutputs = Spec::kValueDim / 2,
+    kSteps = Spec::kKeys / 16,
+    kHeadSteps = (Spec::kHeadDim + 15) / 16
+  };
+
+  AttentionShared<Spec> shared;
+  AttentionRows<Spec> rows;
+  int group, warp, lane; // the warp's number within its warpgroup
+  Slot<Spec::kStages> key, value;
+  Slot<Spec::kQuerySlots> query;
+
+  int blocks, open; ///< of keys, and those that the warpgroup sees whole
+  unsigned weights[kSteps][4];
+  float output[kOutputs];
+  unsigned queries[kHeadSteps][4]; ///< where they are held
+
+  /// Starts scores = Q K^T.
+  __device__ __forceinline__ void multiplyKeys(float (&scores)[kScores], int querySlot) {
+    const auto q = matrixDescriptor(shared.query(querySlot) + group * 64 * kPanelRow, 16,
+                                    8 * kPanelRow, Swizzle::B128);
+    const auto k = matrixDescriptor(shared.keys.at(key.stage), 16, 8 * kPanelRow, Swizzle::B128);
+    pinRegisters(scores);
+    if constexpr (Spec::kHoldsQuery)
+#pragma unroll
+      for (int step = 0; step < kHeadSteps; ++step)
+        pinRegisters(queries[step]);
+    warpgroupFence();
+#pragma unroll
+    for (int step = 0; step < kHeadSteps; ++step) {
+      const int panel = step / 4, within = step % 4 * 32; // descriptors count 16 bytes
+      if constexpr (Spec::kHoldsQuery)
+        warpgroupMultiplyRegisters<Element, Spec::kKeys>(
+            scores, queries[step],
+            k + static_cast<unsigned>((panel * Layout::kKeyPanel + within) / 16), step != 0);
+      else
+        warpgroupMultiply<Element, Spec::kKeys>(
+            scores, q + static_cast<unsigned>((panel * Layout::kQueryPanel + within) / 16),
+            k + static_cast<unsigned>((panel * Layout::kKeyPanel + within) / 16), step != 0);
+    }
+    warpgroupCommit();
+    pinRegisters(scores);
+  }
+
+  /// The queries into registers: shared memory then has fewer bytes to give for each product.
+  __device__ __forceinline__ void holdQuery(int slot) {
+    if constexpr (Spec::kHoldsQuery) {
+      const int row = group * 64 + warp * 16 + lane % 16;
+#pragma unroll
+      for (int step = 0; step < kHeadSteps; ++step) {
+        const int chunk = (step % 4 * 2 + lane / 16) ^ (lane & 7);
+        loadMatrix<4>(shared.query(slot) + step / 4 * Layout::kQueryPanel + row * kPanelRow +
+                          chunk * 16,
+                      queries[step]);
+      }
+    }
+  }
+
+  /// Starts output += weights V.
+  __device__ __forceinline__ void multiplyValues() {
+    const auto v = matrixDescriptor(shared.values.at(value.stage), Layout::kKeyPanel, 8 * kPanelRow,
+                                    Swizzle::B128);
+    pinWeights();
+    pinRegisters(output);
+    warpgroupFence();
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step)
+      warpgroupMultiplyRegisters<Element, Spec::kValueDim, true>(
+          output, weights[step], v + static_cast<unsigned>(step * kPanelRow), true);
+    warpgroupCommit();
+    pinRegisters(output);
+    pinWeights();
+  }
+
+  __device__ __forceinline__ void pinWeights() {
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step)
+      pinRegisters(weights[step]);
+  }
+
+  __device__ __forceinline__ void takeTurn() { namedBarrier(kTurnBarrier + group, 256); }
+  __device__ __forceinline__ void passTurn() {
+    namedBarrierArrive(kTurnBarrier + (group + 1) % Spec::kGroups, 256);
+  }
+
+  template <bool Masked>
+  __device__ __forceinline__ void modify(float (&scores)[kScores], int block) const {
+    rows.template modify<Masked>(scores, block * Spec::kKeys + lane % 4 * 2,
+                                 shared.tileAt(query.stage));
+  }
+
+  /// As an accumulator lies, so lies the left operand of the next product.
+  __device__ __forceinline__ void narrowWeights(const float (&scores)[kScores]) {
+#pragma unroll
+    for (int i = 0; i < kScores / 2; ++i)
+      weights[i / 4][i % 4] = narrowPair(Element{}, scores[2 * i], scores[2 * i + 1]);
+  }
+
+  __device__ __forceinline__ void scaleOutput() {
+    if constexpr (Spec::kPatience > 0)
+      if (!anyLane(rows.rescale[0] != 1.0f || rows.rescale[1] != 1.0f))
+        return;
+#pragma unroll
+    for (int i = 0; i < kOutputs; ++i)
+      output[i] *= rows.rescale[i / 2 % 2];
+  }
+
+  /// Whether there is a next tile; its queries have arrived.
+  __device__ __forceinline__ bool take() {
+    shared.waitQuery(query);
+    return !shared.tile(query.stage).ends();
+  }
+
+  __device__ __forceinline__ void begin() {
+    const AttentionTile tile = shared.tile(query.stage);
+    const int first = tile.firstQuery + group * 64;
+    rows.begin(first + warp * 16 + lane / 4);
+    open = openBlocks<Spec>(first, rows.arguments);
+    blocks = tile.blocks;
+#pragma unroll
+    for (int i = 0; i < kOutputs; ++i)
+      output[i] = 0.0f;
+  }
+
+  /// After the products of the first block's scores.
+  __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
+    if (blocks > open)
+      modify<true>(scores, block);
+    else
+      modify<false>(scores, block);
+    rows.template raise<true>(scores);
+    rows.template exponentials<true>(scores);
+    narrowWeights(scores);
+    if constexpr (Spec::kEager)
+      scaleOutput();
+    // Before the values are waited for: a tile's last ones come after the next tile's queries, and
+    // for those this place is needed.
+    if (gives)
+      giveBack();
+    shared.values.waitFull(value);
+  }
+
+  __device__ __forceinline__ void firstBlock(bool gives) {
+    float scores[kScores];
+    shared.keys.waitFull(key);
+    holdQuery(query.stage);
+    multiplyKeys(scores, query.stage);
+    warpgroupWait<0>();
+    pinRegisters(scores);
+    shared.keys.release(key);
+    firstSoftmax(scores, blocks - 1, gives);
+  }
+
+  /// The scores of this block under the products of the one before.  The output is scaled while
+  /// the tensor cores work at the scores.
+  template <bool Masked> __device__ __forceinline__ void nextBlock(int block) {
+    float scores[kScores];
+    shared.keys.waitFull(key);
+    takeTurn();
+    multiplyKeys(scores, query.stage);
+    if constexpr (!Spec::kEager)
+      scaleOutput();
+    multiplyValues();
+    passTurn();
+    warpgroupWait<1>();
+    pinRegisters(scores);
+    shared.keys.release(key);
+    modify<Masked>(scores, block);
+    rows.template raise<Masked>(scores);
+    if constexpr (Spec::kEager) {
+      // Short heads: the products are done before the exponentials, among which narrowing and
+      // scaling cost no time.
+      warpgroupWait<0>();
+      pinRegisters(output);
+      pinWeights();
+      shared.values.release(value);
+      rows.template exponentials<Masked>(scores);
+      narrowWeights(scores);
+      scaleOutput();
+      shared.values.waitFull(value);
+    } else {
+      rows.template exponentials<Masked>(scores);
+      // The values of this block are wanted next.  To wait for them here and not later keeps ptxas
+      // from moving the exponentials past the wait for the products, which they are to overlap.
+      auto next = value;
+      next.advance();
+      pinRegisters(scores);
+      shared.values.waitFull(next);
+      pinRegisters(scores);
+      warpgroupWait<0>();
+      pinRegisters(output);
+      pinWeights();
+      shared.values.release(value);
+      narrowWeights(scores);
+    }
+  }
+
+  __device__ __forceinline__ void lastProducts() {
+    if constexpr (!Spec::kEager)
+      scaleOutput();
+    multiplyValues();
+    warpgroupWait<0>();
+    pinRegisters(output);
+    shared.values.release(value);
+  }
+
+  /// The first scores of the next tile, and the last products of this one, which is then stored.
+  __device__ __forceinline__ void cross(int last, const TensorMap &o) {
+    float scores[kScores];
+    if constexpr (!Spec::kEager)
+      scaleOutput();
+    holdQuery(query.stage);
+    shared.keys.waitFull(key);
+    takeTurn();
+    multiplyValues();
+    multiplyKeys(scores, query.stage);
+    passTurn();
+    warpgroupWait<1>();
+    pinRegisters(output);
+    pinWeights();
+    shared.values.release(value);
+    store(last, o);
+    warpgroupWait<0>();
+    pinRegisters(scores);
+    shared.keys.release(key);
+    begin();
+    firstSoftmax(scores, blocks - 1, true);
+  }
+
+  /// Through the rows of the query tile that this warpgroup alone has read, swizzled as the copy
+  /// engine expects them; each warp sends its own 16.
+  __device__ __forceinline__ void store(int slot, const TensorMap &o) {
+    const AttentionTile tile = shared.tile(slot);
+    float scales[2];
+    rows.end(scales, lane % 4 == 0,
+             rows.arguments.logSums +
+                 (static_cast<long long>(tile.batch) * rows.arguments.heads + tile.head) *
+                     rows.arguments.queries);
+    namedBarrier(kStoreBarrier + group, 128); // all four warps' products have read the queries
+    const int row = group * 64 + warp * 16;
+    const SharedAddress from = shared.query(slot) + row * kPanelRow;
+#pragma unroll
+    for (int i = 0; i < Spec::kValueDim / 16; ++i) {
+      unsigned pairs[4];
+#pragma unroll
+      for (int j = 0; j < 4; ++j)
+        pairs[j] = narrowPair(Element{}, output[8 * i + 2 * j] * scales[j % 2],
+                              output[8 * i + 2 * j + 1] * scales[j % 2]);
+      const int chunk = (i % 4 * 2 + lane / 16) ^ (lane & 7);
+      storeMatrix<4>(from + i / 4 * Layout::kQueryPanel + lane % 16 * kPanelRow + chunk * 16,
+                     pairs);
+    }
+    fenceProxyAsync();
+    syncWarp();
+    if (lane == 0) {
+#pragma unroll
+      for (int panel = 0; panel < Layout::kValuePanels; ++panel)
+        tensorStore(o, from + panel * Layout::kQueryPanel, panel * 64, tile.firstQuery + row,
+                    tile.head, tile.batch);
+      bulkCommit();
+      if constexpr (Spec::kQuerySlots == 1) {
+        bulkWaitRead<0>();
+        shared.releaseQuery(slot);
+      }
+    }
+    syncWarp();
+  }
+
+  /// Gives the place of the tile before back, whose store has had time to be read by now.
+  __device__ __forceinline__ void giveBack() {
+    if constexpr (Spec::kQuerySlots > 1) {
+      if (lane == 0) {
+        bulkWaitRead<0>();
+        shared.releaseQuery(query.stage ^ 1);
+      }
+      syncWarp();
+    }
+  }
+
+  __device__ __forceinline__ void middle() {
+    // Nothing of this is stored.  The turn is a barrier of the warpgroup as well: before it all
+    // have waited for what one thread then gives back.
+    if (allLanes(rows.first - lane / 4 - warp * 16 >= rows.arguments.queries)) {
+#pragma unroll 1
+      for (int block = 1; block < blocks; ++block) {
+        shared.keys.waitFull(key);
+        shared.values.waitFull(value);
+        takeTurn();
+        passTurn();
+        shared.keys.release(key);
+        shared.values.release(value);
+      }
+      shared.values.waitFull(value);
+      return;
+    }
+    int block = blocks - 2;
+#pragma unroll 1
+    for (; block >= open; --block)
+      nextBlock<true>(block);
+#pragma unroll 1
+    for (; block >= 0; --block)
+      nextBlock<false>(block);
+  }
+
+  __device__ __forceinline__ void run(const TensorMap &o) {
+    if (group == Spec::kGroups - 1)
+      namedBarrierArrive(kTurnBarrier, 256); // the first turn is the first warpgroup's
+    if (!take())
+      return;
+    begin();
+    firstBlock(false);
+    while (true) {
+      middle();
+      if constexpr (Spec::kQuerySlots > 1) {
+        const int last = query.stage;
+        query.advance();
+        if (take()) {
+          cross(last, o);
+          continue;
+        }
+        lastProducts();
+        store(last, o);
+        break;
+      } else {
+        lastProducts();
+        store(query.stage, o);
+        query.advance();
+        if (!take())
+          break;
+        begin();
+        firstBlock(true);
+      }
+    }
+    if (lane == 0)
+      bulkWait<0>(); // shared memory is read until then
+  }
+};
+
+} // namespace detail
+
+template <class Spec>
+__device__ __forceinline__ void attentionHopper(const TensorMap &q, const TensorMap &k,
+                                                const TensorMap &v, const TensorMap &o,
+                                                const AttentionArguments &arguments) {
+  using namespace detail;
+  const AttentionShared<Spec> shared(sharedAddress(dynamicArena()));
+  // Reduced, not shuffled: the result of that is in a uniform register, and with it what depends on
+  // the warpgroup.
+  const int warp = static_cast<int>(reduceLanes<LaneOp::Max>(warpIndex()));
+  if (threadIndex() == 0) {
+    prefetchTensorMap(q);
+    prefetchTensorMap(k);
+    prefetchTensorMap(v);
+    prefetchTensorMap(o);
+    shared.init();
+    mbarrierFenceInit();
+  }
+  barrier();
+  if (warp < 4) {
+    decreaseRegisters<Spec::kGroups == 3 ? 32 : 24>();
+    if (warp == 0)
+      AttentionProducer<Spec>{shared, arguments}.run(q, k, v);
+  } else {
+    increaseRegisters<Spec::kGroups == 3 ? 160 : 240>();
+    AttentionGroup<Spec>{shared, {arguments}, warp / 4 - 1, warp % 4, static_cast<int>(laneIndex())}
+        .run(o);
+  }
+}
+
+} // namespace swage
