@@ -9,10 +9,8 @@ namespace swage {
 /// One number for each dimension of the iteration space, which is in the output's order.
 template <int... N> struct Numbers {
   static __device__ constexpr int at(int dim) {
-    // Of an array each use would be a copy, until loops have been unrolled.
-    int number = 0, i = 0;
-    ((number = i++ == dim ? N : number), ...);
-    return number;
+    const int list[] = {N...};
+    return list[dim];
   }
 };
 

@@ -72,9 +72,15 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
 #pragma unroll
       for (int i = 0; i < V; ++i)
         elements[i] = values[i][u][0];
-      runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], elements,
-                        epilogueOf<Spec>(ColumnStatistics<S, V>{results}), exists && valid[u],
-                        pointers, coord[u], sizes);
+      auto run = [&](const auto &statistics) {
+        runEpilogue<Spec>(typename Spec::EpilogueStores{}, more[u], elements,
+                          perElement(statistics, EpilogueOf<Spec>{}), exists && valid[u], pointers,
+                          coord[u], sizes);
+      };
+      if constexpr (EpilogueTakesStatistics<Spec>)
+        run(ColumnStatistics<S, V>{results});
+      else
+        run(Statistics<>{});
     }
   }
 };

@@ -37,8 +37,6 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     static_assert(powerOfTwoAbove(V) == V);
     if constexpr (V == 1)
       return values[0];
-    else if constexpr (V == 2)
-      return values[0] + values[1];
     else
       return sumOf<V / 2>(values) + sumOf<V / 2>(values + V / 2);
   }

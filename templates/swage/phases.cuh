@@ -113,22 +113,23 @@ __device__ __forceinline__ auto perElement(const ColumnStatistics<S, V> &statist
   return [=](int i) { return statistics.at(i).with(make); };
 }
 
-/// Of a phase that takes row results, its function of element i is betweenOf(...)(i), epilogueOf(...)(i);
-/// of others there is only the Spec's.
-template <class Spec, class Statistics>
-__device__ __forceinline__ auto betweenOf([[maybe_unused]] const Statistics &statistics) {
-  if constexpr (BetweenTakesStatistics<Spec>)
-    return perElement(statistics, [](auto... row) { return Spec::between(row...); });
-  else
-    return 0;
-}
-template <class Spec, class Statistics>
-__device__ __forceinline__ auto epilogueOf([[maybe_unused]] const Statistics &statistics) {
-  if constexpr (EpilogueTakesStatistics<Spec>)
-    return perElement(statistics, [](auto... row) { return Spec::epilogue(row...); });
-  else
-    return 0;
-}
+/// The function of an element that a phase has for given row results.
+template <class Spec> struct BetweenOf {
+  template <class... Row> __device__ __forceinline__ auto operator()(Row... row) const {
+    if constexpr (BetweenTakesStatistics<Spec>)
+      return Spec::between(row...);
+    else
+      return [](auto &&...arguments) { return Spec::between(arguments...); };
+  }
+};
+template <class Spec> struct EpilogueOf {
+  template <class... Row> __device__ __forceinline__ auto operator()(Row... row) const {
+    if constexpr (EpilogueTakesStatistics<Spec>)
+      return Spec::epilogue(row...);
+    else
+      return [](auto &&...arguments) { Spec::epilogue(arguments...); };
+  }
+};
 
 /// One vector between two collectives: `seconds`, which may be `values`, become what the second one
 /// works on.
@@ -140,37 +141,29 @@ runBetween(List<S...>, const Inputs<List<L...>, V, Dim> &in,
            const Statistics &statistics, bool store, const Pointers &pointers,
            const Coord &coord, const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
-  [[maybe_unused]] const auto between = betweenOf<Spec>(statistics);
+  const auto between = perElement(statistics, BetweenOf<Spec>{});
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    if constexpr (BetweenTakesStatistics<Spec>)
-      seconds[i] = between(i)(values[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
-                              static_cast<Result<S, V> &>(out).values[i]...);
-    else
-      seconds[i] = Spec::between(values[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
-                                 static_cast<Result<S, V> &>(out).values[i]...);
+    seconds[i] = between(i)(values[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
+                            static_cast<Result<S, V> &>(out).values[i]...);
   if constexpr (sizeof...(S) > 0)
     if (store)
       out.store(pointers, coord, sizes);
 }
 
-/// One vector through the epilogue; `epilogue`: epilogueOf.
+/// One vector through the epilogue; `epilogue(i)` is that of element i.
 template <class Spec, class... L, class... S, int V, int Dim, class Epilogue, class Pointers,
           class Coord>
 __device__ __forceinline__ void
 runEpilogue(List<S...>, const Inputs<List<L...>, V, Dim> &in,
-            const typename Spec::Compute (&elements)[V],
-            [[maybe_unused]] const Epilogue &epilogue, bool store, const Pointers &pointers,
-            const Coord &coord, const typename Spec::Sizes &sizes) {
+            const typename Spec::Compute (&elements)[V], const Epilogue &epilogue, bool store,
+            const Pointers &pointers, const Coord &coord,
+            const typename Spec::Sizes &sizes) {
   Outputs<List<S...>, V, Dim> out;
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    if constexpr (EpilogueTakesStatistics<Spec>)
-      epilogue(i)(elements[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
-                  static_cast<Result<S, V> &>(out).values[i]...);
-    else
-      Spec::epilogue(elements[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
-                     static_cast<Result<S, V> &>(out).values[i]...);
+    epilogue(i)(elements[i], static_cast<const Fragment<L, V> &>(in).value(i)...,
+                static_cast<Result<S, V> &>(out).values[i]...);
   if (store)
     out.store(pointers, coord, sizes);
 }

@@ -45,7 +45,7 @@ __device__ __forceinline__ void walkRow(Index first, Index last, bool isForward,
     if (!ByThread || exists(step, U - 1)) {
       RowChunk<Spec, U, ByThread, At> chunk;
       work(chunk, step, 0);
-    } else if constexpr (ByThread && U > 1) {
+    } else if constexpr (U > 1) {
 #pragma unroll 1
       for (int u = 0; exists(step, u); ++u) {
         RowChunk<Spec, 1, true, At> chunk;
@@ -138,14 +138,12 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
       const bool isShelved = fitsShelf && (kSteps == kAll || step < kSteps);
       if (isFirst && isShelved)
         Bundles::wait(step);
-#pragma unroll
-      for (int v = 0; v < chunk.U; ++v)
-        if (!chunk.isRead[v])
-          chunk.in[v] = {};
-        else if (isShelved)
-          shelf.take(chunk.in[v], step * U + u + v, pointers, chunk.coord[v], sizes);
-        else if constexpr (kSteps != kAll)
-          shelf.pass(chunk.in[v], pointers, chunk.coord[v], sizes);
+      chunk.fetchBy([&](auto &in, int v) {
+        if (isShelved)
+          shelf.take(in, step * U + u + v, pointers, chunk.coord[v], sizes);
+        else
+          shelf.pass(in, pointers, chunk.coord[v], sizes);
+      });
       chunk.prologue(pointers, sizes, isFirst);
     } else {
       chunk.load(pointers, sizes, isFirst);

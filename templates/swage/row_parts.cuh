@@ -119,35 +119,41 @@ struct RowChunk {
 #pragma unroll
       for (int u = 0; u < U; ++u)
         late[u].template loadPart<true>(pointers, coord[u], sizes);
+    auto fetch = [&](auto place) {
+      fetchBy([&](auto &from, int u) {
+        const auto at = place(coord[u]);
+        // What the other vectors wait for must not start when the random bits of this one are made.
+        if constexpr (Prologue::kMakesBits) {
+          from.template loadPart<true>(pointers, at, sizes);
+          from.template loadPart<false>(pointers, at, sizes);
+        } else {
+          from.load(pointers, at, sizes);
+        }
+      });
+    };
+    auto asItIs = [](const At &coord) { return coord; };
     // Tensors that begin anywhere often begin alike: half the loads then, and nothing to shift.
     if constexpr (kIsElement || !Prologue::kIsAnywhere)
-      fetch<At>(pointers, sizes);
+      fetch(asItIs);
     else if (Prologue::template areInStep<Access::Anywhere>(pointers, coord[0], sizes))
-      fetch<PlacedCoord<At, kInStep>>(pointers, sizes);
+      fetch([](const At &coord) { return PlacedCoord<At, kInStep>{coord}; });
     else
-      fetch<At>(pointers, sizes);
+      fetch(asItIs);
     prologue(pointers, sizes, store);
     if constexpr (kReadsAllAhead)
 #pragma unroll
       for (int u = 0; u < U; ++u)
         late[u].load(pointers, coord[u], sizes);
   }
-  /// Reads the inputs of the prologue, whose coordinates are of type As.  No use of a vector is behind a
-  /// branch, which the compiler would delay the load to.
-  template <class As, class Pointers>
-  __device__ __forceinline__ void fetch(const Pointers &pointers,
-                                        const typename Spec::Sizes &sizes) {
+  /// `read(in[u], u)` fetches vector u.  No use of a vector is behind a branch, which the compiler
+  /// would delay the load to.
+  template <class Read> __device__ __forceinline__ void fetchBy(const Read &read) {
 #pragma unroll
     for (int u = 0; u < U; ++u)
-      if (!isRead[u]) {
+      if (isRead[u])
+        read(in[u], u);
+      else
         in[u] = {};
-      } else if constexpr (Prologue::kMakesBits) {
-        // What the other vectors wait for must not start when the random bits of this one are made.
-        in[u].template loadPart<true>(pointers, As{coord[u]}, sizes);
-        in[u].template loadPart<false>(pointers, As{coord[u]}, sizes);
-      } else {
-        in[u].load(pointers, As{coord[u]}, sizes);
-      }
   }
   /// Makes the values of the inputs.
   template <class Pointers>
@@ -174,9 +180,13 @@ struct RowChunk {
     for (int u = 0; u < U; ++u) {
       Inputs<typename Spec::BetweenLoads, V, kLast> more;
       more.loadAfter(in[u], pointers, coord[u], sizes);
-      runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
-                       Statistics<FirstStats<Spec>>{first}, store && valid[u], pointers, coord[u],
-                       sizes);
+      const bool stores = store && valid[u];
+      if constexpr (BetweenTakesStatistics<Spec>)
+        runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
+                         Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
+      else
+        runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
+                         Statistics<>{}, stores, pointers, coord[u], sizes);
     }
     if constexpr (kPadded)
       pad<SecondStats<Spec>>(seconds(), coord);
@@ -191,23 +201,31 @@ struct RowChunk {
 #pragma unroll
       for (int u = 0; u < U; ++u)
         late[u].load(pointers, coord[u], sizes);
-    auto ofVector = [&](int u) {
-      if constexpr (HasSecond<Spec>)
-        return epilogueOf<Spec>(Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second(u)});
+    auto epilogueOf = [&](int u) {
+      if constexpr (!EpilogueTakesStatistics<Spec>)
+        return perElement(Statistics<>{}, EpilogueOf<Spec>{});
+      else if constexpr (!HasSecond<Spec>)
+        return perElement(Statistics<FirstStats<Spec>>{first}, EpilogueOf<Spec>{});
       else
-        return epilogueOf<Spec>(Statistics<FirstStats<Spec>>{first});
+        return perElement(Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second(u)},
+                          EpilogueOf<Spec>{});
     };
     // What the results of a row make is made once.
-    const auto ofRow = ofVector(0);
+    [[maybe_unused]] const auto ofRow = epilogueOf(0);
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       if constexpr (kReadsAhead)
         late[u].template loadPart<false>(pointers, coord[u], sizes);
       else if constexpr (!Together && !kIsElement && !kReadsAllAhead)
         late[u].load(pointers, Place{coord[u]}, sizes);
-      const auto epilogue = groupOf<Spec>() == 0 ? ofRow : ofVector(u);
-      runEpilogue<Spec>(typename Spec::EpilogueStores{}, late[u], values[u], epilogue,
-                        exists && valid[u], pointers, coord[u], sizes);
+      auto run = [&](const auto &epilogue) {
+        runEpilogue<Spec>(typename Spec::EpilogueStores{}, late[u], values[u], epilogue,
+                          exists && valid[u], pointers, coord[u], sizes);
+      };
+      if constexpr (groupOf<Spec>() == 0)
+        run(ofRow);
+      else
+        run(epilogueOf(u));
     }
   }
 

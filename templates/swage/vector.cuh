@@ -20,8 +20,7 @@ template <class T, int V> struct Vector {
     kBytes = V * int(sizeof(T)),
     kPiece = kBytes < 16 ? kBytes : 16,
     kPieces = kBytes / kPiece,
-    kPieceWords = wordsOf(kPiece),
-    kWords = kPieces * kPieceWords
+    kWords = kPieces * wordsOf(kPiece)
   };
   static_assert(kBytes % kPiece == 0, "a vector is a power of two of bytes");
   using Value = typename Widened<T>::Type;
@@ -32,7 +31,7 @@ template <class T, int V> struct Vector {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       loadGlobal<kPiece, Use>(reinterpret_cast<const char *>(from) + piece * kPiece,
-                              words + piece * kPieceWords);
+                              words + piece * wordsOf(kPiece));
   }
 
   /// The same where only the elements from `begin` on and before `end` matter: loadAround.
@@ -78,7 +77,7 @@ template <class T, int V> struct Vector {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       storeGlobal<kPiece>(reinterpret_cast<char *>(to) + piece * kPiece,
-                          words + piece * kPieceWords);
+                          words + piece * wordsOf(kPiece));
   }
 
   /// Element i, to where it belongs in the vector at `to`.
@@ -96,14 +95,14 @@ template <class T, int V> struct Vector {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       swage::loadShared<kPiece>(reinterpret_cast<const char *>(from) + piece * kPiece,
-                                words + piece * kPieceWords);
+                                words + piece * wordsOf(kPiece));
   }
 
   __device__ __forceinline__ void storeShared(T *to) const {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)
       swage::storeShared<kPiece>(reinterpret_cast<char *>(to) + piece * kPiece,
-                                 words + piece * kPieceWords);
+                                 words + piece * wordsOf(kPiece));
   }
 
   /// Element i, widened.  `i` is a constant after unrolling.
