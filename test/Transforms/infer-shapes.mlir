@@ -31,6 +31,35 @@ func.func @norms(%x: tensor<?x?xf32>, %z: tensor<4x?xf32>, %g: tensor<8xf32>) {
 
 // -----
 
+// Each operand knows something of the others. What a region reads may change its type.
+// CHECK-LABEL: func @attention
+// CHECK: %[[K:.*]] = tensor.cast %arg1 : tensor<?x2x?x?xf16> to tensor<2x2x96x64xf16>
+// CHECK: swage.attention %arg0, %[[K]], %{{.*}} mask {
+// CHECK: tensor.extract %{{.*}} : tensor<2x96xi1>
+// CHECK: } : (tensor<2x8x?x64xf16>, tensor<2x2x96x64xf16>, tensor<2x2x96x32xf16>) -> (tensor<2x8x?x32xf16>, tensor<2x8x?xf32>)
+func.func @attention(%q: tensor<2x8x?x64xf16>, %k: tensor<?x2x?x?xf16>, %v: tensor<?x?x96x32xf16>, %m: tensor<2x96xi1>) {
+  %c = tensor.cast %m : tensor<2x96xi1> to tensor<?x?xi1>
+  %o, %l = swage.attention %q, %k, %v mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %keep = tensor.extract %c[%b, %j] : tensor<?x?xi1>
+    swage.yield %keep : i1
+  } : (tensor<2x8x?x64xf16>, tensor<?x2x?x?xf16>, tensor<?x?x96x32xf16>) -> (tensor<?x?x?x?xf16>, tensor<?x?x?xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_conflict(%q: tensor<8x?x64xf16>, %k: tensor<8x96x?xf16>) {
+  %c = tensor.cast %k : tensor<8x96x?xf16> to tensor<?x?x?xf16>
+  %e = tensor.cast %q : tensor<8x?x64xf16> to tensor<?x?x?xf16>
+  %r = swage.reshape %e : tensor<?x?x?xf16> -> tensor<4x12x96xf16>
+  // expected-error @+1 {{'swage.attention' op has extents 4 and 8 in dimension 0, but they must be equal}}
+  %o = swage.attention %e, %r, %c : (tensor<?x?x?xf16>, tensor<4x12x96xf16>, tensor<?x?x?xf16>) -> tensor<?x?x?xf16>
+  return
+}
+
+// -----
+
 // Operands of an elementwise op have one shape: what one knows holds for all.
 // CHECK-LABEL: func @elementwise
 // CHECK: %[[A:.*]] = tensor.cast %{{.*}} : tensor<4x?xf32> to tensor<4x8xf32>

@@ -232,3 +232,37 @@ func.func @softmax_unit_scale(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %a = swage.softmax %x axis 1 scale 1.0 : tensor<4x8xf32> -> tensor<4x8xf32>
   return %a : tensor<4x8xf32>
 }
+
+// The same twice is once, regions and all; a region that does nothing, a statistic that nobody needs and a scale of 1 are left out.
+// CHECK-LABEL: func @attention
+// CHECK: %[[O:.*]] = swage.attention %arg0, %arg0, %arg0 mask {
+// CHECK: tensor.extract
+// CHECK: } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
+// CHECK: %[[P:.*]] = swage.attention %arg0, %arg0, %arg0 score {
+// CHECK: } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
+// CHECK-NEXT: return %[[O]], %[[O]], %[[P]]
+func.func @attention(%q: tensor<2x4x8xf16>, %m: tensor<4xi1>) -> (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) {
+  %a, %lse = swage.attention %q, %q, %q scale 1.0 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    swage.yield %s : f32
+  } mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %keep = tensor.extract %m[%j] : tensor<4xi1>
+    swage.yield %keep : i1
+  } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<2x4xf32>)
+  %b = swage.attention %q, %q, %q mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %keep = tensor.extract %m[%j] : tensor<4xi1>
+    swage.yield %keep : i1
+  } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
+  %c = swage.attention %q, %q, %q score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %t = math.tanh %s : f32
+    swage.yield %t : f32
+  } mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %true = arith.constant true
+    swage.yield %true : i1
+  } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
+  return %a, %b, %c : tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>
+}

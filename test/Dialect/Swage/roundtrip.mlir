@@ -47,6 +47,41 @@ func.func @softmax_and_reduce(%x: tensor<4x8xbf16>, %d: tensor<?x?xf32>, %i: ten
   return
 }
 
+// CHECK-LABEL: func @attention
+func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v: tensor<2x2x96x32xbf16>, %d: tensor<?x?x?xf64>,
+                     %slopes: tensor<8xf32>, %length: index) {
+  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> tensor<2x8x128x32xf32>
+  %0 = swage.attention %q, %k, %v : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> tensor<2x8x128x32xf32>
+  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} scale 1.250000e-01 score {
+  // CHECK-NEXT: ^bb0(%[[S:.*]]: f32, %{{.*}}: index, %[[H:.*]]: index, %{{.*}}: index, %{{.*}}: index):
+  // CHECK-NEXT:   %[[B:.*]] = tensor.extract %{{.*}}[%[[H]]] : tensor<8xf32>
+  // CHECK-NEXT:   %[[T:.*]] = arith.addf %[[S]], %[[B]] : f32
+  // CHECK-NEXT:   swage.yield %[[T]] : f32
+  // CHECK-NEXT: } mask {
+  // CHECK-NEXT: ^bb0(%{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %[[J:.*]]: index):
+  // CHECK-NEXT:   %[[M:.*]] = arith.cmpi ult, %[[J]], %{{.*}} : index
+  // CHECK-NEXT:   swage.yield %[[M]] : i1
+  // CHECK-NEXT: } : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> (tensor<2x8x128x32xbf16>, tensor<2x8x128xf32>)
+  %1, %lse = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<8xf32>
+    %t = arith.addf %s, %slope : f32
+    swage.yield %t : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %m = arith.cmpi ult, %j, %length : index
+    swage.yield %m : i1
+  } : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> (tensor<2x8x128x32xbf16>, tensor<2x8x128xf32>)
+  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} mask {
+  // CHECK: } {note} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  %2 = swage.attention %d, %d, %d mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %m = arith.cmpi ule, %j, %i : index
+    swage.yield %m : i1
+  } {note} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  return
+}
+
 // CHECK-LABEL: func @index_ops
 func.func @index_ops(%x: tensor<4x8xi8>, %d: tensor<?x?xf32>, %s: tensor<f32>, %m: index, %n: index) {
   // CHECK: swage.permute %{{.*}} [1, 0] : tensor<4x8xi8> -> tensor<8x4xi8>

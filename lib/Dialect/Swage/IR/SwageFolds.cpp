@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 
@@ -41,7 +42,7 @@ Operation *SwageDialect::materializeConstant(OpBuilder &builder, Attribute value
 }
 
 //===----------------------------------------------------------------------===//
-// LayerNormOp, RmsNormOp, SoftmaxOp
+// LayerNormOp, RmsNormOp, SoftmaxOp, AttentionOp
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -55,6 +56,8 @@ template <class Norm> struct DropUnusedStats : OpRewritePattern<Norm> {
       return rewriter.notifyMatchFailure(op, "has no statistics, or uses of them");
     auto bare = Norm::create(rewriter, op.getLoc(), TypeRange(op.getResult().getType()),
                              op->getOperands(), op->getAttrs());
+    for (auto [from, to] : llvm::zip_equal(op->getRegions(), bare->getRegions()))
+      rewriter.inlineRegionBefore(from, to, to.end());
     rewriter.replaceAllUsesWith(op.getResult(), bare.getResult());
     rewriter.eraseOp(op);
     return success();
@@ -62,12 +65,33 @@ template <class Norm> struct DropUnusedStats : OpRewritePattern<Norm> {
 };
 
 // Pattern: softmax(x) scale 1 -> softmax(x)
-struct DropUnitScale : OpRewritePattern<SoftmaxOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SoftmaxOp op, PatternRewriter &rewriter) const override {
+template <class Scaled> struct DropUnitScale : OpRewritePattern<Scaled> {
+  using OpRewritePattern<Scaled>::OpRewritePattern;
+  LogicalResult matchAndRewrite(Scaled op, PatternRewriter &rewriter) const override {
     if (!op.getScale() || !op.getScale()->isExactlyValue(1.0))
       return rewriter.notifyMatchFailure(op, "the scale is not 1");
     rewriter.modifyOpInPlace(op, [&] { op.removeScaleAttr(); });
+    return success();
+  }
+};
+
+// Pattern: attention with a score that yields its score, or a mask that yields true -> without
+struct DropIdleRegion : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    auto yielded = [](Region &region) { return region.front().getTerminator()->getOperand(0); };
+    SmallVector<Region *> idle;
+    if (Region &score = op.getScore();
+        !score.empty() && yielded(score) == score.front().getArgument(0))
+      idle.push_back(&score);
+    if (Region &mask = op.getMask(); !mask.empty() && matchPattern(yielded(mask), m_One()))
+      idle.push_back(&mask);
+    if (idle.empty())
+      return rewriter.notifyMatchFailure(op, "every region does something");
+    rewriter.modifyOpInPlace(op, [&] {
+      for (Region *region : idle)
+        rewriter.eraseBlock(&region->front());
+    });
     return success();
   }
 };
@@ -83,7 +107,11 @@ void RmsNormOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 }
 
 void SoftmaxOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropUnitScale, DropUnusedStats<SoftmaxOp>>(context);
+  patterns.add<DropUnitScale<SoftmaxOp>, DropUnusedStats<SoftmaxOp>>(context);
+}
+
+void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropUnitScale<AttentionOp>, DropUnusedStats<AttentionOp>, DropIdleRegion>(context);
 }
 
 //===----------------------------------------------------------------------===//

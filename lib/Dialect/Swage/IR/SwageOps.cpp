@@ -5,6 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -142,6 +145,90 @@ LogicalResult SoftmaxOp::verify() {
   if (getNanRows() && !getMask()) // C6
     return emitOpError() << "has nan_rows, but no mask";
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// AttentionOp
+//===----------------------------------------------------------------------===//
+
+FloatType AttentionOp::getScoreType() {
+  auto element = cast<FloatType>(shaped(getQ()).getElementType());
+  return element.isF64() ? element : Float32Type::get(getContext());
+}
+
+LogicalResult AttentionOp::verify() {
+  ShapedType q = shaped(getQ()), k = shaped(getK()), v = shaped(getV());
+  int64_t rank = q.getRank(), head = rank - 3, column = rank - 1;
+  if (rank < 3) // C1
+    return emitOpError() << "q has rank " << rank << ", but must have at least 3";
+  // What k and v must look like, where q or k says.
+  SmallVector<int64_t> expectedK(k.getRank() == rank ? k.getShape() : q.getShape());
+  llvm::copy(q.getShape().take_front(head), expectedK.begin()); // C3
+  expectedK[column] = q.getDimSize(column);                     // C5
+  if (failed(verifyShape(*this, "k", k.getShape(), expectedK))) // C1, C3, C5
+    return failure();
+  SmallVector<int64_t> expectedV(expectedK);
+  expectedV[column] = v.getRank() == rank ? v.getDimSize(column) : 0;
+  if (failed(verifyShape(*this, "v", v.getShape(), expectedV))) // C1, C3, C4, C5
+    return failure();
+  for (ShapedType other : {k, v})
+    if (other.getElementType() != q.getElementType()) // C2
+      return emitOpError() << "q, k and v have element types " << q.getElementType() << ", "
+                           << k.getElementType() << " and " << v.getElementType()
+                           << ", but must have one";
+  int64_t queryHeads = q.getDimSize(head), keyHeads = k.getDimSize(head);
+  if (!ShapedType::isDynamic(queryHeads) && !ShapedType::isDynamic(keyHeads) &&
+      (keyHeads == 0 ? queryHeads != 0 : queryHeads % keyHeads != 0)) // C4
+    return emitOpError() << "q has " << queryHeads << " heads, but must have a multiple of the "
+                         << keyHeads << " of k";
+  SmallVector<int64_t> expected(q.getShape());
+  expected[column] = v.getDimSize(column);
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), expected))) // C6
+    return failure();
+  if (getStats().size() > 1) // C7
+    return emitOpError() << "has " << getStats().size() << " statistics, but must have at most 1";
+  if (failed(verifyStats(*this, getQ(), q.getShape().take_front(column), getStats()))) // C7, C8
+    return failure();
+  std::optional<APFloat> scale = getScale();
+  if (scale && (scale->isNegative() || scale->isZero() || !scale->isFinite())) // C9
+    return emitOpError() << "scale is " << scale->convertToDouble()
+                         << ", but must be positive and finite";
+  return success();
+}
+
+/// A region with arguments of the types `arguments` that yields one `result`.
+static LogicalResult verifyScalarRegion(Operation *op, StringRef name, Region &region,
+                                        TypeRange arguments, Type result) {
+  if (region.empty())
+    return success();
+  Block &block = region.front();
+  if (block.getArgumentTypes() != arguments)
+    return op->emitOpError() << name << " takes (" << block.getArgumentTypes()
+                             << "), but must take (" << arguments << ")";
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield || yield.getValues().getTypes() != TypeRange(result))
+    return op->emitOpError() << name << " ends with '" << block.getTerminator()->getName()
+                             << "' of (" << block.getTerminator()->getOperandTypes()
+                             << "), but must end with 'swage.yield' of " << result;
+  for (Operation &inner : block.without_terminator()) { // C12
+    bool isScalar = isa<tensor::ExtractOp, arith::ConstantOp>(inner) ||
+                    (isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) &&
+                     llvm::none_of(inner.getOperandTypes(), llvm::IsaPred<ShapedType>));
+    if (!isScalar)
+      return inner.emitOpError() << "is in the region " << name
+                                 << ", which must hold scalar arith and math, constants and "
+                                    "'tensor.extract' only";
+  }
+  return success();
+}
+
+LogicalResult AttentionOp::verifyRegions() {
+  SmallVector<Type> types(shaped(getQ()).getRank(), IndexType::get(getContext()));
+  Type decision = IntegerType::get(getContext(), 1), score = getScoreType();
+  if (failed(verifyScalarRegion(*this, "mask", getMask(), types, decision))) // C11
+    return failure();
+  types.insert(types.begin(), score);
+  return verifyScalarRegion(*this, "score", getScore(), types, score); // C10
 }
 
 //===----------------------------------------------------------------------===//

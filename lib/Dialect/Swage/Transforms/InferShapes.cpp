@@ -91,6 +91,7 @@ public:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<LayerNormOp, RmsNormOp>([&](auto norm) { return visitNorm(norm); })
         .Case([&](SoftmaxOp softmax) { return visitSoftmax(softmax); })
+        .Case([&](AttentionOp attention) { return visitAttention(attention); })
         .Case<IotaOp, RandomOp>([&](auto source) { return visitSource(source); })
         .Case([&](ReduceOp reduce) { return visitReduce(reduce); })
         .Case([&](PermuteOp permute) { return visitPermute(permute); })
@@ -192,6 +193,34 @@ private:
       if (failed(set(stat, shape)))
         return failure();
     return success();
+  }
+
+  /// Operands tell one another the leading dimensions, D, and the number of keys and their heads.
+  LogicalResult visitAttention(AttentionOp op) {
+    Shape q = shapeOf(op.getQ()), k = shapeOf(op.getK()), v = shapeOf(op.getV());
+    size_t head = q.size() - 3, row = head + 1, column = head + 2;
+    auto meet = [&](size_t dim, std::initializer_list<Shape *> shapes) {
+      Shape common(q.size(), ShapedType::kDynamic);
+      for (Shape *shape : shapes)
+        if (failed(refine(op, common, (*shape)[dim], dim)))
+          return failure();
+      for (Shape *shape : shapes)
+        (*shape)[dim] = common[dim];
+      return success();
+    };
+    for (size_t dim = 0; dim < head; ++dim)
+      if (failed(meet(dim, {&q, &k, &v})))
+        return failure();
+    if (failed(meet(head, {&k, &v})) || failed(meet(row, {&k, &v})) ||
+        failed(meet(column, {&q, &k})))
+      return failure();
+    for (auto [operand, shape] : llvm::zip_equal(op->getOpOperands(), ArrayRef{q, k, v}))
+      castOperand(operand, cast<RankedTensorType>(operand.get().getType()).clone(shape));
+    for (Value stat : op.getStats())
+      if (failed(set(stat, ArrayRef<int64_t>(q).drop_back())))
+        return failure();
+    q[column] = v[column];
+    return set(op.getResult(), q);
   }
 
   /// What is made of nothing but its sizes.

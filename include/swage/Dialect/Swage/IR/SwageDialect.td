@@ -14,12 +14,12 @@ include "mlir/IR/OpBase.td"
 def Swage_Dialect : Dialect {
   let name = "swage";
   let cppNamespace = "::swage";
-  let summary = "Op graphs of normalisations, reductions and permutations, and the kernels they become";
+  let summary = "Op graphs of normalisations, reductions, permutations and attention, and the kernels they become";
   let description = [{
     The dialect has two levels.
 
     At **graph level** values are ranked tensors. Only ops that have a kernel template or need numerical care are
-    `swage` ops (`layer_norm`, `rms_norm`, `softmax`, `reduce`, and the index ops `permute`, `reshape`, `broadcast`,
+    `swage` ops (`layer_norm`, `rms_norm`, `softmax`, `attention`, `reduce`, and the index ops `permute`, `reshape`, `broadcast`,
     `slice`, `concat`); elementwise work is `arith` and `math` on tensors.
 
     At **kernel level** a `swage.kernel` symbol holds an iteration space, one linear access per operand, and a body of

@@ -121,6 +121,66 @@ def Swage_SoftmaxOp : Swage_Op<"softmax", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
+  let summary = "Averages of values, weighted by the softmax of the scores of queries and keys";
+  let description = [{
+    `q` is [.., Hq, Sq, D], `k` [.., Hk, Sk, D] and `v` [.., Hk, Sk, Dv]. Query head h reads the keys and values of head h / (Hq / Hk).
+
+        s_ij = score(scale * sum_d q_id k_jd, b.., h, i, j), or -inf where mask(b.., h, i, j) is false
+        result_i = sum_j w_ij v_j     with w_ij = exp(s_ij - max_j s_ij) / sum_j exp(s_ij - max_j s_ij)
+
+    `scale` is 1 where it is left out. The regions `score`, which changes a score, and `mask` are optional. Their coordinates have type `index`: the leading
+    dimensions, the query head, the query and the key. Scores are f32 (f64 for f64 operands). The regions may use scalars of the function around them, and
+    its tensors by `tensor.extract`, which stays inside the tensor for all coordinates, masked or not.
+
+    A row that is masked or -inf throughout gives 0. A row with a score of +inf or NaN that is not masked gives NaN; where it is masked, q, k and score do
+    not matter. An infinity or NaN in v counts where its weight is not 0; where it is 0, whether by the mask or because exp is too small, the result may be
+    NaN. The optional statistic is log(sum_j exp(s_ij)): -inf for a row that is masked or -inf throughout, NaN for one that gives NaN by its scores.
+
+    Constraints: (C1) q, k and v have one rank, at least 3. (C2) they have one element type. (C3) they agree in the leading dimensions. (C4) q's heads are a
+    multiple of k's, v has k's. (C5) k has the D of q, v the Sk of k. (C6) result is [.., Hq, Sq, Dv]. (C7) there is at most one statistic, [.., Hq, Sq].
+    (C8) it is f32, or f64 for f64 operands. (C9) scale is positive and finite. (C10) score takes a score and one index for each dimension of q, and
+    yields a score. (C11) mask takes the indices and yields an i1. (C12) the regions hold ops of arith and math on scalars, constants and `tensor.extract`.
+
+    Example:
+    ```mlir
+    %o = swage.attention %q, %k, %v scale 0.5 score {
+    ^bb0(%s: f32, %h: index, %i: index, %j: index):
+      %b = tensor.extract %bias[%h, %j] : tensor<2x5xf32>
+      %t = arith.addf %s, %b : f32
+      swage.yield %t : f32
+    } mask {
+    ^bb0(%h: index, %i: index, %j: index):
+      %m = arith.cmpi sle, %j, %i : index
+      swage.yield %m : i1
+    } : (tensor<2x3x4xf32>, tensor<1x5x4xf32>, tensor<1x5x2xf32>) -> tensor<2x3x2xf32>
+    ```
+  }];
+  let arguments = (ins Swage_FloatTensor:$q, Swage_FloatTensor:$k, Swage_FloatTensor:$v, OptionalAttr<F64Attr>:$scale);
+  let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
+  let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v (`scale` $scale^)? (`score` $score^)? (`mask` $mask^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The log-sum-exp result, or null.
+    mlir::Value getLogSumExp() { return getStats().empty() ? mlir::Value() : getStats()[0]; }
+    /// The type in which scores and statistics are: f32, or f64 for f64 operands.
+    mlir::FloatType getScoreType();
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
 def Swage_ReduceOp : Swage_Op<"reduce", [Pure]> {
   let summary = "Combines the elements along some dimensions";
   let description = [{
