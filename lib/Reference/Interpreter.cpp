@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "swage/Reference/Interpreter.h"
+#include "ScalarProgram.h"
 #include "Scalars.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -93,8 +94,10 @@ public:
         countUses(result);
       if (failed(evaluateOp(&op)))
         return failure();
-      for (GraphValue operand : op.getOperands())
-        release(operand);
+      op.walk([&](Operation *user) { // regions use values from outside
+        for (GraphValue operand : user->getOperands())
+          release(operand);
+      });
     }
     std::vector<Value> results;
     for (GraphValue operand : terminator->getOperands()) {
@@ -125,7 +128,7 @@ private:
     return success();
   }
 
-  static bool isReturn(Operation *op) { return op->hasTrait<OpTrait::IsTerminator>(); }
+  static bool isReturn(Operation *op) { return isa<func::ReturnOp>(op); }
 
   /// Returned values are kept apart.
   void countUses(GraphValue value) {
@@ -134,7 +137,8 @@ private:
 
   /// Drops the value if this was its last use.
   void release(GraphValue value) {
-    if (--uses[value] == 0)
+    auto left = uses.find(value);
+    if (left != uses.end() && --left->second == 0)
       values.erase(value);
   }
 
@@ -192,6 +196,8 @@ private:
   LogicalResult evaluateElementwise(Operation *op, const Scalar &scalar);
   LogicalResult evaluateNorm(Operation *op);
   LogicalResult evaluateSoftmax(SoftmaxOp op, Precision precision);
+  LogicalResult evaluateMatmul(MatmulOp op);
+  LogicalResult evaluateAttention(AttentionOp op);
   LogicalResult evaluateSource(Operation *op, ValueRange sizes,
                                llvm::function_ref<Value(ArrayRef<int64_t>)> make);
   LogicalResult evaluateReshape(Operation *op, Shape shape, ValueRange sizes);
@@ -225,15 +231,6 @@ private:
   llvm::DenseMap<GraphValue, unsigned> uses;
 };
 
-/// f64 where an operand or result is f64.
-Precision precisionOf(Operation *op) {
-  Precision precision;
-  auto isWide = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
-  precision.wide =
-      llvm::any_of(op->getOperandTypes(), isWide) || llvm::any_of(op->getResultTypes(), isWide);
-  return precision;
-}
-
 LogicalResult Evaluator::evaluateOp(Operation *op) {
   for (Type type : op->getResultTypes())
     if (!elementTypeOf(getElementTypeOrSelf(type)) ||
@@ -253,6 +250,8 @@ LogicalResult Evaluator::evaluateOp(Operation *op) {
       .Case([&](arith::ConstantOp constant) { return evaluateConstant(constant); })
       .Case<LayerNormOp, RmsNormOp>([&](Operation *) { return evaluateNorm(op); })
       .Case([&](SoftmaxOp softmaxOp) { return evaluateSoftmax(softmaxOp, precision); })
+      .Case([&](MatmulOp matmulOp) { return evaluateMatmul(matmulOp); })
+      .Case([&](AttentionOp attentionOp) { return evaluateAttention(attentionOp); })
       .Case([&](ReduceOp reduceOp) {
         Reduction kind = reduceOp.getKind() == ReduceKind::Sum   ? Reduction::Sum
                          : reduceOp.getKind() == ReduceKind::Max ? Reduction::Max
@@ -281,9 +280,8 @@ LogicalResult Evaluator::evaluateOp(Operation *op) {
           return LogicalResult(randomOp.emitOpError()
                                << "state is given as " << describe(state.shape(), state.type())
                                << ", but must be 2xi64");
-        return evaluateSource(op, randomOp.getSizes(), [&](ArrayRef<int64_t> shape) {
-          return random(state, shape);
-        });
+        return evaluateSource(op, randomOp.getSizes(),
+                              [&](ArrayRef<int64_t> shape) { return random(state, shape); });
       })
       .Case([&](tensor::DimOp dim) { return evaluateDim(dim); })
       .Case([&](tensor::CastOp castOp) {
@@ -430,6 +428,64 @@ LogicalResult Evaluator::evaluateSoftmax(SoftmaxOp op, Precision precision) {
   SoftmaxResult results = softmax(
       x, op.getMask() ? &mask : nullptr, op.getAxis(), softmaxOptions, typeOf(op.getResult()),
       logSumExp ? std::optional(typeOf(logSumExp)) : std::nullopt, precision);
+  if (failed(define(op, op.getResult(), results.result)))
+    return failure();
+  return logSumExp ? define(op, logSumExp, results.logSumExp) : success();
+}
+
+LogicalResult Evaluator::evaluateMatmul(MatmulOp op) {
+  Value a = operandOf(op.getA()), b = operandOf(op.getB());
+  size_t column = a.shape().size() - 1, row = column - 1;
+  bool transposeB = op.getTransposeB();
+  if (a.shape().take_front(row) != b.shape().take_front(row) ||
+      a.shape()[column] != b.shape()[transposeB ? column : row])
+    return op.emitOpError() << "is given a as " << describe(a.shape(), a.type()) << " and b as "
+                            << describe(b.shape(), b.type()) << ", which do not fit";
+  Shape shape(a.shape());
+  shape[column] = b.shape()[transposeB ? row : column];
+  if (failed(reserve(op, shape, false)))
+    return failure();
+  return define(op, op.getResult(),
+                matmul(a, b, transposeB, typeOf(op.getResult()), precisionOf(op)));
+}
+
+LogicalResult Evaluator::evaluateAttention(AttentionOp op) {
+  Value q = operandOf(op.getQ()), k = operandOf(op.getK()), v = operandOf(op.getV());
+  size_t head = q.shape().size() - 3;
+  int64_t heads = q.shape()[head], keyHeads = k.shape()[head];
+  bool isGrouped = keyHeads ? heads % keyHeads == 0 : heads == 0;
+  if (!isGrouped || k.shape().take_front(head) != q.shape().take_front(head) ||
+      k.shape().drop_back() != v.shape().drop_back() || k.shape().back() != q.shape().back())
+    return op.emitOpError() << "is given q as " << describe(q.shape(), q.type()) << ", k as "
+                            << describe(k.shape(), k.type()) << " and v as "
+                            << describe(v.shape(), v.type()) << ", which do not fit";
+  Shape shape(q.shape());
+  shape.back() = v.shape().back();
+  if (failed(reserve(op, shape, false)))
+    return failure();
+  AttentionOptions attentionOptions;
+  if (auto attribute = op.getScaleAttr())
+    attentionOptions.scale = attribute.getValueAsDouble();
+  attentionOptions.nanRows = op.getNanRows();
+  FailureOr<ScalarProgram> programs[2];
+  const ScalarProgram **regions[] = {&attentionOptions.score, &attentionOptions.mask};
+  for (auto [region, program, option] : llvm::zip_equal(op->getRegions(), programs, regions)) {
+    if (region.empty())
+      continue;
+    for (arith::ConstantOp constant : region.getOps<arith::ConstantOp>()) {
+      countUses(constant.getResult());
+      if (failed(evaluateConstant(constant)))
+        return failure();
+    }
+    program = ScalarProgram::of(region, [&](GraphValue value) { return operandOf(value); });
+    if (failed(program))
+      return failure();
+    *option = &*program;
+  }
+  GraphValue logSumExp = op.getLogSumExp();
+  AttentionResult results = attention(q, k, v, attentionOptions, typeOf(op.getResult()),
+                                      logSumExp ? std::optional(typeOf(logSumExp)) : std::nullopt,
+                                      {/*wide=*/op.getScoreType().isF64()});
   if (failed(define(op, op.getResult(), results.result)))
     return failure();
   return logSumExp ? define(op, logSumExp, results.logSumExp) : success();

@@ -56,6 +56,26 @@ SoftmaxResult softmax(const Value &x, const Value *mask, int64_t axis,
                       const SoftmaxOptions &options, ElementType type,
                       std::optional<ElementType> statistics, Precision precision);
 
+/// a [.., rows, depth] times b [.., depth, columns], or [.., columns, depth].
+Value matmul(const Value &a, const Value &b, bool transposeB, ElementType type,
+             Precision precision);
+
+class ScalarProgram;
+
+/// The programs, which may be null, take the leading dimensions, the head, the query and the key;
+/// that of the score takes the score before these.
+struct AttentionOptions {
+  double scale = 1;
+  bool nanRows = false; ///< a row that is masked or -inf throughout gives NaN
+  const ScalarProgram *score = nullptr, *mask = nullptr;
+};
+struct AttentionResult {
+  Value result, logSumExp;
+};
+AttentionResult attention(const Value &q, const Value &k, const Value &v,
+                          const AttentionOptions &options, ElementType type,
+                          std::optional<ElementType> statistics, Precision precision);
+
 enum class Reduction { Sum, Max, Min, Mean };
 Value reduce(Reduction kind, const Value &x, llvm::ArrayRef<int64_t> dims, ElementType type,
              Precision precision);

@@ -529,6 +529,14 @@ static Scalar floatScalarOf(Operation *op, Precision p) {
       .Default([](Operation *) { return Scalar(); });
 }
 
+Precision precisionOf(Operation *op) {
+  Precision precision;
+  auto isWide = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
+  precision.wide =
+      llvm::any_of(op->getOperandTypes(), isWide) || llvm::any_of(op->getResultTypes(), isWide);
+  return precision;
+}
+
 Scalar scalarOf(Operation *op, Precision precision) {
   if (op->getNumResults() != 1 || op->getNumOperands() == 0)
     return nullptr;

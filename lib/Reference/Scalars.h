@@ -8,6 +8,9 @@
 
 namespace swage::reference {
 
+/// f64 where an operand or result is f64.
+Precision precisionOf(mlir::Operation *op);
+
 /// The scalar function of an elementwise op, or null for every other op.
 Scalar scalarOf(mlir::Operation *op, Precision precision);
 

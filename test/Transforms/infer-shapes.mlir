@@ -31,6 +31,17 @@ func.func @norms(%x: tensor<?x?xf32>, %z: tensor<4x?xf32>, %g: tensor<8xf32>) {
 
 // -----
 
+// CHECK-LABEL: func @matmul
+// CHECK: swage.matmul %{{.*}}, %{{.*}} : (tensor<2x?x8xf16>, tensor<2x8x5xf16>) -> tensor<2x?x5xf16>
+// CHECK: swage.matmul %{{.*}}, %{{.*}} transpose_b : (tensor<2x8x5xf16>, tensor<2x6x5xf16>) -> tensor<2x8x6xf16>
+func.func @matmul(%a: tensor<2x?x?xf16>, %b: tensor<?x8x5xf16>, %c: tensor<2x6x?xf16>) {
+  %y = swage.matmul %a, %b : (tensor<2x?x?xf16>, tensor<?x8x5xf16>) -> tensor<?x?x?xf16>
+  %z = swage.matmul %b, %c transpose_b : (tensor<?x8x5xf16>, tensor<2x6x?xf16>) -> tensor<?x?x?xf16>
+  return
+}
+
+// -----
+
 // Each operand knows something of the others. What a region reads may change its type.
 // CHECK-LABEL: func @attention
 // CHECK: %[[K:.*]] = tensor.cast %arg1 : tensor<?x2x?x?xf16> to tensor<2x2x96x64xf16>

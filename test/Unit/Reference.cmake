@@ -2,6 +2,7 @@
 find_package(GTest REQUIRED)
 add_executable(swage-reference-tests
   ${CMAKE_CURRENT_LIST_DIR}/AcceptanceTest.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/AttentionBoundTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/ErrorBoundTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/NpyTest.cpp
   ${CMAKE_CURRENT_LIST_DIR}/NumberFormatTest.cpp

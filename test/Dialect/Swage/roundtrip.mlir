@@ -47,6 +47,15 @@ func.func @softmax_and_reduce(%x: tensor<4x8xbf16>, %d: tensor<?x?xf32>, %i: ten
   return
 }
 
+// CHECK-LABEL: func @matmul
+func.func @matmul(%a: tensor<2x?x8xbf16>, %b: tensor<2x8x?xbf16>, %c: tensor<6x8xf64>) {
+  // CHECK: swage.matmul %{{.*}}, %{{.*}} : (tensor<2x?x8xbf16>, tensor<2x8x?xbf16>) -> tensor<2x?x?xf32>
+  %0 = swage.matmul %a, %b : (tensor<2x?x8xbf16>, tensor<2x8x?xbf16>) -> tensor<2x?x?xf32>
+  // CHECK: swage.matmul %{{.*}}, %{{.*}} transpose_b {note} : (tensor<6x8xf64>, tensor<6x8xf64>) -> tensor<6x6xf64>
+  %1 = swage.matmul %c, %c transpose_b {note} : (tensor<6x8xf64>, tensor<6x8xf64>) -> tensor<6x6xf64>
+  return
+}
+
 // CHECK-LABEL: func @attention
 func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v: tensor<2x2x96x32xbf16>, %d: tensor<?x?x?xf64>,
                      %slopes: tensor<8xf32>, %length: index) {
@@ -72,9 +81,9 @@ func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v
     %m = arith.cmpi ult, %j, %length : index
     swage.yield %m : i1
   } : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> (tensor<2x8x128x32xbf16>, tensor<2x8x128xf32>)
-  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} mask {
+  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} nan_rows mask {
   // CHECK: } {note} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
-  %2 = swage.attention %d, %d, %d mask {
+  %2 = swage.attention %d, %d, %d nan_rows mask {
   ^bb0(%h: index, %i: index, %j: index):
     %m = arith.cmpi ule, %j, %i : index
     swage.yield %m : i1

@@ -148,6 +148,29 @@ LogicalResult SoftmaxOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// MatmulOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult MatmulOp::verify() {
+  ShapedType a = shaped(getA()), b = shaped(getB());
+  if (a.getRank() < 2) // C1
+    return emitOpError() << "a has rank " << a.getRank() << ", but must have at least 2";
+  size_t column = a.getRank() - 1, row = column - 1;
+  size_t summed = getTransposeB() ? column : row, free = getTransposeB() ? row : column;
+  SmallVector<int64_t> expected(a.getShape());
+  expected[summed] = a.getDimSize(column); // C4
+  expected[free] = ShapedType::kDynamic;
+  if (failed(verifyShape(*this, "b", b.getShape(), expected))) // C1, C3, C4
+    return failure();
+  if (a.getElementType() != b.getElementType()) // C2
+    return emitOpError() << "a and b have element types " << a.getElementType() << " and "
+                         << b.getElementType() << ", but must have one";
+  expected[row] = a.getDimSize(row);
+  expected[column] = b.getDimSize(free);
+  return verifyShape(*this, "result", shaped(getResult()).getShape(), expected); // C1, C3, C5
+}
+
+//===----------------------------------------------------------------------===//
 // AttentionOp
 //===----------------------------------------------------------------------===//
 

@@ -22,9 +22,9 @@ using namespace swage;
 
 using Shape = SmallVector<int64_t>;
 
-static Shape shapeOf(Value value) {
-  return Shape(cast<RankedTensorType>(value.getType()).getShape());
-}
+static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static Shape shapeOf(Value value) { return Shape(tensorType(value).getShape()); }
 
 /// Takes into `shape` what `other` knows from dimension `offset` on.
 static LogicalResult refine(Operation *op, Shape &shape, ArrayRef<int64_t> other,
@@ -91,6 +91,7 @@ public:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<LayerNormOp, RmsNormOp>([&](auto norm) { return visitNorm(norm); })
         .Case([&](SoftmaxOp softmax) { return visitSoftmax(softmax); })
+        .Case([&](MatmulOp matmul) { return visitMatmul(matmul); })
         .Case([&](AttentionOp attention) { return visitAttention(attention); })
         .Case<IotaOp, RandomOp>([&](auto source) { return visitSource(source); })
         .Case([&](ReduceOp reduce) { return visitReduce(reduce); })
@@ -195,27 +196,45 @@ private:
     return success();
   }
 
+  /// Gives extents of dimension `dim`, which must be equal, what one of them knows.
+  static LogicalResult meet(Operation *op, size_t dim, ArrayRef<int64_t *> extents) {
+    Shape common(dim + 1, ShapedType::kDynamic);
+    for (int64_t *extent : extents)
+      if (failed(refine(op, common, *extent, dim)))
+        return failure();
+    for (int64_t *extent : extents)
+      *extent = common[dim];
+    return success();
+  }
+
+  /// Operands tell one another the leading dimensions and the length of the sums.
+  LogicalResult visitMatmul(MatmulOp op) {
+    Shape a = shapeOf(op.getA()), b = shapeOf(op.getB());
+    size_t column = a.size() - 1, row = column - 1;
+    size_t summed = op.getTransposeB() ? column : row, free = op.getTransposeB() ? row : column;
+    for (size_t dim = 0; dim < row; ++dim)
+      if (failed(meet(op, dim, {&a[dim], &b[dim]})))
+        return failure();
+    if (failed(meet(op, column, {&a[column], &b[summed]})))
+      return failure();
+    castOperand(op.getAMutable(), tensorType(op.getA()).clone(a));
+    castOperand(op.getBMutable(), tensorType(op.getB()).clone(b));
+    a[column] = b[free];
+    return set(op.getResult(), a);
+  }
+
   /// Operands tell one another the leading dimensions, D, and the number of keys and their heads.
   LogicalResult visitAttention(AttentionOp op) {
     Shape q = shapeOf(op.getQ()), k = shapeOf(op.getK()), v = shapeOf(op.getV());
     size_t head = q.size() - 3, row = head + 1, column = head + 2;
-    auto meet = [&](size_t dim, std::initializer_list<Shape *> shapes) {
-      Shape common(q.size(), ShapedType::kDynamic);
-      for (Shape *shape : shapes)
-        if (failed(refine(op, common, (*shape)[dim], dim)))
-          return failure();
-      for (Shape *shape : shapes)
-        (*shape)[dim] = common[dim];
-      return success();
-    };
     for (size_t dim = 0; dim < head; ++dim)
-      if (failed(meet(dim, {&q, &k, &v})))
+      if (failed(meet(op, dim, {&q[dim], &k[dim], &v[dim]})))
         return failure();
-    if (failed(meet(head, {&k, &v})) || failed(meet(row, {&k, &v})) ||
-        failed(meet(column, {&q, &k})))
+    if (failed(meet(op, head, {&k[head], &v[head]})) || failed(meet(op, row, {&k[row], &v[row]})) ||
+        failed(meet(op, column, {&q[column], &k[column]})))
       return failure();
     for (auto [operand, shape] : llvm::zip_equal(op->getOpOperands(), ArrayRef{q, k, v}))
-      castOperand(operand, cast<RankedTensorType>(operand.get().getType()).clone(shape));
+      castOperand(operand, tensorType(operand.get()).clone(shape));
     for (Value stat : op.getStats())
       if (failed(set(stat, ArrayRef<int64_t>(q).drop_back())))
         return failure();
@@ -319,7 +338,7 @@ private:
       if (failed(refine(op, shape, shapeOf(part))))
         return failure();
     for (OpOperand &part : op->getOpOperands())
-      castOperand(part, cast<RankedTensorType>(part.get().getType()).clone(shape));
+      castOperand(part, tensorType(part.get()).clone(shape));
     shape[op.getAxis()] *= static_cast<int64_t>(op.getParts().size());
     return set(op.getResult(), shape);
   }

@@ -122,8 +122,31 @@ def Swage_SoftmaxOp : Swage_Op<"softmax", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Attention
+// Matrix products and attention
 //===----------------------------------------------------------------------===//
+
+def Swage_MatmulOp : Swage_Op<"matmul", [Pure]> {
+  let summary = "Products of matrices";
+  let description = [{
+        result[.., i, j] = sum_k a[.., i, k] * b[.., k, j]     or b[.., j, k] with `transpose_b`
+
+    for each index of the leading dimensions. Sums are f32 (f64 for f64 operands). There is no kernel for it but as a part of attention, which
+    `swage-recognize` makes of two with a softmax between them.
+
+    Constraints: (C1) a, b and result have one rank, at least 2. (C2) a and b have one element type. (C3) a, b and result agree in the leading
+    dimensions. (C4) b has as many rows (columns with transpose_b) as a has columns. (C5) result has the rows of a and the columns of b (rows with
+    transpose_b).
+
+    Example:
+    ```mlir
+    %y = swage.matmul %a, %b transpose_b : (tensor<1x2x3xf32>, tensor<1x4x3xf32>) -> tensor<1x2x4xf32>
+    ```
+  }];
+  let arguments = (ins Swage_FloatTensor:$a, Swage_FloatTensor:$b, UnitAttr:$transpose_b);
+  let results = (outs Swage_FloatTensor:$result);
+  let assemblyFormat = "$a `,` $b (`transpose_b` $transpose_b^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
 
 def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, RecursivelySpeculatable]> {
   let summary = "Averages of values, weighted by the softmax of the scores of queries and keys";
@@ -137,7 +160,7 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     dimensions, the query head, the query and the key. Scores are f32 (f64 for f64 operands). The regions may use scalars of the function around them, and
     its tensors by `tensor.extract`, which stays inside the tensor for all coordinates, masked or not.
 
-    A row that is masked or -inf throughout gives 0. A row with a score of +inf or NaN that is not masked gives NaN; where it is masked, q, k and score do
+    A row that is masked or -inf throughout gives 0, or NaN with `nan_rows`. A row with a score of +inf or NaN that is not masked gives NaN; where it is masked, q, k and score do
     not matter. An infinity or NaN in v counts where its weight is not 0; where it is 0, whether by the mask or because exp is too small, the result may be
     NaN. The optional statistic is log(sum_j exp(s_ij)): -inf for a row that is masked or -inf throughout, NaN for one that gives NaN by its scores.
 
@@ -160,11 +183,13 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     } : (tensor<2x3x4xf32>, tensor<1x5x4xf32>, tensor<1x5x2xf32>) -> tensor<2x3x2xf32>
     ```
   }];
-  let arguments = (ins Swage_FloatTensor:$q, Swage_FloatTensor:$k, Swage_FloatTensor:$v, OptionalAttr<F64Attr>:$scale);
+  let arguments = (ins Swage_FloatTensor:$q, Swage_FloatTensor:$k, Swage_FloatTensor:$v, OptionalAttr<F64Attr>:$scale,
+                       UnitAttr:$nan_rows);
   let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask);
   let assemblyFormat = [{
-    $q `,` $k `,` $v (`scale` $scale^)? (`score` $score^)? (`mask` $mask^)? attr-dict `:` functional-type(operands, results)
+    $q `,` $k `,` $v (`scale` $scale^)? (`nan_rows` $nan_rows^)? (`score` $score^)? (`mask` $mask^)? attr-dict
+    `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
     /// The log-sum-exp result, or null.

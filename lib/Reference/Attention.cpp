@@ -1,0 +1,311 @@
+//===- Attention.cpp - Weighted averages of values ------------------------===//
+//
+// For a row of scores s_j with errors E_j, m their maximum, p_j = exp(s_j - m), l = sum p_j and
+// o = sum p_j v_j / l:
+//
+//   score     gamma(D) scale sum |q_d k_d|, and what its region adds
+//   weight    relative error  e_j = exp(E_j + u (4 (m - s_j) + 4 |m| + 8)) - 1
+//   l         relative error  sum p_j e_j / l + gamma(n)
+//   o         E = (sum (p_j (e_j + w + gamma(n)) + t) |v_j|) / l + |o| (that of l + 3 u)
+//
+// 4 u (m - s_j) is the rounded difference, 4 u |m| its product with log2(e), which kernels round
+// for the score and for the maximum apart, once for each maximum that they had on the way; 8 u is
+// the exponential and the rescalings. w is half an ulp of 1 of the operands' type, to which weights
+// are rounded for tensor cores, and t half the smallest number of that type, or what f32 flushes to
+// 0. Kernels may keep a maximum that is too small by up to 2^8: that moves the rounding of a
+// weight, but not its relative size. Operands that are no inputs are rounded to their type, for the
+// same reason. No E is larger than the distance to the largest value and back.
+//
+// The honest evaluation adds up in f32, one key after another, and rounds weights to the operands'
+// type. A value that is infinite or NaN counts for sure where its weight cannot vanish.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Ops.h"
+#include "Rows.h"
+#include "ScalarProgram.h"
+#include "swage/Reference/Parallel.h"
+
+namespace swage::reference {
+
+namespace {
+
+/// A matrix whose rows the loops below walk through; `Real` is what honest evaluations compute in.
+template <typename Real> struct Matrix {
+  int64_t columns;
+  std::vector<double> reference, error; ///< errors only where there are some
+  std::vector<Real> honest;
+
+  /// Element (i, j) is element `at(i, j)` of x, rounded to its type.
+  template <typename At>
+  Matrix(const Value &x, int64_t rows, int64_t columns, At at)
+      : columns(columns), reference(rows * columns), error(x.isExact() ? 0 : rows * columns),
+        honest(rows * columns) {
+    parallelFor(rows, rowChunk(columns), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        for (int64_t j = 0; j < columns; ++j) {
+          Number number = x.load(at(i, j));
+          if (!x.isExact())
+            number = storedAs(x.type(), number);
+          reference[i * columns + j] = number.reference;
+          honest[i * columns + j] = static_cast<Real>(number.honest);
+          if (!x.isExact())
+            error[i * columns + j] = number.error;
+        }
+    });
+  }
+  double errorAt(int64_t i) const { return error.empty() ? 0 : error[i]; }
+};
+
+/// The attention of the queries that share a head of keys and values.
+template <typename Real> class Head {
+public:
+  Head(Matrix<Real> q, Matrix<Real> k, Matrix<Real> v, const AttentionOptions &options,
+       ElementType type, Precision precision)
+      : q(std::move(q)), k(std::move(k)), v(std::move(v)), options(options), precision(precision),
+        type(type), keys(this->k.columns), width(this->v.columns) {
+    FloatFormat format = formatOf(type);
+    bool isNarrow = byteWidth(type) < 4;
+    weightUnit = isNarrow ? std::ldexp(1.0, -format.precision) : 0;
+    weightFloor = std::max(precision.smallestNormal(),
+                           isNarrow ? std::ldexp(1.0, format.minExponent - format.precision) : 0);
+    largest.assign(width, 0);
+    for (int64_t i = 0; i < keys * width; ++i) {
+      double magnitude = std::fabs(this->v.reference[i]) + this->v.errorAt(i);
+      double &known = largest[i % width];
+      known = std::isnan(magnitude) ? HUGE_VAL : std::max(known, magnitude);
+    }
+  }
+
+  /// Evaluates row `row` of q, whose coordinates but the key are `at`; returns its log-sum-exp.
+  Number evaluate(int64_t row, llvm::ArrayRef<int64_t> at, std::vector<Number> &result) const;
+
+private:
+  void computeScores(int64_t row, llvm::ArrayRef<int64_t> at, std::vector<Number> &scores) const;
+  Number special(int64_t column, const std::vector<Number> &weights) const;
+
+  Matrix<Real> q, k, v; ///< k transposed: a row for each d
+  const AttentionOptions &options;
+  Precision precision;
+  ElementType type;
+  int64_t keys, width;
+  double weightUnit, weightFloor; ///< w and t above
+  std::vector<double> largest;    ///< by column of v
+};
+
+/// What is masked is -inf, without an error.
+template <typename Real>
+void Head<Real>::computeScores(int64_t row, llvm::ArrayRef<int64_t> at,
+                               std::vector<Number> &scores) const {
+  int64_t depth = q.columns;
+  std::vector<double> sums(keys), absolute(keys), errors(keys);
+  std::vector<Real> honest(keys);
+  for (int64_t d = 0; d < depth; ++d) {
+    double x = q.reference[row * depth + d], xError = q.errorAt(row * depth + d);
+    Real xHonest = q.honest[row * depth + d];
+    const double *y = &k.reference[d * keys];
+    const Real *yHonest = &k.honest[d * keys];
+    for (int64_t j = 0; j < keys; ++j) {
+      double product = x * y[j];
+      sums[j] += product;
+      absolute[j] += std::fabs(product);
+      honest[j] += xHonest * yHonest[j];
+    }
+    if (xError > 0 || !k.error.empty())
+      for (int64_t j = 0; j < keys; ++j) {
+        double yError = k.errorAt(d * keys + j);
+        errors[j] += std::fabs(x) * yError + std::fabs(y[j]) * xError + xError * yError;
+      }
+  }
+
+  Number factor = constant(options.scale, precision);
+  double gamma = sumBound(depth, precision);
+  std::vector<Number> maskRegisters, scoreRegisters;
+  auto start = [&](const ScalarProgram *program, std::vector<Number> &registers, int64_t first) {
+    if (program)
+      registers = program->makeRegisters();
+    for (size_t i = 0; program && i < at.size(); ++i)
+      registers[first + i].integer = at[i];
+  };
+  start(options.mask, maskRegisters, 0);
+  start(options.score, scoreRegisters, 1);
+  for (int64_t j = 0; j < keys; ++j) {
+    scores[j] = {-HUGE_VAL, 0, -HUGE_VAL};
+    if (options.mask) {
+      maskRegisters[at.size()].integer = j;
+      Number keeps = options.mask->run(maskRegisters);
+      if (keeps.error > 0)
+        scores[j].error = kUncertain;
+      if (keeps.error > 0 || !keeps.integer)
+        continue;
+    }
+    double error = std::isnan(errors[j]) ? kUncertain : errors[j];
+    if (absolute[j] > 0 && std::isfinite(absolute[j]))
+      error += std::max(gamma * absolute[j] + precision.smallest(),
+                        std::fabs(static_cast<double>(honest[j]) - sums[j]));
+    if (std::isfinite(sums[j]) && absolute[j] > precision.largest()) // on the way
+      error = kUncertain;
+    Number dot = checked(sums[j], error, static_cast<double>(honest[j]), precision);
+    scores[j] = options.scale == 1 ? dot : multiply(dot, factor, precision);
+    if (options.score) {
+      scoreRegisters[0] = scores[j];
+      scoreRegisters[1 + at.size()].integer = j;
+      scores[j] = options.score->run(scoreRegisters);
+    }
+  }
+}
+
+/// The sum over a column of values that are not all finite, or not all known.
+template <typename Real>
+Number Head<Real>::special(int64_t column, const std::vector<Number> &weights) const {
+  double sum = 0;
+  for (int64_t j = 0; j < keys; ++j) {
+    double value = v.reference[j * width + column];
+    bool isKnown = std::isfinite(v.errorAt(j * width + column));
+    if (isKnown && std::isfinite(value))
+      continue;
+    if (!isKnown || weights[j].reference <= 4 * weightFloor)
+      return {NAN, kUncertain, NAN};
+    sum += value;
+  }
+  return {sum, 0, sum};
+}
+
+template <typename Real>
+Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
+                            std::vector<Number> &result) const {
+  std::vector<Number> scores(keys);
+  computeScores(row, at, scores);
+  double maximum = -HUGE_VAL, honestMaximum = -HUGE_VAL;
+  bool uncertain = false, isSpecial = false;
+  for (const Number &s : scores) {
+    maximum = std::max(maximum, s.reference);
+    honestMaximum = std::max(honestMaximum, s.honest);
+    uncertain |= isUncertain(s);
+    isSpecial |= std::isnan(s.reference) || s.reference == HUGE_VAL;
+  }
+  if (uncertain || isSpecial) {
+    Number none{NAN, uncertain ? kUncertain : 0, NAN};
+    std::fill(result.begin(), result.end(), none);
+    return none;
+  }
+
+  double unit = precision.unit(), gamma = sumBound(keys, precision);
+  double sum = 0, sumError = 0;
+  Real honestSum = 0;
+  std::vector<double> numerator(width), error(width);
+  std::vector<Real> honest(width);
+  for (int64_t j = 0; j < keys; ++j) {
+    Number &s = scores[j];
+    if (s.reference == -HUGE_VAL) {
+      s = {};
+      continue;
+    }
+    double distance = maximum - s.reference, p = std::exp(-distance);
+    double slip = s.error + unit * (4 * distance + 4 * std::fabs(maximum) + 8);
+    double pError = p > 0 ? p * std::expm1(slip) : std::exp(slip - distance);
+    Real honestP = std::exp(static_cast<Real>(s.honest) - static_cast<Real>(honestMaximum));
+    sum += p;
+    sumError += pError;
+    honestSum += honestP;
+    honestP = static_cast<Real>(roundTo(type, static_cast<double>(honestP)));
+    double share = pError + p * (weightUnit + gamma) + weightFloor;
+    const double *y = &v.reference[j * width];
+    const Real *yHonest = &v.honest[j * width];
+    for (int64_t d = 0; d < width; ++d) {
+      numerator[d] += p * y[d];
+      error[d] += share * std::fabs(y[d]);
+      honest[d] += honestP * yHonest[d];
+    }
+    for (int64_t d = 0; !v.error.empty() && d < width; ++d)
+      error[d] += (p + share) * v.error[j * width + d];
+    s = {p, 0, 0};
+  }
+
+  double empty = options.nanRows ? NAN : 0,
+         common = sum > 0 ? sumError / sum + gamma + 3 * unit : 0;
+  for (int64_t d = 0; d < width; ++d) {
+    if (std::isinf(largest[d])) {
+      result[d] = special(d, scores);
+      continue;
+    }
+    if (sum == 0) { // masked or -inf throughout
+      result[d] = {empty, 0, empty};
+      continue;
+    }
+    double r = numerator[d] / sum;
+    double bound = error[d] / sum + std::fabs(r) * common + 2 * precision.smallest();
+    bound = std::min(bound, std::fabs(r) + largest[d] * (1 + 2 * weightUnit + 2 * gamma));
+    constexpr double kLate = 256; // weights of a kernel whose maximum is too small
+    if (kLate * sum * largest[d] > precision.largest())
+      bound = kUncertain;
+    result[d] = checked(r, bound, static_cast<double>(honest[d] / honestSum), precision);
+  }
+  if (sum == 0)
+    return {-HUGE_VAL, 0, -HUGE_VAL};
+  Number logSum = apply(Function::Log,
+                        {sum, sumError + gamma * sum, static_cast<double>(honestSum)}, precision);
+  return add({maximum, 0, honestMaximum}, logSum, precision);
+}
+
+template <typename Real>
+void attentionOf(const Value &q, const Value &k, const Value &v, const AttentionOptions &options,
+                 AttentionResult &results, Precision precision) {
+  llvm::ArrayRef<int64_t> shape = q.shape();
+  size_t leading = shape.size() - 3;
+  int64_t keyHeads = k.shape()[leading], keys = k.shape()[leading + 1], depth = shape.back(),
+          width = v.shape().back(), queries = shape[leading + 1];
+  int64_t group = keyHeads ? shape[leading] / keyHeads : 0;
+  int64_t heads = elementCount(k.shape().take_front(leading + 1)), rows = group * queries;
+  bool hasStatistic = !results.logSumExp.shape().empty();
+  for (int64_t head = 0; head < heads; ++head) {
+    Head<Real> one(
+        Matrix<Real>(q, rows, depth,
+                     [&](int64_t i, int64_t d) { return (head * rows + i) * depth + d; }),
+        Matrix<Real>(k, depth, keys,
+                     [&](int64_t d, int64_t j) { return (head * keys + j) * depth + d; }),
+        Matrix<Real>(v, keys, width,
+                     [&](int64_t j, int64_t d) { return (head * keys + j) * width + d; }),
+        options, q.type(), precision);
+    parallelFor(rows, rowChunk(keys * (depth + width)), [&](int64_t begin, int64_t end) {
+      std::vector<Number> result(width);
+      Shape at(leading + 2);
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t row = head * rows + i, rest = row;
+        for (size_t dim = leading + 2; dim-- > 0; rest /= shape[dim])
+          at[dim] = rest % shape[dim];
+        Number statistic = one.evaluate(i, at, result);
+        for (int64_t d = 0; d < width; ++d)
+          results.result.store(row * width + d, result[d]);
+        if (hasStatistic)
+          results.logSumExp.store(row, statistic);
+      }
+    });
+  }
+}
+
+} // namespace
+
+AttentionResult attention(const Value &q, const Value &k, const Value &v,
+                          const AttentionOptions &options, ElementType type,
+                          std::optional<ElementType> statistics, Precision precision) {
+  Shape shape(q.shape());
+  shape.back() = v.shape().back();
+  AttentionResult results = {Value(type, shape), Value()};
+  if (statistics)
+    results.logSumExp = Value(*statistics, q.shape().drop_back());
+  if (!results.result.isAllocated() || !results.logSumExp.isAllocated())
+    return results;
+  if (precision.wide)
+    attentionOf<double>(q, k, v, options, results, precision);
+  else
+    attentionOf<float>(q, k, v, options, results, precision);
+  int64_t rows = elementCount(q.shape().drop_back());
+  for (Value *value : {&results.result, &results.logSumExp}) {
+    value->samples = std::min({q.samples, k.samples, v.samples, rows});
+    value->simplify();
+  }
+  return results;
+}
+
+} // namespace swage::reference
