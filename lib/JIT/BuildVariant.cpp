@@ -236,6 +236,16 @@ static SizeExpression sizeExpression(mlir::AffineExpr expr) {
   return result;
 }
 
+static SizeExpression leastOf(llvm::ArrayRef<mlir::AffineExpr> exprs) {
+  SizeExpression least = sizeExpression(exprs.front());
+  for (mlir::AffineExpr expr : exprs.drop_front()) {
+    SizeExpression next = sizeExpression(expr);
+    least.steps.insert(least.steps.end(), next.steps.begin(), next.steps.end());
+    least.steps.push_back({SizeExpression::Op::Min, 0});
+  }
+  return least;
+}
+
 template <class Range> static std::vector<SizeExpression> sizeExpressions(Range exprs) {
   std::vector<SizeExpression> result;
   for (mlir::AffineExpr expr : exprs)
@@ -243,11 +253,25 @@ template <class Range> static std::vector<SizeExpression> sizeExpressions(Range 
   return result;
 }
 
-/// What has a pointer: coordinates have none, and of a random stream the whole state is read,
+/// The tile of a view, if it has one.
+static std::optional<SymbolicTile> symbolicTile(LaunchAttr geometry, bool isOutput,
+                                                size_t position) {
+  TileAttr tile = geometry.tileOf(isOutput, int64_t(position));
+  if (!tile)
+    return std::nullopt;
+  SymbolicTile symbolic;
+  symbolic.dims.assign(tile.getDims().begin(), tile.getDims().end());
+  symbolic.box.assign(tile.getBox().begin(), tile.getBox().end());
+  symbolic.swizzle = unsigned(tile.getSwizzle());
+  return symbolic;
+}
+
+/// What has a parameter: coordinates have none, and of a random stream the whole state is read,
 /// whatever the position in the stream.
-static std::vector<SymbolicView> symbolicViews(mlir::ArrayAttr views) {
+static std::vector<SymbolicView> symbolicViews(KernelOp kernel, bool isOutput) {
   std::vector<SymbolicView> result;
-  for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+  mlir::ArrayAttr views = isOutput ? kernel.getOutputs() : kernel.getInputs();
+  for (auto [position, view] : llvm::enumerate(views.getAsRange<ViewAttr>())) {
     if (view.getSource() == Source::Coordinate)
       continue;
     LinearAccess access = *LinearAccess::of(view.getAccess());
@@ -266,6 +290,7 @@ static std::vector<SymbolicView> symbolicViews(mlir::ArrayAttr views) {
     symbolic.shape = sizeExpressions(view.getShape().getResults());
     symbolic.strides = sizeExpressions(access.strides);
     symbolic.offset = sizeExpression(access.offset);
+    symbolic.tile = symbolicTile(kernel.getGeometryAttr(), isOutput, position);
     result.push_back(std::move(symbolic));
   }
   return result;
@@ -282,12 +307,12 @@ static SymbolicKernel symbolicKernel(KernelOp kernel) {
   if (kernel.getMultiples() || kernel.getLimits())
     for (unsigned symbol = 0; symbol < kernel.getSymbols(); ++symbol)
       symbolic.facts.push_back({facts.multipleOf(symbol), facts.limitOf(symbol)});
-  symbolic.blocks = sizeExpression(geometry.getBlocks().getResult(0));
+  symbolic.blocks = leastOf(geometry.getBlocks().getResults());
   symbolic.dividers = sizeExpressions(geometry.getDividers().getResults());
   symbolic.largestOffsets = sizeExpressions(largestOffsets(kernel));
   symbolic.bytesMoved = sizeExpression(bytesMoved(kernel));
-  symbolic.inputs = symbolicViews(kernel.getInputs());
-  symbolic.outputs = symbolicViews(kernel.getOutputs());
+  symbolic.inputs = symbolicViews(kernel, /*isOutput=*/false);
+  symbolic.outputs = symbolicViews(kernel, /*isOutput=*/true);
   auto inPlace = inPlacePairs(kernel);
   symbolic.inPlace.assign(inPlace.begin(), inPlace.end());
   symbolic.elementsPerBlock = elementsPerBlock(kernel);

@@ -69,10 +69,10 @@ Status swage::checkDumpDir(const std::string &directory) {
   return {};
 }
 
-static std::string text(mlir::AffineMap map) {
+template <class T> static std::string text(T value) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  stream << map;
+  stream << value;
   return text;
 }
 
@@ -91,6 +91,8 @@ static std::string launchDescription(const LoweredModule &lowered, unsigned inde
   if (LaunchAttr geometry = kernel.getGeometryAttr()) {
     description["blocks"] = text(geometry.getBlocks());
     description["dividers"] = text(geometry.getDividers());
+    if (geometry.getTiles())
+      description["tiles"] = text(geometry.getTiles());
   }
   llvm::json::Array ops;
   for (const std::string &op : info.ops)

@@ -179,6 +179,8 @@ private:
   Status checkBounds(const KernelInfo &info, const SymbolicView &view, const char *what,
                      size_t number, const Dims &shape) const;
   bool offsetsFit(const SymbolicKernel &kernel) const;
+  /// A kernel's parameters for views; nothing where a number does not fit 64 bits.
+  std::optional<std::vector<LaunchView>> launchViews(const std::vector<SymbolicView> &views) const;
   void addInputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number);
   void addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number);
   void noteInPlace(const SymbolicLaunch &symbolic, size_t number);
@@ -275,19 +277,54 @@ bool LayoutBuilder::offsetsFit(const SymbolicKernel &kernel) const {
          std::all_of(dividers.begin(), dividers.end(), isNarrow);
 }
 
+std::optional<std::vector<LaunchView>>
+LayoutBuilder::launchViews(const std::vector<SymbolicView> &views) const {
+  std::vector<LaunchView> result;
+  for (const SymbolicView &view : views) {
+    LaunchView &launch = result.emplace_back();
+    launch.tensor = view.tensor;
+    if (!view.tile)
+      continue;
+    auto bytes = [&](const SizeExpression &elements) -> std::optional<uint64_t> {
+      std::optional<int64_t> value = elements.evaluate(symbols);
+      uint64_t product;
+      if (!value || *value < 0 ||
+          __builtin_mul_overflow(uint64_t(*value), uint64_t(view.elementBytes), &product))
+        return std::nullopt;
+      return product;
+    };
+    TensorTile &tile = launch.tile.emplace();
+    tile.element = view.element;
+    tile.elementBytes = uint64_t(view.elementBytes);
+    tile.box = view.tile->box;
+    tile.swizzle = view.tile->swizzle;
+    for (unsigned dim : view.tile->dims) {
+      std::optional<uint64_t> stride = bytes(view.strides[dim]);
+      if (!stride || extents[dim] < 0)
+        return std::nullopt;
+      tile.extents.push_back(uint64_t(extents[dim]));
+      tile.byteStrides.push_back(*stride);
+    }
+    std::optional<uint64_t> offset = bytes(view.offset);
+    if (!offset)
+      return std::nullopt;
+    launch.tileOffset = tile.isEmpty() ? 0 : *offset;
+  }
+  return result;
+}
+
 /// No element is ever split, whatever the caller declares.
 static uint64_t alignmentOf(const std::vector<SymbolicView> &views, size_t tensor) {
   uint64_t alignment = 1;
   for (const SymbolicView &view : views)
     if (view.tensor == tensor)
-      alignment = std::max({alignment, view.alignment, uint64_t(view.elementBytes)});
+      alignment = std::max({alignment, view.alignment, uint64_t(view.elementBytes),
+                            view.tile ? TensorTile::kAlignment : 1});
   return alignment;
 }
 
 void LayoutBuilder::addInputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number) {
   const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
-  for (const SymbolicView &view : kernel.inputs)
-    launch.inputViews.push_back(view.tensor);
   launch.inputs.resize(symbolic.inputs.size());
   for (size_t i = 0; i < symbolic.inputs.size(); ++i) {
     SymbolicLaunch::Place place = symbolic.inputs[i];
@@ -305,8 +342,6 @@ void LayoutBuilder::addInputs(const SymbolicLaunch &symbolic, LaunchInfo &launch
 
 void LayoutBuilder::addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number) {
   const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
-  for (const SymbolicView &view : kernel.outputs)
-    launch.outputViews.push_back(view.tensor);
   launch.outputs.resize(symbolic.outputs.size());
   for (size_t i = 0; i < symbolic.outputs.size(); ++i) {
     SymbolicLaunch::Place place = symbolic.outputs[i];
@@ -425,6 +460,18 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
   launch.bytesMoved = uint64_t(kernel.bytesMoved.evaluate(symbols).value_or(0));
   if (!isEmpty)
     launch.sizes = sizesBytes(symbols, dividers, info.indexBits);
+  auto inputViews = launchViews(kernel.inputs), outputViews = launchViews(kernel.outputs);
+  if (!inputViews || !outputViews)
+    return doesNotFit();
+  launch.inputViews = std::move(*inputViews);
+  launch.outputViews = std::move(*outputViews);
+  for (size_t i = 0; i < launch.outputViews.size(); ++i)
+    if (const std::optional<TensorTile> &tile = launch.outputViews[i].tile)
+      if (uint64_t row = tile->extents[0] * tile->elementBytes; row % TensorTile::kAlignment != 0)
+        return makeError(Stage::Input,
+                         fmt::format("kernel @{}: output {} has rows of {} bytes; needed: a "
+                                     "multiple of {}, which the copy engine writes at a time",
+                                     info.name, i, row, TensorTile::kAlignment));
   addInputs(symbolic, launch, number);
   addOutputs(symbolic, launch, number);
   noteInPlace(symbolic, number);

@@ -1,8 +1,8 @@
 //===- Plan.cpp - A frozen sequence of launches ---------------------------===//
 //
 // create turns the spec into arrays that launch only walks: per launch the function, its shape, a
-// template of the parameter pointers with the fixed values filled in, and the list of places that
-// take a caller's address.
+// template of the parameter pointers with the fixed values filled in, and the lists of places that
+// take a caller's address and of tensor maps that do.
 //
 //===----------------------------------------------------------------------===//
 #include "swage/Runtime/Plan.h"
@@ -20,6 +20,8 @@ static constexpr unsigned kMaxArguments = 256;
 static constexpr unsigned kMaxSlots = 1024;
 /// What every device takes (and all of it when every parameter is an address).
 static constexpr uint64_t kMaxParameterBytes = 4096;
+/// Tensor maps of one launch, which launch copies to its stack too.
+static constexpr unsigned kMaxTensorMaps = kMaxParameterBytes / sizeof(TensorMap);
 /// What no device exceeds; how large it takes those of a kernel, it says itself.
 static constexpr unsigned kMaxClusterSize = 16;
 /// The first driver that makes overlapping launches edges of a captured graph.
@@ -32,6 +34,12 @@ struct AddressArgument {
   unsigned parameter;
   unsigned slot;
   uint64_t byteOffset;
+};
+
+/// A parameter that is a tensor map: what of it is the same for all launches, and the address.
+struct TensorMapArgument {
+  AddressArgument address;
+  TensorMap map;
 };
 
 /// What a launch checks of a caller's pointer.
@@ -58,6 +66,7 @@ struct FrozenLaunch {
   unsigned dynamicSharedBytes;
   std::vector<void *> parameters; ///< null where an address goes
   std::vector<AddressArgument> addresses;
+  std::vector<TensorMapArgument> tensorMaps;
   std::string values; ///< what the other parameters point to
   std::shared_ptr<Kernel> kernel;
 
@@ -89,6 +98,8 @@ struct Plan::State {
     return number < inputs.size() + outputs.size() ? "output" : "workspace";
   }
   Status freeze(const LaunchSpec &spec);
+  Expected<AddressArgument> place(const LaunchSpec &spec, unsigned parameter) const;
+  Status checkTile(const LaunchSpec &spec, const AddressArgument &at) const;
   Status checkSlots(const DevicePointer *addresses) const;
   Status badSlot(unsigned number, DevicePointer address) const;
 
@@ -193,6 +204,12 @@ static Status checkClustersFit(const FrozenLaunch &launch, const Device &device)
       properties.arch, asked ? "" : ": " + asked.error().message));
 }
 
+static size_t bytesOf(const LaunchArgument &argument) {
+  return argument.isValue     ? argument.bytes.size()
+         : argument.tensorMap ? sizeof(TensorMap)
+                              : sizeof(DevicePointer);
+}
+
 /// The arguments against the parameters that the machine code declares, where the driver can tell.
 static Status checkParameters(const LaunchSpec &launch, const Device &device) {
   for (size_t i = 0; i <= launch.arguments.size(); ++i) {
@@ -200,13 +217,54 @@ static Status checkParameters(const LaunchSpec &launch, const Device &device) {
     if (!declared)
       return {};
     bool isLast = i == launch.arguments.size();
-    size_t given = isLast                        ? 0
-                   : launch.arguments[i].isValue ? launch.arguments[i].bytes.size()
-                                                 : sizeof(DevicePointer);
+    size_t given = isLast ? 0 : bytesOf(launch.arguments[i]);
     if (*declared != given)
       return badPlan(fmt::format("argument {} of kernel @{} has {} bytes; the kernel declares {}",
                                  i, launch.kernel->name(), given, *declared));
   }
+  return {};
+}
+
+/// Where an argument lies that is no value.
+Expected<AddressArgument> Plan::State::place(const LaunchSpec &spec, unsigned parameter) const {
+  const LaunchArgument &argument = spec.arguments[parameter];
+  const std::string &name = spec.kernel->name();
+  size_t count = argument.kind == BufferKind::Input    ? inputs.size()
+                 : argument.kind == BufferKind::Output ? outputs.size()
+                                                       : 1;
+  unsigned first = argument.kind == BufferKind::Input    ? 0
+                   : argument.kind == BufferKind::Output ? unsigned(inputs.size())
+                                                         : slotCount() - 1;
+  if (argument.index >= count)
+    return badPlan(fmt::format("argument {} of kernel @{} is {} {}; the plan has {}", parameter,
+                               name, slotKind(first), argument.index, count));
+  unsigned number = first + argument.index;
+  if (argument.byteOffset > slot(number).bytes)
+    return badPlan(fmt::format("argument {} of kernel @{} starts at byte {} of {}, which has {} "
+                               "bytes",
+                               parameter, name, argument.byteOffset, slotName(number),
+                               slot(number).bytes));
+  return AddressArgument{parameter, number, argument.byteOffset};
+}
+
+/// What is moved in boxes lies in its buffer, where the copy engine can reach it.
+Status Plan::State::checkTile(const LaunchSpec &spec, const AddressArgument &at) const {
+  const TensorTile &tile = *spec.arguments[at.parameter].tensorMap;
+  if (tile.isEmpty())
+    return {};
+  const BufferSpec &buffer = slot(at.slot);
+  std::optional<uint64_t> bytes = tile.bytes();
+  if (!bytes || *bytes > buffer.bytes - at.byteOffset)
+    return badPlan(fmt::format("argument {} of kernel @{} is to be a map of {} bytes from byte {} "
+                               "of {}, which has {} bytes",
+                               at.parameter, spec.kernel->name(),
+                               bytes ? std::to_string(*bytes) : "more than 2^64", at.byteOffset,
+                               slotName(at.slot), buffer.bytes));
+  if (uint64_t known = buffer.alignment | at.byteOffset; known % TensorTile::kAlignment != 0)
+    return badPlan(fmt::format("argument {} of kernel @{} is to be a map from byte {} of {}, whose "
+                               "address is only known to be divisible by {}; needed: {}",
+                               at.parameter, spec.kernel->name(), at.byteOffset, slotName(at.slot),
+                               buffer.alignment, TensorTile::kAlignment));
   return {};
 }
 
@@ -232,38 +290,46 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
     return badPlan(fmt::format("kernel @{} has {} arguments; the limit is {}", name,
                                spec.arguments.size(), kMaxArguments));
 
-  std::vector<size_t> valueOffsets;
+  // Where in `values` the parameters are that point there.
+  std::vector<std::pair<unsigned, size_t>> valueOffsets;
+  auto addValue = [&](unsigned parameter, std::string_view bytes) {
+    // Parameters are read with at most their natural alignment, 16 bytes.
+    launch.values.resize((launch.values.size() + 15) / 16 * 16);
+    valueOffsets.push_back({parameter, launch.values.size()});
+    launch.values += bytes;
+  };
   uint64_t parameterBytes = 0;
   for (unsigned i = 0; i < spec.arguments.size(); ++i) {
     const LaunchArgument &argument = spec.arguments[i];
     launch.parameters.push_back(nullptr);
+    if (argument.tensorMap)
+      parameterBytes =
+          (parameterBytes + alignof(TensorMap) - 1) / alignof(TensorMap) * alignof(TensorMap);
+    parameterBytes += bytesOf(argument);
     if (argument.isValue) {
       if (argument.bytes.empty())
         return badPlan(fmt::format("argument {} of kernel @{} is an empty value", i, name));
-      // Parameters are read with at most their natural alignment, 16 bytes.
-      launch.values.resize((launch.values.size() + 15) / 16 * 16);
-      valueOffsets.push_back(launch.values.size());
-      launch.values += argument.bytes;
-      parameterBytes += argument.bytes.size();
+      addValue(i, argument.bytes);
       continue;
     }
-    size_t count = argument.kind == BufferKind::Input    ? inputs.size()
-                   : argument.kind == BufferKind::Output ? outputs.size()
-                                                         : 1;
-    unsigned first = argument.kind == BufferKind::Input    ? 0
-                     : argument.kind == BufferKind::Output ? unsigned(inputs.size())
-                                                           : slotCount() - 1;
-    if (argument.index >= count)
-      return badPlan(fmt::format("argument {} of kernel @{} is {} {}; the plan has {}", i, name,
-                                 slotKind(first), argument.index, count));
-    unsigned number = first + argument.index;
-    if (argument.byteOffset > slot(number).bytes)
-      return badPlan(fmt::format("argument {} of kernel @{} starts at byte {} of {}, which has {} "
-                                 "bytes",
-                                 i, name, argument.byteOffset, slotName(number),
-                                 slot(number).bytes));
-    launch.addresses.push_back({i, number, argument.byteOffset});
-    parameterBytes += sizeof(DevicePointer);
+    auto at = place(spec, i);
+    if (!at)
+      return at.takeError();
+    if (!argument.tensorMap) {
+      launch.addresses.push_back(*at);
+      continue;
+    }
+    TensorMap map;
+    if (Status encoded = argument.tensorMap->encode(device, map); !encoded)
+      return badPlan(fmt::format("argument {} of kernel @{} is to be a map of {}", i, name,
+                                 encoded.error().message));
+    if (Status fits = checkTile(spec, *at); !fits)
+      return fits;
+    // What is empty may have no address, and keeps the one that the map was made with.
+    if (argument.tensorMap->isEmpty())
+      addValue(i, {map.bytes, sizeof map});
+    else
+      launch.tensorMaps.push_back({*at, map});
   }
   if (parameterBytes > kMaxParameterBytes)
     return badPlan(fmt::format("the arguments of kernel @{} have {} bytes; the limit is {}", name,
@@ -281,10 +347,8 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
   launches.push_back(std::move(launch));
   // Now that the values stay where they are.
   FrozenLaunch &kept = launches.back();
-  size_t next = 0;
-  for (unsigned i = 0; i < spec.arguments.size(); ++i)
-    if (spec.arguments[i].isValue)
-      kept.parameters[i] = kept.values.data() + valueOffsets[next++];
+  for (auto [parameter, offset] : valueOffsets)
+    kept.parameters[parameter] = kept.values.data() + offset;
   return {};
 }
 
@@ -392,11 +456,24 @@ Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const 
   const Driver &cuda = plan.device.driver();
   DevicePointer addresses[kMaxArguments];
   void *parameters[kMaxArguments];
+  TensorMap maps[kMaxTensorMaps];
   for (const FrozenLaunch &launch : plan.launches) {
     std::copy(launch.parameters.begin(), launch.parameters.end(), parameters);
     for (const AddressArgument &argument : launch.addresses) {
       addresses[argument.parameter] = slots[argument.slot] + argument.byteOffset;
       parameters[argument.parameter] = &addresses[argument.parameter];
+    }
+    TensorMap *map = maps;
+    for (const TensorMapArgument &argument : launch.tensorMaps) {
+      const AddressArgument &at = argument.address;
+      *map = argument.map;
+      DevicePointer address = slots[at.slot] + at.byteOffset;
+      if (Result replaced = cuda.cuTensorMapReplaceAddress(map, reinterpret_cast<void *>(address));
+          replaced != kSuccess)
+        return plan.device.check(Stage::Launch, "cuTensorMapReplaceAddress", replaced,
+                                 fmt::format("kernel @{}, argument {} at {:#x}",
+                                             launch.kernel->name(), at.parameter, address));
+      parameters[at.parameter] = map++;
     }
     Result result = put(cuda, launch, stream, parameters);
     if (result == kSuccess)

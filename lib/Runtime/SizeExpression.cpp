@@ -2,6 +2,8 @@
 
 #include "swage/Runtime/SizeExpression.h"
 
+#include <algorithm>
+
 using namespace swage;
 
 /// Nothing of a division by what is not positive, so that no quotient leaves 64 bits either.
@@ -41,6 +43,10 @@ std::optional<int64_t> SizeExpression::evaluate(const std::vector<int64_t> &symb
       return std::nullopt;
     int64_t right = stack[--depth];
     int64_t &value = stack[depth - 1];
+    if (step.op == Op::Min) {
+      value = std::min(value, right);
+      continue;
+    }
     bool fits = step.op == Op::Add        ? !__builtin_add_overflow(value, right, &value)
                 : step.op == Op::Multiply ? !__builtin_mul_overflow(value, right, &value)
                                           : divide(step.op, right, value);

@@ -133,14 +133,15 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
   spec.clusterSize = launch.clusterSize;
   spec.dynamicSharedBytes = launch.dynamicSharedBytes;
   spec.overlap = launch.overlap;
-  auto add = [&](const LaunchTensor &tensor) {
-    unsigned index = tensor.kind == BufferKind::Workspace ? 0 : tensor.index;
-    spec.arguments.push_back(LaunchArgument::buffer(tensor.kind, index, tensor.offset));
-  };
-  for (unsigned tensor : launch.inputViews)
-    add(launch.inputs[tensor]);
-  for (unsigned tensor : launch.outputViews)
-    add(launch.outputs[tensor]);
+  for (auto [views, tensors] : {std::pair(&launch.inputViews, &launch.inputs),
+                                std::pair(&launch.outputViews, &launch.outputs)})
+    for (const LaunchView &view : *views) {
+      const LaunchTensor &tensor = (*tensors)[view.tensor];
+      unsigned index = tensor.kind == BufferKind::Workspace ? 0 : tensor.index;
+      auto place = LaunchArgument::buffer(tensor.kind, index, tensor.offset + view.tileOffset);
+      spec.arguments.push_back(view.tile ? LaunchArgument::tile(std::move(place), *view.tile)
+                                         : std::move(place));
+    }
   if (!launch.sizes.empty())
     spec.arguments.push_back(LaunchArgument::value(launch.sizes));
   return spec;

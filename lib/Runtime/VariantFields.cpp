@@ -2,6 +2,8 @@
 
 #include "VariantFields.h"
 
+#include <algorithm>
+
 using namespace swage;
 
 void fields::Writer::shared(const std::shared_ptr<const KernelBinary> &shared) {
@@ -55,6 +57,13 @@ static const char *checkGuards(const Guards &guards, size_t tensors, size_t exte
   return areMet(guards.extents) ? nullptr : "a guard on an extent holds for none";
 }
 
+/// The rest is checked where it becomes a tensor map (TensorTile.cpp).
+static bool isOf(const SymbolicTile &tile, const SymbolicKernel &kernel) {
+  return !tile.dims.empty() && std::all_of(tile.dims.begin(), tile.dims.end(), [&](unsigned dim) {
+    return dim < kernel.extents.size();
+  });
+}
+
 static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &kernel,
                                const std::string &arch) {
   if (info.threads < 1 || info.threads > 1024 || (info.indexBits != 32 && info.indexBits != 64))
@@ -70,7 +79,8 @@ static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &ker
   for (auto *views : {&kernel.inputs, &kernel.outputs})
     for (const SymbolicView &view : *views)
       if (view.strides.size() != kernel.extents.size() || !isAlignment(view.alignment) ||
-          view.elementBytes < 1 || view.elementBytes > 8)
+          view.elementBytes < 1 || view.elementBytes > 8 ||
+          (view.tile && !isOf(*view.tile, kernel)))
         return "an access does not fit its kernel";
   if (kernel.elementsPerBlock < 0)
     return "a block takes fewer than no elements";

@@ -186,6 +186,16 @@ template <class A, class T> void expressions(A &a, T &expressions) {
   a.list(expressions, [](A &a, auto &each) { expression(a, each); });
 }
 
+template <class A, class T, class Each> void optional(A &a, T &value, Each each) {
+  bool isThere = value.has_value();
+  flag(a, isThere);
+  if constexpr (A::kReads)
+    if (isThere)
+      value.emplace();
+  if (value)
+    each(a, *value);
+}
+
 template <class A, class T> void views(A &a, T &views) {
   a.list(views, [](A &a, auto &view) {
     a.number(view.tensor);
@@ -195,6 +205,11 @@ template <class A, class T> void views(A &a, T &views) {
     expressions(a, view.shape);
     expressions(a, view.strides);
     expression(a, view.offset);
+    optional(a, view.tile, [](A &a, auto &tile) {
+      numbers(a, tile.dims);
+      numbers(a, tile.box);
+      a.number(tile.swizzle);
+    });
   });
 }
 

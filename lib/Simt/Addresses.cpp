@@ -23,13 +23,13 @@ Addresses::Addresses(const Cluster &cluster) : launch(cluster.worker->launch()) 
   for (const auto &block : cluster.blocks)
     add(block->threads.data(), block->threads.size() * sizeof(Thread));
 
-  // An allocation that only pointers to const lead to.
+  // An allocation that only pointers to const lead to; a tensor map may be stored to.
   for (bool isReadOnly : {true, false})
     for (unsigned i = 0; i < kernel.parameters; ++i) {
       const ParameterInfo &parameter = kernel.parameter[i];
-      if (!parameter.isPointer || parameter.isReadOnly != isReadOnly)
+      uintptr_t at = number(pointedTo(parameter, launch.arguments[i]));
+      if (at == 0 || parameter.isReadOnly != isReadOnly)
         continue;
-      uintptr_t at = number(*static_cast<void *const *>(launch.arguments[i]));
       const MemoryRange *range = before(at);
       if (!range || at - number(range->begin) > range->bytes)
         continue;

@@ -1,6 +1,7 @@
 //===- Launch.cpp - One launch on the simulator ---------------------------===//
 
 #include "Scheduler.h"
+#include "TensorMap.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -23,6 +24,16 @@ static std::string problemOf(const Launch &launch) {
     return fmt::format("{} bytes of dynamic shared memory; allowed: {}", launch.dynamicSharedBytes,
                        kMaxDynamicSharedBytes);
   return "";
+}
+
+char *swage::simt::pointedTo(const ParameterInfo &parameter, const void *argument) {
+  if (parameter.isPointer)
+    return *static_cast<char *const *>(argument);
+  if (parameter.bytes != kTensorMapBytes ||
+      reinterpret_cast<uintptr_t>(argument) % kTensorMapAlignment != 0)
+    return nullptr;
+  const TensorMapData *map = tensorMapAt(argument);
+  return map ? map->base : nullptr;
 }
 
 /// A seed stands for one run only where one worker takes all clusters.

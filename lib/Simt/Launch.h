@@ -33,6 +33,9 @@ struct Launch {
   const std::vector<MemoryRange> *memory = nullptr; ///< sorted by address, no overlaps
 };
 
+/// Where an argument leads: what it points to, or the tensor that it is a map of; null: nowhere.
+char *pointedTo(const ParameterInfo &parameter, const void *argument);
+
 /// How much work a launch was.
 struct LaunchStats {
   uint64_t switches = 0; ///< of fibers

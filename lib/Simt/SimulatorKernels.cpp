@@ -3,6 +3,7 @@
 #include "HostCompiler.h"
 #include "Launch.h"
 #include "SimulatorObjects.h"
+#include "TensorMap.h"
 #include "swage/Runtime/Kernel.h"
 
 #include <cstring>
@@ -116,6 +117,26 @@ static Result parameterInfo(KernelHandle kernel, size_t index, size_t *offset, s
 }
 
 //===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+static Result encodeTiled(TensorMap *map, TensorMapElement element, uint32_t rank, void *address,
+                          const uint64_t *extents, const uint64_t *strides, const uint32_t *box,
+                          const uint32_t *steps, TensorMapInterleave interleave,
+                          TensorMapSwizzle swizzle, TensorMapPromotion promotion,
+                          TensorMapFill fill) {
+  Status encoded =
+      encodeTensorMap(map, unsigned(element), rank, address, extents, strides, box, steps,
+                      unsigned(interleave), unsigned(swizzle), unsigned(promotion), unsigned(fill));
+  return encoded ? kSuccess : fail(kInvalidValue, encoded.error().message);
+}
+
+static Result replaceAddress(TensorMap *map, void *address) {
+  Status replaced = replaceTensorMapAddress(map, address);
+  return replaced ? kSuccess : fail(kInvalidValue, replaced.error().message);
+}
+
+//===----------------------------------------------------------------------===//
 // Launches
 //===----------------------------------------------------------------------===//
 
@@ -153,8 +174,7 @@ static Result runNow(const CUfunc_st &function, const Launch &shape, const Argum
   const KernelInfo &kernel = *function.kernel->info;
   std::vector<const char *> pointers(kernel.parameters, nullptr);
   for (unsigned i = 0; i < kernel.parameters; ++i)
-    if (kernel.parameter[i].isPointer)
-      std::memcpy(&pointers[i], arguments.get()[i], sizeof(char *));
+    pointers[i] = pointedTo(kernel.parameter[i], arguments.get()[i]);
   std::vector<MemoryRange> memory = global().memory.ranges(pointers);
   Launch launch = shape;
   launch.module = function.kernel->module.get();
@@ -234,4 +254,6 @@ void swage::simt::addKernelFunctions(Driver &driver) {
   driver.cuOccupancyMaxActiveClusters = maxActiveClusters;
   driver.cuFuncLoad = loadFunction;
   driver.cuKernelGetParamInfo = parameterInfo;
+  driver.cuTensorMapEncodeTiled = encodeTiled;
+  driver.cuTensorMapReplaceAddress = replaceAddress;
 }

@@ -20,7 +20,7 @@ using namespace swage::simt;
 
 #define CODE SWAGE_SIMT_CALLER
 
-static constexpr unsigned kSharedAlignment = 128, kMapAlignment = 64;
+static constexpr unsigned kSharedAlignment = 128;
 
 [[noreturn]] static void bad(const Thread &thread, const void *code, std::string message) {
   Worker::current().fail(thread, FindingKind::BadInstruction, code, std::move(message));
@@ -29,12 +29,12 @@ static constexpr unsigned kSharedAlignment = 128, kMapAlignment = 64;
 /// The box that an instruction names.
 static TensorBox boxOf(Thread &thread, const TensorCopy &copy, bool write, const char *what,
                        const void *code) {
-  if (reinterpret_cast<uintptr_t>(copy.map) % kMapAlignment != 0)
+  if (reinterpret_cast<uintptr_t>(copy.map) % kTensorMapAlignment != 0)
     Worker::current().fail(
         thread, FindingKind::Misaligned, code,
         fmt::format("{} with a tensor map at an address that is not a multiple of "
                     "{}",
-                    what, kMapAlignment));
+                    what, kTensorMapAlignment));
   const TensorMapData *map = tensorMapAt(copy.map);
   if (!map)
     bad(thread, code, fmt::format("{} with something that is no tensor map", what));

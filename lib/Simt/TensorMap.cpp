@@ -10,7 +10,6 @@ using namespace swage;
 using namespace swage::simt;
 
 static constexpr uint64_t kMagic = 0x7067'736e'6554'7753; // "SwTensgp"
-static constexpr unsigned kTensorMapBytes = 128, kTensorMapAlignment = 64;
 static constexpr unsigned kChunk = kSwizzledChunk;
 /// What the driver takes for shared memory when it looks whether a box fits.
 static constexpr uint64_t kMaxBoxBytes = 228 << 10;
@@ -62,21 +61,49 @@ static bool isFloat(TensorType type) {
   return type == TensorType::Float16 || type >= TensorType::Float32;
 }
 
+static Error wrong(std::string message) {
+  return makeError(Stage::Input, "tensor map: " + std::move(message));
+}
+
+static bool isMultiple(const void *pointer, unsigned alignment) {
+  return reinterpret_cast<uintptr_t>(pointer) % alignment == 0;
+}
+
+static Status checkPlace(const void *tensorMap) {
+  if (!tensorMap || !isMultiple(tensorMap, kTensorMapAlignment))
+    return wrong(
+        fmt::format("it lies at {}; needed: a multiple of {}", tensorMap, kTensorMapAlignment));
+  return {};
+}
+
+static Status checkAddress(const void *globalAddress) {
+  if (!isMultiple(globalAddress, kChunk) ||
+      reinterpret_cast<uintptr_t>(globalAddress) >> kAddressBits)
+    return wrong(fmt::format("global address {}; needed: a multiple of {} below 2^{}",
+                                    globalAddress, kChunk, kAddressBits));
+  return {};
+}
+
+Status swage::simt::replaceTensorMapAddress(void *tensorMap, const void *globalAddress) {
+  if (Status checked = checkPlace(tensorMap); !checked)
+    return checked;
+  if (!tensorMapAt(tensorMap))
+    return wrong("nothing was encoded there");
+  if (Status checked = checkAddress(globalAddress); !checked)
+    return checked;
+  static_cast<TensorMapData *>(tensorMap)->base =
+      static_cast<char *>(const_cast<void *>(globalAddress));
+  return {};
+}
+
 Status swage::simt::encodeTensorMap(void *tensorMap, unsigned dataType, unsigned rank,
                                     const void *globalAddress, const uint64_t *globalDim,
                                     const uint64_t *globalStrides, const uint32_t *boxDim,
                                     const uint32_t *elementStrides, unsigned interleave,
                                     unsigned swizzle, unsigned l2Promotion,
                                     unsigned outOfBoundsFill) {
-  auto wrong = [](std::string message) {
-    return makeError(Stage::Input, "tensor map: " + std::move(message));
-  };
-  auto isMultiple = [](const void *pointer, unsigned alignment) {
-    return reinterpret_cast<uintptr_t>(pointer) % alignment == 0;
-  };
-  if (!tensorMap || !isMultiple(tensorMap, kTensorMapAlignment))
-    return wrong(
-        fmt::format("it lies at {}; needed: a multiple of {}", tensorMap, kTensorMapAlignment));
+  if (Status checked = checkPlace(tensorMap); !checked)
+    return checked;
   if (dataType >= kTensorTypes)
     return wrong(fmt::format("data type {}; allowed: 0 to {} (the packed types need sm_100)",
                              dataType, kTensorTypes - 1));
@@ -101,9 +128,8 @@ Status swage::simt::encodeTensorMap(void *tensorMap, unsigned dataType, unsigned
   map.fillsNaN = outOfBoundsFill == 1;
   if (map.fillsNaN && !isFloat(map.type))
     return wrong("out-of-bounds elements cannot be NaN: the data type is an integer");
-  if (!isMultiple(globalAddress, 16) || reinterpret_cast<uintptr_t>(globalAddress) >> kAddressBits)
-    return wrong(fmt::format("global address {}; needed: a multiple of 16 below 2^{}",
-                             globalAddress, kAddressBits));
+  if (Status checked = checkAddress(globalAddress); !checked)
+    return checked;
   if (!globalDim || !boxDim || !elementStrides || (rank > 1 && !globalStrides))
     return wrong("an array is missing");
   uint64_t boxBytes = map.elementBytes();

@@ -54,6 +54,8 @@ constexpr uint32_t swizzled(uint32_t address, TensorSwizzle swizzle) {
 constexpr unsigned kSwizzledChunk = 16;
 
 constexpr unsigned kMaxTensorRank = 5;
+/// Of a CUtensorMap.
+constexpr unsigned kTensorMapBytes = 128, kTensorMapAlignment = 64;
 
 /// A tensor map as the simulator encodes it.
 struct TensorMapData {
@@ -94,6 +96,9 @@ Status encodeTensorMap(void *tensorMap, unsigned dataType, unsigned rank, const 
                        const uint64_t *globalDim, const uint64_t *globalStrides,
                        const uint32_t *boxDim, const uint32_t *elementStrides, unsigned interleave,
                        unsigned swizzle, unsigned l2Promotion, unsigned outOfBoundsFill);
+
+/// cuTensorMapReplaceAddress.
+Status replaceTensorMapAddress(void *tensorMap, const void *globalAddress);
 
 /// One box of a tensor, at coordinates that may be out of bounds.
 class TensorBox {

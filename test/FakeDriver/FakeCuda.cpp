@@ -460,6 +460,37 @@ FAKE_API Result cuKernelGetParamInfo(KernelHandle, size_t index, size_t *offset,
   return record("cuKernelGetParamInfo");
 }
 
+FAKE_API Result cuTensorMapEncodeTiled(TensorMap *map, TensorMapElement element, uint32_t rank,
+                                       void *address, const uint64_t *extents,
+                                       const uint64_t *strides, const uint32_t *box,
+                                       const uint32_t *, TensorMapInterleave,
+                                       TensorMapSwizzle swizzle, TensorMapPromotion,
+                                       TensorMapFill) {
+  FAKE_TRY(record("cuTensorMapEncodeTiled", std::to_string(rank)));
+  FakeTensorMap content = {};
+  if (rank < 1 || rank > 5)
+    return kInvalidValue;
+  content.address = address;
+  std::copy_n(extents, rank, content.extents);
+  std::copy_n(strides, rank - 1, content.strides);
+  std::copy_n(box, rank, content.box);
+  content.element = uint8_t(element);
+  content.rank = uint8_t(rank);
+  content.swizzle = uint8_t(swizzle);
+  static_assert(sizeof content <= sizeof *map);
+  std::memcpy(map, &content, sizeof content);
+  return kSuccess;
+}
+
+FAKE_API Result cuTensorMapReplaceAddress(TensorMap *map, void *address) {
+  FAKE_TRY(record("cuTensorMapReplaceAddress"));
+  // As the real one does.
+  if (reinterpret_cast<uintptr_t>(map) % 64 != 0 || reinterpret_cast<uintptr_t>(address) % 16 != 0)
+    return kInvalidValue;
+  std::memcpy(map, &address, sizeof address);
+  return kSuccess;
+}
+
 static Result addLaunch(FakeLaunch launch, FunctionHandle function, StreamHandle stream,
                         void **parameters) {
   if (isDefault(stream) ? current.empty() || current.back()->device != function->device

@@ -9,6 +9,7 @@
 #define SWAGE_TEST_FAKEDRIVER_FAKECUDA_H
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,6 +25,15 @@ struct FakeLaunch {
   const void *stream = nullptr;
   bool captured = false;
   std::vector<std::string> parameters; ///< bytes, as many as parameterSizes says
+};
+
+/// What the fake driver writes into a tensor map: what it was given.
+struct FakeTensorMap {
+  const void *address;
+  uint64_t extents[5];
+  uint64_t strides[4]; ///< bytes, of dimensions 1 and up
+  uint16_t box[5];
+  uint8_t element, rank, swizzle; ///< the enumerators
 };
 
 struct FakeCuda {

@@ -49,6 +49,26 @@ protected:
     return spec;
   }
 
+  /// As twoLaunches, but row takes maps: of 4 rows of 16 bf16 at byte 64 of x, and of as much at
+  /// byte 128 of the workspace, which counts as one row of 128 bytes.
+  PlanSpec withTensorMaps(const Device &gpu) {
+    PlanSpec spec = twoLaunches(gpu);
+    fake->parameterSizes = {sizeof(TensorMap), sizeof(TensorMap), sizeof(Sizes)};
+    TensorTile rows{"bf16", 2, {16, 4}, {2, 48}, {16, 2}, 32};
+    TensorTile row{"i16", 2, {64, 1, 1}, {2, 7, 0}, {64, 1, 8}, 128};
+    spec.launches.pop_back();
+    std::vector<LaunchArgument> &arguments = spec.launches[0].arguments;
+    arguments[0] = LaunchArgument::tile(std::move(arguments[0]), rows);
+    arguments[1] = LaunchArgument::tile(std::move(arguments[1]), row);
+    return spec;
+  }
+
+  static FakeTensorMap tensorMap(const std::string &parameter) {
+    FakeTensorMap map;
+    std::memcpy(&map, parameter.data(), sizeof map);
+    return map;
+  }
+
   static std::string creationError(const Device &gpu, PlanSpec spec) {
     auto plan = Plan::create(gpu, std::move(spec));
     return plan ? "created" : plan.error().message;
@@ -246,6 +266,150 @@ TEST_F(PlanTest, LaunchAllocatesNothingLocksNothingAndCostsLittle) {
               elapsed.count() / repeats);
   // A launch of the driver takes 3 us; the bound is loose for busy and unoptimised builds.
   EXPECT_LT(elapsed.count() / repeats, 2000);
+}
+
+TEST_F(PlanTest, TensorMapsGetTheCallersAddresses) {
+  Device gpu = device();
+  auto plan = Plan::create(gpu, withTensorMaps(gpu));
+  ASSERT_TRUE(plan) << plan.error().str();
+  auto stream = gpu.createStream();
+  EXPECT_EQ(fake->count("cuTensorMapEncodeTiled"), 2u);
+  fake->calls.clear();
+  ASSERT_TRUE(plan->launch(stream->handle(), inputs, outputs, work));
+  alignas(256) static char other[1024];
+  const void *otherInputs[] = {other};
+  ASSERT_TRUE(plan->launch(stream->handle(), otherInputs, outputs, work));
+  EXPECT_EQ(fake->calls.size(), 6u) << "two addresses and a launch";
+  ASSERT_EQ(fake->launches.size(), 2u);
+  FakeTensorMap rows = tensorMap(fake->launches[0].parameters[0]);
+  EXPECT_EQ(rows.address, x + 64);
+  EXPECT_EQ(rows.rank, 2);
+  EXPECT_EQ(rows.element, kTensorMapBF16);
+  EXPECT_EQ(rows.swizzle, kSwizzle32);
+  EXPECT_EQ(rows.extents[0], 16u);
+  EXPECT_EQ(rows.extents[1], 4u);
+  EXPECT_EQ(rows.strides[0], 48u);
+  EXPECT_EQ(rows.box[0], 16);
+  EXPECT_EQ(rows.box[1], 2);
+  FakeTensorMap row = tensorMap(fake->launches[0].parameters[1]);
+  EXPECT_EQ(row.address, work + 128);
+  EXPECT_EQ(row.element, kTensorMapU16) << "bits";
+  EXPECT_EQ(row.swizzle, kSwizzle128);
+  EXPECT_EQ(row.extents[1], 1u);
+  EXPECT_EQ(row.strides[0] % 16, 0u) << "along one row there is none, but the driver looks at it";
+  EXPECT_EQ(tensorMap(fake->launches[1].parameters[0]).address, other + 64);
+  EXPECT_EQ(tensorMap(fake->launches[1].parameters[1]).address, work + 128);
+}
+
+TEST_F(PlanTest, AMapOfNothingKeepsItsAddress) {
+  Device gpu = device();
+  PlanSpec spec = withTensorMaps(gpu);
+  spec.inputs[0].bytes = 0;
+  LaunchArgument &empty = spec.launches[0].arguments[0];
+  empty.byteOffset = 0;
+  empty.tensorMap->extents[1] = 0;
+  auto plan = Plan::create(gpu, spec);
+  ASSERT_TRUE(plan) << plan.error().str();
+  auto stream = gpu.createStream();
+  const void *nowhere[] = {nullptr};
+  ASSERT_TRUE(plan->launch(stream->handle(), nowhere, outputs, work));
+  EXPECT_EQ(fake->count("cuTensorMapReplaceAddress"), 1u) << "of the workspace";
+  FakeTensorMap map = tensorMap(fake->launches[0].parameters[0]);
+  EXPECT_NE(map.address, nullptr);
+  EXPECT_EQ(map.extents[0], 1u);
+  EXPECT_EQ(map.extents[1], 1u);
+}
+
+/// As the driver's, with no recording in the way.
+static Result replaceAddress(TensorMap *map, void *address) {
+  std::memcpy(map, &address, sizeof address);
+  return kSuccess;
+}
+
+TEST_F(PlanTest, TensorMapsAllocateAndLockNothing) {
+  auto quick = std::make_shared<Driver>(*driver());
+  quick->cuLaunchKernel = launchNothing;
+  quick->cuTensorMapReplaceAddress = replaceAddress;
+  auto gpu = Device::open(quick, 0);
+  ASSERT_TRUE(gpu);
+  auto plan = Plan::create(*gpu, withTensorMaps(*gpu));
+  ASSERT_TRUE(plan) << plan.error().str();
+  HotPathCounts before = hotPathCounts();
+  for (int repeat = 0; repeat < 1000; ++repeat)
+    ASSERT_TRUE(plan->launch(nullptr, inputs, outputs, work));
+  EXPECT_EQ(hotPathCounts().allocations, before.allocations);
+  EXPECT_EQ(hotPathCounts().locks, before.locks);
+}
+
+TEST_F(PlanTest, WhatTheCopyEngineDoesNotTakeIsFoundAtCreation) {
+  Device gpu = device();
+  PlanSpec good = withTensorMaps(gpu);
+  auto with = [&](auto change) {
+    PlanSpec spec = good;
+    change(spec.launches[0].arguments[0], *spec.launches[0].arguments[0].tensorMap);
+    return creationError(gpu, spec);
+  };
+  const std::string row = "cannot make a plan: argument 0 of kernel @row is to be a map ";
+  EXPECT_EQ(with([](auto &, auto &) {}), "created");
+  EXPECT_EQ(with([](auto &, auto &tile) { tile.box.pop_back(); }),
+            row + "of 2 extents, 2 strides and 1 numbers of a box; needed: as many of each, 1 to 5");
+  EXPECT_EQ(with([](auto &, auto &tile) { tile.byteStrides[0] = 4; }),
+            row + "of 4 bytes from one element to the next; needed: 2");
+  EXPECT_EQ(with([](auto &, auto &tile) { tile.byteStrides[1] = 40; }),
+            row + "of a stride of 40 bytes in dimension 1; needed: a multiple of 16 below 2^40");
+  EXPECT_EQ(with([](auto &, auto &tile) { tile.extents[1] = (uint64_t(1) << 32) + 1; }),
+            row + "of 4294967297 elements in dimension 1; the limit is 2^32");
+  EXPECT_EQ(with([](auto &, auto &tile) { tile.box[1] = 257; }),
+            row + "of a box of 257 elements in dimension 1; needed: 1 to 256");
+  EXPECT_EQ(with([](auto &, auto &tile) { tile.swizzle = 16; }),
+            row + "of a swizzle of 16 bytes; needed: 0, 32, 64 or 128");
+  EXPECT_EQ(with([](auto &, auto &tile) { tile.box[0] = 24; }),
+            row + "of a box of 48 bytes in dimension 0; needed: a multiple of 16 up to 32");
+  EXPECT_EQ(with([](auto &, auto &tile) { tile.extents[1] = 21; }),
+            row + "of 992 bytes from byte 64 of input 0 'x', which has 1024 bytes");
+  EXPECT_EQ(with([](auto &, auto &tile) {
+              tile.extents[1] = uint64_t(1) << 32;
+              tile.byteStrides[1] = (uint64_t(1) << 40) - 16;
+            }),
+            row + "of more than 2^64 bytes from byte 64 of input 0 'x', which has 1024 bytes");
+  EXPECT_EQ(with([](auto &argument, auto &) { argument.byteOffset = 72; }),
+            row + "from byte 72 of input 0 'x', whose address is only known to be divisible by 16; "
+                  "needed: 16");
+  EXPECT_EQ(with([](auto &argument, auto &) { argument.index = 1; }),
+            "cannot make a plan: argument 0 of kernel @row is input 1; the plan has 1");
+  PlanSpec unaligned = good;
+  unaligned.inputs[0].alignment = 8;
+  EXPECT_EQ(creationError(gpu, unaligned),
+            row + "from byte 64 of input 0 'x', whose address is only known to be divisible by 8; "
+                  "needed: 16");
+  PlanSpec many = good;
+  many.launches[0].arguments.assign(33, good.launches[0].arguments[0]);
+  EXPECT_EQ(creationError(gpu, many),
+            "cannot make a plan: the arguments of kernel @row have 4224 bytes; the limit is 4096");
+
+  fake->failures["cuTensorMapEncodeTiled"] = {1};
+  EXPECT_EQ(creationError(gpu, good),
+            row + "of cuTensorMapEncodeTiled: CUDA_ERROR_INVALID_VALUE (1): as the test asked");
+  auto old = std::make_shared<Driver>(*driver());
+  old->cuTensorMapReplaceAddress = nullptr;
+  EXPECT_NE(creationError(*Device::open(old, 0), good).find("of which the driver"),
+            std::string::npos);
+  fake->ccMajor = 8;
+  EXPECT_EQ(creationError(device(), good),
+            row + "of a box at a time, which Fake GPU 0 (sm_80) does not move; needed: sm_90");
+}
+
+TEST_F(PlanTest, AnAddressThatAMapRefusesIsNamed) {
+  Device gpu = device();
+  auto plan = Plan::create(gpu, withTensorMaps(gpu));
+  auto stream = gpu.createStream();
+  fake->failures["cuTensorMapReplaceAddress"] = {1};
+  Status status = plan->launch(stream->handle(), inputs, outputs, work);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().stage, Stage::Launch);
+  EXPECT_EQ(status.error().message.find("kernel @row, argument 0 at 0x"), 0u)
+      << status.error().message;
+  EXPECT_TRUE(fake->launches.empty());
 }
 
 TEST_F(PlanTest, CapturedIntoAGraph) {

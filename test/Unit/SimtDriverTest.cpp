@@ -149,6 +149,94 @@ TEST_F(SimtDriverTest, RunsAPlan) {
   EXPECT_TRUE(device.synchronize());
 }
 
+/// Doubles a tensor, a box at a time; y lies in the same allocation as x.
+static const char kDoubleBoxes[] =
+    "#include \"swage/device/bulk.cuh\"\n"
+    "#include \"swage/device/mbarrier.cuh\"\n"
+    "#include \"swage/device/shared.cuh\"\n"
+    "using namespace swage;\n"
+    "extern \"C\" __global__ void k(const __grid_constant__ TensorMap x, const float *factor,\n"
+    "                             const __grid_constant__ TensorMap y) {\n"
+    "  auto *box = reinterpret_cast<float *>(arena<1024 + 8>());\n"
+    "  const SharedAddress arrived = sharedAddress(box + 256);\n"
+    "  if (threadIndex() == 0) {\n"
+    "    mbarrierInit(arrived, 1);\n"
+    "    mbarrierFenceInit();\n"
+    "    mbarrierArriveExpect(arrived, 1024);\n"
+    "    tensorLoad(sharedAddress(box), x, arrived, 0, 8 * blockIndex());\n"
+    "  }\n"
+    "  barrier();\n"
+    "  mbarrierWait(arrived, 0);\n"
+    "  for (int i = threadIndex(); i < 256; i += 32)\n"
+    "    box[i] *= *factor;\n"
+    "  fenceProxyAsync();\n"
+    "  barrier();\n"
+    "  if (threadIndex() == 0) {\n"
+    "    tensorStore(y, sharedAddress(box), 0, 8 * blockIndex());\n"
+    "    bulkCommit();\n"
+    "    bulkWait<0>();\n"
+    "  }\n"
+    "}\n";
+
+TEST_F(SimtDriverTest, TensorMapsLeadToTheCallersMemory) {
+  for (bool checked : {false, true}) {
+    if (auto found = HostCompiler::get(checked); !found)
+      continue;
+    Device device = open(checked ? "check" : "");
+    // 20 rows of 20 floats, 24 apart, behind a row of factors.
+    PlanSpec spec;
+    spec.inputs = {{"x", 21 * 96, 16}};
+    spec.outputs = {{"y", 20 * 80, 16}};
+    LaunchSpec launch;
+    launch.kernel = load(device, compile("k", kDoubleBoxes, checked));
+    launch.grid[0] = 3;
+    launch.threads = 32;
+    TensorTile x{"f32", 4, {20, 20}, {4, 96}, {32, 8}, 0}, y = x;
+    y.byteStrides[1] = 80;
+    launch.arguments = {LaunchArgument::tile(LaunchArgument::input(0, 96), x),
+                        LaunchArgument::input(0),
+                        LaunchArgument::tile(LaunchArgument::output(0), y)};
+    spec.launches = {launch};
+    auto plan = Plan::create(device, spec);
+    ASSERT_TRUE(plan) << plan.error().str();
+    auto stream = device.createStream();
+    // Twice, with other addresses; the second time both lie in one allocation.
+    for (bool together : {false, true}) {
+      auto from = device.allocate(21 * 96 + 20 * 80), to = device.allocate(20 * 80);
+      std::vector<float> values(21 * 24, 2.0f);
+      for (size_t i = 24; i < values.size(); ++i)
+        values[i] = float(i);
+      ASSERT_TRUE(from->copyFrom(values.data(), 21 * 96));
+      const void *inputs[] = {from->data()};
+      void *outputs[] = {together ? static_cast<char *>(from->data()) + 21 * 96 : to->data()};
+      Status launched = plan->launch(stream->handle(), inputs, outputs);
+      ASSERT_TRUE(launched) << launched.error().str();
+      std::vector<float> results(400);
+      ASSERT_TRUE(together ? from->copyTo(results.data(), 1600, 21 * 96)
+                           : to->copyTo(results.data(), 1600));
+      for (int i = 0; i < 400; ++i)
+        ASSERT_EQ(results[size_t(i)], 2 * float(24 + i / 20 * 24 + i % 20)) << i;
+    }
+  }
+}
+
+TEST_F(SimtDriverTest, WhatIsNoTensorMapIsRefused) {
+  Device device = open();
+  const cuda::Driver &driver = device.driver();
+  cuda::TensorMap map = {};
+  auto result = driver.cuTensorMapReplaceAddress(&map, nullptr);
+  EXPECT_EQ(result, cuda::kInvalidValue);
+  EXPECT_CONTAINS(driver.failure(Stage::Run, "call", result).message, "nothing was encoded there");
+  TensorTile tile{"f32", 4, {20, 20}, {4, 96}, {32, 8}, 0};
+  ASSERT_TRUE(tile.encode(device, map));
+  result = driver.cuTensorMapReplaceAddress(&map, reinterpret_cast<void *>(0x1008));
+  EXPECT_CONTAINS(driver.failure(Stage::Run, "call", result).message, "needed: a multiple of 16");
+  tile.box = {256, 256};
+  Status large = tile.encode(device, map);
+  ASSERT_FALSE(large);
+  EXPECT_CONTAINS(large.error().message, "a box of 262144 bytes; allowed: 233472");
+}
+
 TEST_F(SimtDriverTest, ParametersAreChecked) {
   Device device = open();
   PlanSpec spec = twiceSpec(load(device, compile("twice", kTwice)));

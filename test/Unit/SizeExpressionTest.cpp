@@ -43,6 +43,11 @@ TEST(SizeExpressionTest, WhatLeaves64BitsHasNoValue) {
   EXPECT_EQ(apply(Op::Multiply, int64_t{1} << 31, int64_t{1} << 31), int64_t{1} << 62);
 }
 
+TEST(SizeExpressionTest, TheLeastOfTwo) {
+  EXPECT_EQ(apply(Op::Min, 3, -5), -5);
+  EXPECT_EQ(apply(Op::Min, INT64_MIN, INT64_MAX), INT64_MIN);
+}
+
 TEST(SizeExpressionTest, StepsGoFromLeftToRight) {
   // (s0 * 768 - s1) ceildiv 256
   SizeExpression expression;

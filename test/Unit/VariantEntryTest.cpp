@@ -84,6 +84,7 @@ protected:
     lowered.variant = FakeSource::variant(guards);
     lowered.variant->kernels[0].binary = nullptr;
     lowered.variant->kernels[0].source = "// the source of a kernel\n";
+    lowered.variant->symbolic[0].inputs[0].tile = SymbolicTile{{1, 0}, {32, 8}, 128};
     lowered.variant->remarks = {"a remark"};
     lowered.isEmpty = {0};
     return lowered;
@@ -104,6 +105,12 @@ TEST_F(LoweredTest, WhatIsReadIsWhatWasWritten) {
   EXPECT_EQ(to.guards, from.variant->guards);
   EXPECT_EQ(to.kernels[0].source, from.variant->kernels[0].source);
   EXPECT_EQ(to.remarks, from.variant->remarks);
+  const std::vector<SymbolicView> &views = to.symbolic[0].inputs;
+  ASSERT_TRUE(views[0].tile);
+  EXPECT_EQ(views[0].tile->dims, (std::vector<unsigned>{1, 0}));
+  EXPECT_EQ(views[0].tile->box, (std::vector<uint32_t>{32, 8}));
+  EXPECT_EQ(views[0].tile->swizzle, 128u);
+  EXPECT_FALSE(views[1].tile);
   auto expected = from.variant->layOut({{10, 64}, {64}}), actual = to.layOut({{10, 64}, {64}});
   ASSERT_TRUE(expected && *expected && actual && *actual);
   EXPECT_EQ((**actual).launches[0].sizes, (**expected).launches[0].sizes);
@@ -120,6 +127,9 @@ TEST_F(LoweredTest, NothingElseIsRead) {
   LoweredVariant other = sample();
   other.variant->inputs.pop_back();
   EXPECT_FALSE(parse(serializeLowered(other)));
+  LoweredVariant wide = sample();
+  wide.variant->symbolic[0].inputs[0].tile->dims[0] = 2;
+  EXPECT_FALSE(parse(serializeLowered(wide))) << "of a kernel of rank 2";
   // Whatever else its bytes are, it is read without harm.
   std::mt19937 random(1);
   for (int i = 0; i < 20000; ++i) {

@@ -48,7 +48,9 @@ TEST(VariantTest, ALayoutHasWhatALaunchNeeds) {
   EXPECT_EQ(launch.blocks, 1000u * 768 / 256);
   EXPECT_EQ(launch.threads, 256u);
   EXPECT_EQ(launch.inputs[1].alignment, 16u);
-  EXPECT_EQ(launch.inputViews, (std::vector<unsigned>{0, 1}));
+  ASSERT_EQ(launch.inputViews.size(), 2u);
+  EXPECT_EQ(launch.inputViews[1].tensor, 1u);
+  EXPECT_FALSE(launch.inputViews[1].tile);
   ASSERT_EQ(launch.sizes.size(), 8u);
   EXPECT_EQ(word(launch.sizes, 0), 1000);
   EXPECT_EQ(word(launch.sizes, 1), 768);
@@ -79,6 +81,50 @@ TEST(VariantTest, ALaunchOfClustersHasAtLeastOne) {
   layout = variant->layOut({{0, 768}, {768}});
   ASSERT_TRUE(layout && *layout);
   EXPECT_EQ((**layout).launches[0].blocks, 0u);
+}
+
+TEST(VariantTest, ATileIsWhatTheCopyEngineMustKnow) {
+  auto variant = FakeSource::variant(guardsOf());
+  SymbolicKernel &kernel = variant->symbolic[0];
+  kernel.inputs[0].tile = SymbolicTile{{1, 0}, {32, 64}, 128};
+  kernel.inputs[0].alignment = 4;
+  kernel.inputs[1].tile = SymbolicTile{{1}, {32}, 0};
+  kernel.inputs[1].offset.steps[0].value = 8;
+  kernel.outputs[0].tile = kernel.inputs[0].tile;
+  kernel.extents[1].steps = {{Op::Symbol, 1}, {Op::Constant, -8}, {Op::Add, 0}};
+  auto layout = variant->layOut({{10, 72}, {72}});
+  ASSERT_TRUE(layout) << layout.error().str();
+  const LaunchInfo &launch = (**layout).launches[0];
+  EXPECT_EQ(launch.inputs[0].alignment, 16u) << "whatever the view relies on";
+  const LaunchView &x = launch.inputViews[0], &bias = launch.inputViews[1];
+  ASSERT_TRUE(x.tile && bias.tile && launch.outputViews[0].tile);
+  EXPECT_EQ(x.tile->element, "f32");
+  EXPECT_EQ(x.tile->extents, (std::vector<uint64_t>{64, 10}));
+  EXPECT_EQ(x.tile->byteStrides, (std::vector<uint64_t>{4, 288}));
+  EXPECT_EQ(x.tile->box, (std::vector<uint32_t>{32, 64}));
+  EXPECT_EQ(x.tile->swizzle, 128u);
+  EXPECT_EQ(x.tileOffset, 0u);
+  EXPECT_EQ(bias.tensor, 1u);
+  EXPECT_EQ(bias.tile->extents, std::vector<uint64_t>{64});
+  EXPECT_EQ(bias.tileOffset, 32u);
+
+  EXPECT_EQ(problem(*variant, {{10, 74}, {74}}),
+            "kernel @add: output 0 has rows of 264 bytes; needed: a multiple of 16, which the copy "
+            "engine writes at a time");
+  kernel.outputs[0].tile.reset();
+  EXPECT_EQ(problem(*variant, {{10, 74}, {74}}), "");
+}
+
+TEST(VariantTest, TheLeastNumberOfBlocksCounts) {
+  auto variant = FakeSource::variant(guardsOf());
+  auto &blocks = variant->symbolic[0].blocks.steps;
+  blocks.push_back({Op::Constant, 132});
+  blocks.push_back({Op::Min, 0});
+  for (int64_t rows : {8, 8000}) {
+    auto layout = variant->layOut({{rows, 256}, {256}});
+    ASSERT_TRUE(layout && *layout);
+    EXPECT_EQ((**layout).launches[0].blocks, uint64_t(std::min<int64_t>(rows, 132)));
+  }
 }
 
 TEST(VariantTest, SizesAreAsWideAsTheKernelsIndices) {

@@ -100,10 +100,10 @@ Status swage::test::runCallLatency(const Device &device) {
     if (Status added = memory.add(device, *specs); !added)
       return added;
   std::vector<void *> parameters;
-  for (unsigned view : launch.inputViews)
-    parameters.push_back(&memory.pointers[launch.inputs[view].index]);
-  for (unsigned view : launch.outputViews)
-    parameters.push_back(&memory.pointers[4 + launch.outputs[view].index]);
+  for (const LaunchView &view : launch.inputViews)
+    parameters.push_back(&memory.pointers[launch.inputs[view.tensor].index]);
+  for (const LaunchView &view : launch.outputViews)
+    parameters.push_back(&memory.pointers[4 + launch.outputs[view.tensor].index]);
   std::string sizes = launch.sizes;
   if (!sizes.empty())
     parameters.push_back(sizes.data());

@@ -36,10 +36,10 @@ Status swage::writeSimulateScripts(const std::string &directory, const std::stri
                                       : fmt::format(" --arg=same:{}", known - given.begin());
       given.push_back(&tensor);
     };
-    for (unsigned view : launch.inputViews)
-      add("in", launch.inputs[view]);
-    for (unsigned view : launch.outputViews)
-      add("out", launch.outputs[view]);
+    for (const LaunchView &view : launch.inputViews)
+      add("in", launch.inputs[view.tensor]);
+    for (const LaunchView &view : launch.outputViews)
+      add("out", launch.outputs[view.tensor]);
     if (!launch.sizes.empty()) {
       command += " --arg=bytes:";
       for (unsigned char byte : launch.sizes)

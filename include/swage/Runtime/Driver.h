@@ -122,6 +122,31 @@ struct LaunchConfig {
 };
 static_assert(sizeof(LaunchAttribute) == 72 && sizeof(LaunchConfig) == 56, "as in cuda.h");
 
+/// CUtensorMap: what the copy engine knows of a tensor.
+struct alignas(64) TensorMap {
+  char bytes[128];
+};
+
+/// CUtensorMapDataType, the part that is used.
+enum TensorMapElement : int {
+  kTensorMapU8 = 0,
+  kTensorMapU16 = 1,
+  kTensorMapU32 = 2,
+  kTensorMapI32 = 3,
+  kTensorMapU64 = 4,
+  kTensorMapI64 = 5,
+  kTensorMapF16 = 6,
+  kTensorMapF32 = 7,
+  kTensorMapF64 = 8,
+  kTensorMapBF16 = 9,
+};
+/// CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion and CUtensorMapFloatOOBfill,
+/// the parts that are used.
+enum TensorMapInterleave : int { kNoInterleave = 0 };
+enum TensorMapSwizzle : int { kNoSwizzle = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3 };
+enum TensorMapPromotion : int { kNoPromotion = 0, kPromotionTo256 = 3 };
+enum TensorMapFill : int { kFillZeros = 0 };
+
 enum CaptureMode : int { kCaptureGlobal = 0, kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
 enum CaptureStatus : int { kCaptureNone = 0, kCaptureActive = 1, kCaptureInvalidated = 2 };
 enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
@@ -186,7 +211,13 @@ enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
 // The functions of later drivers; null where the driver is older.
 #define SWAGE_OPTIONAL_DRIVER_FUNCTIONS(SWAGE_DRIVER_FUNCTION)                                     \
   SWAGE_DRIVER_FUNCTION(cuFuncLoad, (FunctionHandle))                                              \
-  SWAGE_DRIVER_FUNCTION(cuKernelGetParamInfo, (KernelHandle, size_t, size_t *, size_t *))
+  SWAGE_DRIVER_FUNCTION(cuKernelGetParamInfo, (KernelHandle, size_t, size_t *, size_t *))          \
+  SWAGE_DRIVER_FUNCTION(cuTensorMapEncodeTiled,                                                    \
+                        (TensorMap *, TensorMapElement, uint32_t, void *, const uint64_t *,        \
+                         const uint64_t *, const uint32_t *, const uint32_t *,                     \
+                         TensorMapInterleave, TensorMapSwizzle, TensorMapPromotion,                \
+                         TensorMapFill))                                                           \
+  SWAGE_DRIVER_FUNCTION(cuTensorMapReplaceAddress, (TensorMap *, void *))
 
 class SWAGE_API Driver {
 public:

@@ -1,9 +1,10 @@
 //===- Plan.h - A frozen sequence of launches -----------------------------===//
 //
 // A graph compiled for given shapes and one device, as plain launches over numbered buffers.
-// Everything that can fail or take time happens in create; launch checks the caller's pointers and
-// calls cuLaunchKernel, nothing else: it never compiles, loads, allocates, locks or reads the
-// environment, so it is safe from several threads and under stream capture.
+// Everything that can fail or take time happens in create; launch checks the caller's pointers,
+// puts them into the tensor maps that kernels take and calls cuLaunchKernel, nothing else: it never
+// compiles, loads, allocates, locks or reads the environment, so it is safe from several threads
+// and under stream capture.
 //
 // Overlap (programmatic dependent launch).  A launch may start before the one in front of it in the
 // plan has ended, if its kernel waits by itself: every thread, before anything it reads or writes
@@ -17,6 +18,7 @@
 #define SWAGE_RUNTIME_PLAN_H
 
 #include "swage/Runtime/Kernel.h"
+#include "swage/Runtime/TensorTile.h"
 #include "swage/Support/Api.h"
 
 #include <string>
@@ -34,10 +36,11 @@ struct BufferSpec {
   uint64_t alignment = 1; ///< that the kernels rely on: a power of two
 };
 
-/// One kernel parameter: the address of a place in a buffer, or bytes fixed at creation.
+/// One kernel parameter: the address of a place in a buffer, the map of a tensor that begins there,
+/// or bytes fixed at creation.
 struct LaunchArgument {
   static LaunchArgument buffer(BufferKind kind, unsigned index, uint64_t byteOffset = 0) {
-    return {false, kind, index, byteOffset, {}};
+    return {false, kind, index, byteOffset, {}, {}};
   }
   static LaunchArgument input(unsigned index, uint64_t byteOffset = 0) {
     return buffer(BufferKind::Input, index, byteOffset);
@@ -48,9 +51,14 @@ struct LaunchArgument {
   static LaunchArgument workspace(uint64_t byteOffset) {
     return buffer(BufferKind::Workspace, 0, byteOffset);
   }
+  /// A map of what begins at `place`, which is a multiple of TensorTile::kAlignment.
+  static LaunchArgument tile(LaunchArgument place, TensorTile tile) {
+    place.tensorMap = std::move(tile);
+    return place;
+  }
   /// A parameter passed by value, laid out as the device code declares it.
   static LaunchArgument value(std::string bytes) {
-    return {true, BufferKind::Input, 0, 0, std::move(bytes)};
+    return {true, BufferKind::Input, 0, 0, std::move(bytes), {}};
   }
   template <class T> static LaunchArgument of(const T &value) {
     return LaunchArgument::value(std::string(reinterpret_cast<const char *>(&value), sizeof(T)));
@@ -61,6 +69,7 @@ struct LaunchArgument {
   unsigned index = 0;
   uint64_t byteOffset = 0;
   std::string bytes;
+  std::optional<TensorTile> tensorMap;
 };
 
 struct LaunchSpec {

@@ -17,7 +17,7 @@ namespace swage {
 /// An integer expression over the runtime sizes of a kernel, in postfix order.  Divisors are
 /// positive; division rounds as its name says.
 struct SizeExpression {
-  enum class Op : uint8_t { Constant, Symbol, Add, Multiply, FloorDivide, CeilDivide, Modulo };
+  enum class Op : uint8_t { Constant, Symbol, Add, Multiply, FloorDivide, CeilDivide, Modulo, Min };
   struct Step {
     Op op;
     int64_t value; ///< of a constant; the number of a symbol

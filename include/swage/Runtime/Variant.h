@@ -63,6 +63,14 @@ struct KernelInfo {
   std::shared_ptr<const KernelBinary> binary;
 };
 
+/// A view that the copy engine reads or writes in boxes (TensorTile.h): the kernel's parameter is a
+/// tensor map.
+struct SymbolicTile {
+  std::vector<unsigned> dims; ///< of the iteration space, innermost first
+  std::vector<uint32_t> box;  ///< elements along each of them
+  unsigned swizzle = 0;       ///< bytes
+};
+
 /// How a kernel touches one tensor.
 struct SymbolicView {
   unsigned tensor = 0; ///< among the launch's inputs, or its outputs
@@ -72,6 +80,7 @@ struct SymbolicView {
   std::vector<SizeExpression> shape;
   std::vector<SizeExpression> strides; ///< one for each extent of the kernel, in elements
   SizeExpression offset;
+  std::optional<SymbolicTile> tile = {}; ///< none: the kernel's parameter is an address
 };
 
 /// The part of a kernel's launch that depends on sizes.
@@ -120,6 +129,13 @@ struct LaunchTensor {
   uint64_t alignment = 16; ///< that the kernel relies on
 };
 
+/// One of a kernel's parameters: the address of a tensor, or a map of it.
+struct LaunchView {
+  unsigned tensor = 0; ///< among the launch's inputs, or its outputs
+  std::optional<TensorTile> tile;
+  uint64_t tileOffset = 0; ///< bytes from the tensor's first element to the first of `tile`
+};
+
 struct LaunchInfo {
   unsigned kernel = 0; ///< position among the kernels of the variant
   uint64_t blocks = 0; ///< 0: there is nothing to do
@@ -129,8 +145,8 @@ struct LaunchInfo {
   bool overlap = false;    ///< it may start before the launch in front has ended
   uint64_t bytesMoved = 0; ///< least number of bytes that the kernel must read and write
   std::vector<LaunchTensor> inputs, outputs;
-  /// The kernel's pointer parameters: a tensor for each input view, then for each output view.
-  std::vector<unsigned> inputViews, outputViews;
+  /// The kernel's first parameters: one for each input view, then one for each output view.
+  std::vector<LaunchView> inputViews, outputViews;
   std::string sizes; ///< bytes of the kernel's last parameter; empty: it has none
 };
 

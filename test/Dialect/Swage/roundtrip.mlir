@@ -166,3 +166,13 @@ func.func private @schedules() attributes {
                               tile_in = 64, tile_out = 32, vector_in = 8, vector_out = 4, index = 32>,
   c = #swage.reduce_schedule<lanes = 32, row_groups = 8, vector = 8, unroll = 4, index = 32>
 }
+
+// CHECK-LABEL: func private @geometries
+// CHECK-SAME: #swage.launch_geometry<blocks = ()[s0] -> (s0, 132), threads = 384, spaces = [], dividers = () -> (), tiles = [#swage.tile<output = false, position = 0, dims = [6, 3, 2, 1, 0], box = [64, 128, 1, 1, 1], swizzle = 128>, #swage.tile<output = true, position = 1, dims = [0], box = [16], swizzle = 0>]>
+// CHECK-SAME: #swage.launch_geometry<blocks = () -> (8), threads = 32, spaces = [], dividers = () -> ()>
+func.func private @geometries() attributes {
+  a = #swage.launch_geometry<blocks = ()[s0] -> (s0, 132), threads = 384, spaces = [], dividers = () -> (),
+    tiles = [#swage.tile<output = false, position = 0, dims = [6, 3, 2, 1, 0], box = [64, 128, 1, 1, 1], swizzle = 128>,
+             #swage.tile<output = true, position = 1, dims = [0], box = [16], swizzle = 0>]>,
+  b = #swage.launch_geometry<blocks = () -> (8), threads = 32, spaces = [], dividers = () -> ()>
+}

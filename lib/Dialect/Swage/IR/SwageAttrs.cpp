@@ -8,6 +8,8 @@
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace swage;
 
@@ -148,12 +150,38 @@ LogicalResult ReduceScheduleAttr::verify(EmitError emitError, int64_t lanes, int
                  succeeded(verifyIndex(emitError, index)));
 }
 
+LogicalResult TileAttr::verify(EmitError emitError, bool /*output*/, int64_t position,
+                               ArrayRef<int64_t> dims, ArrayRef<int64_t> box, int64_t swizzle) {
+  if (position < 0)
+    return emitError() << "position is " << position << ", but must be 0 or more";
+  if (dims.empty() || dims.size() > 5 || box.size() != dims.size())
+    return emitError() << "has " << dims.size() << " dims and a box of " << box.size()
+                       << ", but must have as many of both, from 1 to 5";
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (dim < 0 || llvm::is_contained(dims.take_front(i), dim))
+      return emitError() << "dims has " << dim << ", but must have dimensions, each once";
+  for (int64_t extent : box)
+    if (failed(verifyRange(emitError, "box", extent, 256)))
+      return failure();
+  if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+    return emitError() << "swizzle is " << swizzle << ", but must be 0, 32, 64 or 128";
+  return success();
+}
+
+TileAttr LaunchAttr::tileOf(bool isOutput, int64_t position) const {
+  if (getTiles())
+    for (TileAttr tile : getTiles().getAsRange<TileAttr>())
+      if (tile.getOutput() == isOutput && tile.getPosition() == position)
+        return tile;
+  return {};
+}
+
 LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,
                                  ArrayAttr spaces, AffineMap dividers, int64_t cluster,
-                                 bool overlap, int64_t sharedBytes) {
-  if (blocks.getNumResults() != 1 || blocks.getNumDims() != 0)
+                                 bool overlap, int64_t sharedBytes, ArrayAttr tiles) {
+  if (blocks.getNumResults() == 0 || blocks.getNumDims() != 0)
     return emitError() << "blocks is " << AffineMapAttr::get(blocks)
-                       << ", but must map sizes to one number";
+                       << ", but must map sizes to at least one number";
   if (failed(verifyThreads(emitError, threads)))
     return failure();
   for (Attribute space : spaces)
@@ -166,8 +194,15 @@ LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t 
     return emitError() << "shared_bytes is " << sharedBytes << ", but must be from 0 to " << most;
   if (failed(verifyPower(emitError, "cluster", cluster, 16)))
     return failure();
-  if (!blocks.getResult(0).isMultipleOf(cluster))
-    return emitError() << "blocks is " << AffineMapAttr::get(blocks)
-                       << ", but must be a multiple of cluster, " << cluster;
+  for (AffineExpr number : blocks.getResults())
+    if (!number.isMultipleOf(cluster))
+      return emitError() << "blocks is " << AffineMapAttr::get(blocks)
+                         << ", but must be a multiple of cluster, " << cluster;
+  std::set<std::pair<bool, int64_t>> views;
+  for (Attribute attr : tiles ? tiles.getValue() : ArrayRef<Attribute>())
+    if (auto tile = dyn_cast<TileAttr>(attr);
+        !tile || !views.insert({tile.getOutput(), tile.getPosition()}).second)
+      return emitError() << "tiles has " << attr
+                         << ", but must have tiles, at most one for each view";
   return success();
 }

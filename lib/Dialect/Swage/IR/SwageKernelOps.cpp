@@ -10,6 +10,7 @@
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "swage/Dialect/Swage/IR/TensorTiles.h"
 #include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -508,6 +509,8 @@ LogicalResult KernelOp::verify() {
     if (failed(verifyCollectives(*this)))
       return failure();
   }
+  if (std::string problem = findBadTile(*this); !problem.empty()) // K8
+    return emitOpError() << problem;
   std::optional<Attribute> schedule = getSchedule(); // K5
   if (!schedule)
     return success();

@@ -372,7 +372,7 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   return LaunchAttr::get(context, AffineMap::get(0, symbols, blocks), threads,
                          ArrayAttr::get(context, maps),
                          AffineMap::get(0, symbols, dividers.takeVector(), context), cluster,
-                         /*overlap=*/false, shared);
+                         /*overlap=*/false, shared, /*tiles=*/{});
 }
 
 LogicalResult Preparer::run() {
@@ -396,7 +396,7 @@ LogicalResult Preparer::run() {
 static LaunchAttr withOverlap(LaunchAttr geometry, bool overlap) {
   return LaunchAttr::get(geometry.getContext(), geometry.getBlocks(), geometry.getThreads(),
                          geometry.getSpaces(), geometry.getDividers(), geometry.getCluster(),
-                         overlap, geometry.getSharedBytes());
+                         overlap, geometry.getSharedBytes(), geometry.getTiles());
 }
 
 /// The kernels that have another one in front of them, or behind: one that is alone has nothing to

@@ -25,4 +25,14 @@ func.func private @shared() attributes {geometry = #swage.launch_geometry<blocks
 
 // -----
 
+// expected-error @+1 {{blocks is affine_map<() -> ()>, but must map sizes to at least one number}}
+func.func private @no_blocks() attributes {geometry = #swage.launch_geometry<blocks = () -> (), threads = 32, spaces = [], dividers = () -> ()>}
+
+// -----
+
+// expected-error @+1 {{but must be a multiple of cluster, 4}}
+func.func private @every_number_of_blocks() attributes {geometry = #swage.launch_geometry<blocks = ()[s0] -> (s0 * 4, 130), threads = 32, spaces = [], dividers = () -> (), cluster = 4>}
+
+// -----
+
 func.func private @good() attributes {geometry = #swage.launch_geometry<blocks = ()[s0] -> (s0 * 8), threads = 32, spaces = [], dividers = () -> (), cluster = 4, overlap = true, shared_bytes = 60000>}

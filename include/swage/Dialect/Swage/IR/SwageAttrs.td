@@ -172,23 +172,48 @@ def Swage_ReduceScheduleAttr : Swage_Attr<"ReduceSchedule", "reduce_schedule"> {
   let genVerifyDecl = 1;
 }
 
+def Swage_TileAttr : Swage_Attr<"Tile", "tile"> {
+  let summary = "A view of a kernel that the copy engine reads or writes in boxes";
+  let description = [{
+    The parameter for the view at `position` among the kernel's inputs, or outputs, is a tensor map and not an address
+    (include/swage/Runtime/TensorTile.h). `dims` are the dimensions of the iteration space along which it is laid out, the innermost first; along the
+    others the elements are the same. A copy moves `box` elements along each. `swizzle`: bytes of shared memory within which chunks of 16 change
+    places, 0, 32, 64 or 128.
+
+    ```mlir
+    #swage.tile<output = false, position = 0, dims = [6, 3, 2, 1, 0], box = [64, 128, 1, 1, 1], swizzle = 128>
+    ```
+  }];
+  let parameters = (ins "bool":$output, "int64_t":$position, ArrayRefParameter<"int64_t">:$dims,
+                        ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle);
+  let assemblyFormat = [{
+    `<` `output` `=` $output `,` `position` `=` $position `,` `dims` `=` `[` $dims `]` `,` `box` `=` `[` $box `]` `,` `swizzle` `=` $swizzle `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
 def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
   let summary = "How a prepared kernel is launched and how it takes its block and thread numbers apart";
   let description = [{
-    `blocks` maps the kernel's runtime sizes to the number of blocks of `threads` threads; where it gives 0 for a kernel that has
-    elements, one block is launched. `spaces` are the lists of extents that the template takes linear positions apart by, each a map from the runtime
+    `blocks` maps the kernel's runtime sizes to the number of blocks of `threads` threads, the least of its results; where it gives 0 for a kernel
+    that has elements, one block is launched. `spaces` are the lists of extents that the template takes linear positions apart by, each a map from the runtime
     sizes: pointwise: the iteration space in vectors; tiles: in elements, and in tiles; row and reduce: the kept part and the reduced part, with the
     vectorised extent in vectors. `dividers` are the runtime extents that the kernel divides by; the host computes their multipliers. `cluster` blocks
     (1: no clusters) are a cluster; they divide the number of blocks. `overlap`: the kernel waits by itself for the grids before it, so the launch may overlap
     them (programmatic dependent launch). `shared_bytes`: shared memory that the launch asks for, for an arena of more than the 48 KB that a kernel may
-    declare; 0: the arena is declared.
+    declare; 0: the arena is declared. `tiles`: the views that are read or written through tensor maps, each once.
   }];
   let parameters = (ins "::mlir::AffineMap":$blocks, "int64_t":$threads, "::mlir::ArrayAttr":$spaces,
                         "::mlir::AffineMap":$dividers, DefaultValuedParameter<"int64_t", "1">:$cluster,
                         DefaultValuedParameter<"bool", "false">:$overlap,
-                        DefaultValuedParameter<"int64_t", "0">:$shared_bytes);
+                        DefaultValuedParameter<"int64_t", "0">:$shared_bytes,
+                        OptionalParameter<"::mlir::ArrayAttr">:$tiles);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The tile of a view, or null: its parameter is an address.
+    ::swage::TileAttr tileOf(bool isOutput, int64_t position) const;
+  }];
 }
 
 #endif

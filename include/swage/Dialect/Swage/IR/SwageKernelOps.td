@@ -30,6 +30,8 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     output. (K4) reduced dimensions are in range and increasing; there are some exactly if the body has a collective. (K5) the schedule fits
     the kernel: thread counts, divisibility, shared memory. (K6) no access leaves its tensor (checked at launch where sizes are dynamic).
     (K7) multiples and limits have one value for each runtime size; multiples are positive, limits not negative.
+    (K8) a tile of the geometry is of a view in memory that the copy engine can move so: contiguous along its first dimension, the same along those that
+    it leaves out, addresses and strides multiples of 16 bytes (checked at launch where sizes are dynamic).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, OptionalAttr<DenseI64ArrayAttr>:$multiples,
                        OptionalAttr<DenseI64ArrayAttr>:$limits, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
