@@ -24,3 +24,9 @@ add_executable(swage-bench-tests
 swage_target(swage-bench-tests)
 target_link_libraries(swage-bench-tests PRIVATE SwageHarness SwageSimt GTest::gtest_main)
 add_test(NAME swage-bench-tests COMMAND swage-bench-tests)
+
+# What a pass must not change is what the oracle says of a graph.
+target_sources(swage-transforms-tests PRIVATE ${CMAKE_CURRENT_LIST_DIR}/RecognizeTest.cpp)
+target_compile_definitions(swage-transforms-tests PRIVATE
+  SWAGE_RECOGNIZE_ATTENTION="${PROJECT_SOURCE_DIR}/test/Transforms/recognize-attention.mlir")
+target_link_libraries(swage-transforms-tests PRIVATE SwageReference)

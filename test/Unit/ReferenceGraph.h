@@ -72,8 +72,13 @@ public:
                          const EvaluateOptions &options = {}) {
     if (!module)
       return {};
-    auto results = evaluate(*module->getOps<mlir::func::FuncOp>().begin(), inputs, options);
+    auto results = evaluate(function(), inputs, options);
     return mlir::failed(results) ? std::vector<Value>() : std::move(*results);
+  }
+
+  /// The function, or null where the text is not right.
+  mlir::func::FuncOp function() {
+    return module ? *module->getOps<mlir::func::FuncOp>().begin() : mlir::func::FuncOp();
   }
 
   std::string message;

@@ -139,7 +139,8 @@ TEST(Reference, layerNorm) {
 /// Whatever the order in which means of parts of the row are merged.
 TEST(Reference, theMeanOfAnInfinityIsNaN) {
   Tensor x = makeTensor(ElementType::F32, {2, 3}, {1, HUGE_VAL, 2, 1, HUGE_VAL, -HUGE_VAL});
-  Graph graph(R"(func.func @f(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>) {
+  Graph graph(
+      R"(func.func @f(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>) {
     %y, %m, %r = swage.layer_norm %x axis 1 eps 0.75 : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32>)
     return %y, %m, %r : tensor<2x3xf32>, tensor<2xf32>, tensor<2xf32> })");
   std::vector<Value> results = graph.run({&x});
@@ -421,7 +422,8 @@ TEST(Reference, outputsAreUsedAsRounded) {
 TEST(Reference, roundingOfANearlyConstantRowIsWithinItsBound) {
   EvaluateOptions options;
   options.stored = {"2:8"};
-  Graph graph(R"(func.func @main(%x: tensor<512x2xf16>, %g: tensor<512x2xf16>) -> (tensor<512x2xf16>, tensor<512xf32>, tensor<512xf32>) {
+  Graph graph(
+      R"(func.func @main(%x: tensor<512x2xf16>, %g: tensor<512x2xf16>) -> (tensor<512x2xf16>, tensor<512xf32>, tensor<512xf32>) {
   %s = arith.addf %x, %g : tensor<512x2xf16>
   %y, %m, %r = swage.layer_norm %s axis 1 eps 1.0e-2 : (tensor<512x2xf16>) -> (tensor<512x2xf16>, tensor<512xf32>, tensor<512xf32>)
   return %y, %m, %r : tensor<512x2xf16>, tensor<512xf32>, tensor<512xf32>
@@ -500,6 +502,20 @@ TEST(Reference, dynamicExtentsMustAgree) {
                       "  return %z : tensor<?xf32> }",
                       {&x, &y}),
             "2:8 'arith.addf' op has operands of shapes 2xf32 and 3xf32\n");
+  Tensor q = makeIota(ElementType::F32, {2, 3, 4}), k = makeIota(ElementType::F32, {3, 3, 4});
+  std::string
+      three = "func.func @f(%q: tensor<?x?x?xf32>, %k: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {\n",
+      types = "(tensor<?x?x?xf32>, tensor<?x?x?xf32>";
+  EXPECT_EQ(messageOf(three + "%y = swage.matmul %q, %k : " + types + ") -> tensor<?x?x?xf32>\n" +
+                          "return %y : tensor<?x?x?xf32> }",
+                      {&q, &k}),
+            "2:6 'swage.matmul' op is given a as 2x3x4xf32 and b as 3x3x4xf32, which do not fit\n");
+  EXPECT_EQ(
+      messageOf(three + "%y = swage.attention %q, %k, %k : " + types +
+                    ", tensor<?x?x?xf32>) -> tensor<?x?x?xf32>\nreturn %y : tensor<?x?x?xf32> }",
+                {&q, &k}),
+      "2:6 'swage.attention' op is given q as 2x3x4xf32, k as 3x3x4xf32 and v as 3x3x4xf32, which "
+      "do not fit\n");
   EXPECT_NE(messageOf("func.func @f(%x: tensor<?xf32>) -> tensor<?x2xf32> {\n"
                       "  %z = swage.reshape %x : tensor<?xf32> -> tensor<?x2xf32>\n"
                       "  return %z : tensor<?x2xf32> }",

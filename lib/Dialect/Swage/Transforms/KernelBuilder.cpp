@@ -40,8 +40,7 @@ bool swage::isElementwiseOp(Operation *op) {
          llvm::all_of(op->getOperandTypes(), [](Type type) { return isa<RankedTensorType>(type); });
 }
 
-/// The scalar that the body holds for an element of this type: floats are widened to f32 or f64.
-static Type scalarType(Type element) {
+Type swage::scalarType(Type element) {
   return isa<FloatType>(element) && !element.isF64() ? Float32Type::get(element.getContext())
                                                      : element;
 }
@@ -80,13 +79,13 @@ static std::vector<const void *> keyOf(Value value, const Relation &relation) {
   return key;
 }
 
-Value KernelBuilder::roundTo(Value scalar, Type element, Location loc) {
+static Value roundTo(OpBuilder &builder, Value scalar, Type element, Location loc) {
   if (element == scalar.getType() || !isa<FloatType>(element))
     return scalar;
   if (auto wide = scalar.getDefiningOp<arith::ExtFOp>(); wide && wide.getIn().getType() == element)
     return scalar;
-  Value narrow = arith::TruncFOp::create(*builder, loc, element, scalar);
-  return arith::ExtFOp::create(*builder, loc, scalarType(element), narrow);
+  Value narrow = arith::TruncFOp::create(builder, loc, element, scalar);
+  return arith::ExtFOp::create(builder, loc, scalarType(element), narrow);
 }
 
 /// Bytes that a tensor's base pointer is aligned to: what the function says of its argument or
@@ -179,7 +178,7 @@ Value KernelBuilder::evaluate(Value value, const Relation &relation) {
     // A value that is also an output is used as rounded, so that every user of it sees what was
     // stored.
     if (scalar && outputs.contains(value))
-      scalar = roundTo(scalar, elementType(value), value.getLoc());
+      scalar = roundTo(*builder, scalar, elementType(value), value.getLoc());
   } else {
     scalar = load(value, relation);
   }
@@ -201,11 +200,11 @@ Value KernelBuilder::compute(OpResult result, const Relation &relation) {
       return {};
     operands.push_back(scalar);
   }
-  return computeElementwise(op, operands);
+  locations.push_back(op->getLoc());
+  return computeScalar(*builder, op, operands);
 }
 
-Value KernelBuilder::computeElementwise(Operation *op, ArrayRef<Value> operands) {
-  locations.push_back(op->getLoc());
+Value swage::computeScalar(OpBuilder &builder, Operation *op, ArrayRef<Value> operands) {
   if (isa<CopyOp>(op))
     return operands.front();
   Type from = elementType(op->getOperand(0)), to = elementType(op->getResult(0));
@@ -213,18 +212,19 @@ Value KernelBuilder::computeElementwise(Operation *op, ArrayRef<Value> operands)
     return operands.front();
   if (isa<arith::TruncFOp>(op)) {
     Value scalar = operands.front();
-    Value narrow = arith::TruncFOp::create(*builder, op->getLoc(), to, scalar);
+    Value narrow = arith::TruncFOp::create(builder, op->getLoc(), to, scalar);
     return to == scalarType(to)
                ? narrow
-               : arith::ExtFOp::create(*builder, op->getLoc(), scalarType(to), narrow);
+               : arith::ExtFOp::create(builder, op->getLoc(), scalarType(to), narrow);
   }
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(operands);
   state.addTypes(scalarType(to));
   state.addAttributes(op->getAttrs());
-  Value scalar = builder->create(state)->getResult(0);
+  Value scalar = builder.create(state)->getResult(0);
   // An explicit conversion to 16 bits rounds, whatever it converts from.
-  return isa<arith::SIToFPOp, arith::UIToFPOp>(op) ? roundTo(scalar, to, op->getLoc()) : scalar;
+  return isa<arith::SIToFPOp, arith::UIToFPOp>(op) ? roundTo(builder, scalar, to, op->getLoc())
+                                                   : scalar;
 }
 
 /// What softmax works on: what is masked is -inf, which its sum and its results do not notice.

@@ -37,6 +37,12 @@ bool mayComeSecond(Collective kind, mlir::Type type);
 /// Whether an op is arith or math on tensors that a kernel body can hold.
 bool isElementwiseOp(mlir::Operation *op);
 
+/// The scalar that a body holds for an element of this type: floats are widened to f32 or f64.
+mlir::Type scalarType(mlir::Type element);
+/// An elementwise op on scalars that a body holds.
+mlir::Value computeScalar(mlir::OpBuilder &builder, mlir::Operation *op,
+                          llvm::ArrayRef<mlir::Value> operands);
+
 /// A kernel that is not in the module yet, and how to launch it.
 struct BuiltKernel {
   mlir::OwningOpRef<KernelOp> kernel;
@@ -83,10 +89,8 @@ private:
   mlir::Value addInput(ViewAttr view, mlir::Type type, mlir::Location loc);
   int64_t positionOf(mlir::Value tensor);
   mlir::Value compute(mlir::OpResult result, const Relation &relation);
-  mlir::Value computeElementwise(mlir::Operation *op, llvm::ArrayRef<mlir::Value> operands);
   mlir::Value computeCollective(mlir::OpResult result, const Relation &relation);
   mlir::Value softmaxOperand(SoftmaxOp op, mlir::Value x);
-  mlir::Value roundTo(mlir::Value scalar, mlir::Type element, mlir::Location loc);
   llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
   bool findGroups(mlir::DenseI64ArrayAttr &dims);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);

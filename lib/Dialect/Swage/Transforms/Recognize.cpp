@@ -1,4 +1,4 @@
-//===- Recognize.cpp - Decomposed norms and softmax -----------------------===//
+//===- Recognize.cpp - Decomposed norms, softmax and attention ------------===//
 //
 // Matches backwards from the multiplication or division that ends a normalisation. A match only
 // ever adds an op that computes the same value from the same operands, so that a mistake about uses
@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RecognizeAttention.h"
 #include "RowPattern.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -313,6 +314,8 @@ private:
       if (!inner)
         break;
       record(op);
+      for (Operation *widening : op->getUsers())
+        record(widening);
       x = widened(*inner);
     }
     // 2^t = e^(t ln 2)
@@ -523,10 +526,18 @@ struct RecognizePass : swage::impl::RecognizePassBase<RecognizePass> {
             op->erase();
           }
       }
-      for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-        if (isOpTriviallyDead(&op))
-          op.erase();
+      eraseDead(block);
+      // Softmax is there by now; what is left over of it would count as uses.
+      for (MatmulOp product : llvm::to_vector(block.getOps<MatmulOp>()))
+        recognizeAttention(product);
+      eraseDead(block);
     }
+  }
+
+  static void eraseDead(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
   }
 };
 

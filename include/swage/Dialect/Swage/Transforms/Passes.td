@@ -40,7 +40,7 @@ def MaterializeResultsPass : Pass<"swage-materialize-results", "::mlir::func::Fu
 }
 
 def RecognizePass : Pass<"swage-recognize", "::mlir::func::FuncOp"> {
-  let summary = "Raises decomposed LayerNorm, RMSNorm, softmax and log-softmax to the structured ops";
+  let summary = "Raises decomposed LayerNorm, RMSNorm, softmax, log-softmax and attention to the structured ops";
   let description = [{
     After shape inference and canonicalisation, before fusion: a structured op computes its statistics in one pass over a row on chip,
     which separate reductions cannot. Only what means the same is raised; a near miss (another axis, a missing maximum, a
@@ -48,6 +48,11 @@ def RecognizePass : Pass<"swage-recognize", "::mlir::func::FuncOp"> {
 
     Log-softmax is x - max - log(sum), in either order. What a softmax reads may be scaled, and an `arith.select` between it and -inf, on either side,
     is its mask: with `nan_rows`, for a row that is masked throughout was one of -inf. A select of another number, such as -1e4, is no mask.
+
+    Attention is two products of matrices with a softmax between them, whatever moves whole matrices, casts, or repeats heads of keys and values around them.
+    What changes scores becomes the region `score`, also a mask of -1e4; a select of -inf, or a sum with one between 0 and -inf, becomes the region `mask`.
+    Scores or weights that are used elsewhere, or a softmax along queries, keep the products apart. A cast of weights to the type of the values is
+    the rounding that attention does itself, before it divides by their sum instead of after it.
 
     ```mlir
     %m = swage.reduce max %x dims [1] ... ; broadcast; arith.subf; math.exp; swage.reduce sum ...; broadcast; arith.divf

@@ -1,0 +1,117 @@
+// RUN: swage-opt %s --swage-recognize -split-input-file -verify-diagnostics | FileCheck %s --implicit-check-not=swage.attention
+
+// CHECK-LABEL: func @wrong_axis
+func.func @wrong_axis(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p = swage.softmax %s axis 1 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: softmax is along dimension 1, but keys are along the last}}
+  %o = swage.matmul %p, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @weights_returned
+func.func @weights_returned(%q: tensor<8x16x8xf16>) -> (tensor<8x16x8xf16>, tensor<8x16x16xf16>) {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the weights are used elsewhere}}
+  %o = swage.matmul %p, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o, %p : tensor<8x16x8xf16>, tensor<8x16x16xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @scores_returned
+func.func @scores_returned(%q: tensor<8x16x8xf16>) -> (tensor<8x16x8xf16>, tensor<8x16x16xf16>) {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %t = math.tanh %s : tensor<8x16x16xf16>
+  %p = swage.softmax %t axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the scores are used elsewhere}}
+  %o = swage.matmul %p, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o, %t : tensor<8x16x8xf16>, tensor<8x16x16xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @scores_transposed
+func.func @scores_transposed(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %t = swage.permute %s [0, 2, 1] : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  %p = swage.softmax %t axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the scores are moved by swage.permute in front of the softmax}}
+  %o = swage.matmul %p, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}
+
+// -----
+
+// Rows of 32 over two heads.
+// CHECK-LABEL: func @rows_over_heads
+func.func @rows_over_heads(%q: tensor<8x16x8xf16>, %v: tensor<4x32x8xf16>) -> tensor<4x16x8xf16> {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %t = swage.reshape %s : tensor<8x16x16xf16> -> tensor<4x16x32xf16>
+  %p = swage.softmax %t axis 2 : tensor<4x16x32xf16> -> tensor<4x16x32xf16>
+  // expected-remark @+1 {{not recognised as attention: the scores are moved by swage.reshape in front of the softmax}}
+  %o = swage.matmul %p, %v : (tensor<4x16x32xf16>, tensor<4x32x8xf16>) -> tensor<4x16x8xf16>
+  return %o : tensor<4x16x8xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func @log_softmax
+func.func @log_softmax(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p = swage.softmax %s axis 2 log : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the weights are logarithms}}
+  %o = swage.matmul %p, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}
+
+// -----
+
+// Weights of f32 and values of f32, but queries and keys that are narrower and not just widened.
+// CHECK-LABEL: func @types
+func.func @types(%q: tensor<8x16x8xf16>, %v: tensor<8x16x8xf32>) -> tensor<8x16x8xf32> {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf32>
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf32> -> tensor<8x16x16xf32>
+  // expected-remark @+1 {{not recognised as attention: queries, keys and values have different element types}}
+  %o = swage.matmul %p, %v : (tensor<8x16x16xf32>, tensor<8x16x8xf32>) -> tensor<8x16x8xf32>
+  return %o : tensor<8x16x8xf32>
+}
+
+// -----
+
+// A mask made of the scores is none that can be known before them.
+// CHECK-LABEL: func @mask_of_scores
+func.func @mask_of_scores(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %zero = arith.constant dense<0.0> : tensor<8x16x16xf16>
+  %keep = arith.cmpf ogt, %s, %zero : tensor<8x16x16xf16>
+  %p = swage.softmax %s mask %keep axis 2 : tensor<8x16x16xf16>, tensor<8x16x16xi1> -> tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the mask depends on the scores}}
+  %o = swage.matmul %p, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}
+
+// -----
+
+// Dropout, and weights that no softmax gives, are no attention; nothing to say of them.
+// CHECK-LABEL: func @other_weights
+func.func @other_weights(%q: tensor<8x16x8xf16>, %w: tensor<8x16x16xf16>) -> tensor<8x16x8xf16> {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  %d = arith.mulf %p, %w : tensor<8x16x16xf16>
+  %o = swage.matmul %d, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}
+
+// -----
+
+// Softmax of what no product gives.
+// CHECK-LABEL: func @no_product
+func.func @no_product(%s: tensor<8x16x16xf16>, %v: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  %o = swage.matmul %p, %v : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}
