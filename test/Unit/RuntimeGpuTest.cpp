@@ -245,6 +245,80 @@ TEST_F(GpuTest, ArgumentsAreCheckedAgainstTheKernel) {
             "cannot make a plan: argument 2 of kernel @scale has 8 bytes; the kernel declares 4");
 }
 
+/// Copies a box of 16 x 16 floats.
+static const char kTakeBox[] = R"(
+struct alignas(64) TensorMap { char bytes[128]; };
+extern "C" __global__ void take(const __grid_constant__ TensorMap map, float *y) {
+  __shared__ alignas(128) float box[256];
+  __shared__ alignas(8) unsigned long long arrived;
+  const unsigned to = __cvta_generic_to_shared(box), bar = __cvta_generic_to_shared(&arrived);
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n"
+                 "fence.mbarrier_init.release.cluster;\n"
+                 "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 1024;\n"
+                 "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 " [%1], [%2, {0, 0}], [%0];" ::"r"(bar), "r"(to), "l"(&map) : "memory");
+  }
+  __syncthreads();
+  asm volatile("{ .reg .pred done;\n"
+               "again: mbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0;\n"
+               "@!done bra again; }" ::"r"(bar) : "memory");
+  y[threadIdx.x] = box[threadIdx.x];
+}
+)";
+
+TEST_F(GpuTest, TensorMapsLeadToTheCallersMemory) {
+  if (device->properties().ccMajor < 9)
+    GTEST_SKIP() << device->properties().name << " has no tensor maps";
+  auto compiled = compile("take", kTakeBox);
+  ASSERT_TRUE(compiled) << compiled.error().str();
+  auto kernel = Kernel::load(device->sharedDriver(), *compiled);
+  ASSERT_TRUE(kernel) << kernel.error().str();
+  auto x = device->allocate(4096), other = device->allocate(4096), y = device->allocate(1024);
+  auto stream = device->createStream();
+  std::vector<float> values(1024);
+  for (int i = 0; i < 1024; ++i)
+    values[size_t(i)] = float(i);
+  ASSERT_TRUE(x->copyFrom(values.data(), 4096));
+  for (float &value : values)
+    value = -value;
+  ASSERT_TRUE(other->copyFrom(values.data(), 4096));
+  // 20 floats a row; every row the same; one row, along which there is no stride; nothing.
+  const std::pair<unsigned, unsigned> tiles[] = {{12, 80}, {16, 0}, {1, 7}, {0, 80}};
+  for (auto [rows, stride] : tiles) {
+    PlanSpec spec;
+    spec.inputs = {{"x", rows == 0 ? 0u : 4096u, 16}};
+    spec.outputs = {{"y", 1024, 4}};
+    LaunchSpec launch;
+    launch.kernel = *kernel;
+    launch.threads = 256;
+    TensorTile tile{"f32", 4, {12, rows}, {4, stride}, {16, 16}, 0};
+    launch.arguments = {LaunchArgument::tile(LaunchArgument::input(0, rows ? 128 : 0), tile),
+                        LaunchArgument::output(0)};
+    spec.launches = {launch};
+    auto plan = Plan::create(*device, spec);
+    ASSERT_TRUE(plan) << plan.error().str();
+    if (rows == 0)
+      continue; // a kernel would not look
+    for (const Buffer *from : {&*x, &*other}) {
+      const void *inputs[] = {from->data()};
+      void *outputs[] = {y->data()};
+      Status launched = plan->launch(stream->handle(), inputs, outputs);
+      ASSERT_TRUE(launched) << launched.error().str();
+      ASSERT_TRUE(stream->synchronize());
+      float box[256];
+      ASSERT_TRUE(y->copyTo(box, 1024));
+      float sign = from == &*x ? 1 : -1;
+      for (unsigned i = 0; i < 256; ++i) {
+        unsigned row = i / 16, column = i % 16;
+        bool isInside = row < rows && column < 12;
+        ASSERT_EQ(box[i], isInside ? sign * float(32 + row * stride / 4 + column) : 0.0f)
+            << i << " of " << rows << " rows";
+      }
+    }
+  }
+}
+
 TEST_F(GpuTest, AnotherArchitectureIsNamed) {
   auto nvrtc = Nvrtc::get();
   CompileRequest request;
