@@ -214,6 +214,8 @@ static Expected<Argument> parseMap(const std::string &text, llvm::StringRef rest
       map.swizzle = swizzle == 0 ? 0 : swizzle == 32 ? 1 : swizzle == 64 ? 2 : 3;
     } else if (key == "of") {
       hasBuffer = !value.getAsInteger(10, map.of);
+    } else if (key == "at") {
+      good &= !value.getAsInteger(10, map.at);
     } else {
       good = false;
     }
@@ -223,8 +225,8 @@ static Expected<Argument> parseMap(const std::string &text, llvm::StringRef rest
       (!map.strides.empty() && map.strides.size() + 1 != map.dims.size()))
     return badArgument(text,
                        "needed: map:TYPE:EXTENTS:box=EXTENTS:of=ARGUMENT, with "
-                       "swizzle=32|64|128, strides=BYTES for all dimensions but the innermost "
-                       "and steps=EXTENTS where they are not the usual ones");
+                       "swizzle=32|64|128, at=BYTE, strides=BYTES for all dimensions but the "
+                       "innermost and steps=EXTENTS where they are not the usual ones");
   return argument;
 }
 
@@ -238,6 +240,14 @@ Expected<Argument> swage::parseArgument(const std::string &text, unsigned stream
     return parseBuffer(text, Argument::Kind::InOut, rest, stream);
   if (kind == "map")
     return parseMap(text, rest);
+  if (kind == "buffer") {
+    auto argument = parseArgument(rest.str(), stream);
+    if (argument && !argument->isBuffer())
+      return badArgument(text, "needed: buffer:in:, buffer:out: or buffer:inout:TYPE:EXTENTS");
+    if (argument)
+      argument->isParameter = false;
+    return argument;
+  }
   Argument argument;
   argument.text = text;
   if (kind == "same" && !rest.getAsInteger(10, argument.same)) {
@@ -250,8 +260,8 @@ Expected<Argument> swage::parseArgument(const std::string &text, unsigned stream
   if (!bytes)
     return badArgument(
         text,
-        "needed: in:, out: or inout:TYPE:EXTENTS, map:, same:ARGUMENT, a number as i32:5 (i32, "
-        "u32, i64, u64, f32, f64), struct:i32:5,div32:7 or bytes:0500");
+        "needed: in:, out: or inout:TYPE:EXTENTS, buffer:, map:, same:ARGUMENT, a number as i32:5 "
+        "(i32, u32, i64, u64, f32, f64), struct:i32:5,div32:7 or bytes:0500");
   argument.bytes = std::move(*bytes);
   return argument;
 }

@@ -33,7 +33,8 @@ struct TensorMapSpec {
   std::vector<uint64_t> dims, strides;
   std::vector<uint32_t> box, steps;
   unsigned swizzle = 0; ///< CUtensorMapSwizzle
-  unsigned of = 0;
+  unsigned of = 0;      ///< position of the argument with the buffer
+  uint64_t at = 0;      ///< byte of it where the tensor begins
 };
 
 struct Argument {
@@ -44,7 +45,8 @@ struct Argument {
   std::string file;                        ///< that an output is saved to
   std::string bytes;                       ///< of a value
   TensorMapSpec map;
-  unsigned same = 0; ///< position of the argument whose buffer it is
+  unsigned same = 0;       ///< position of the argument whose buffer it is
+  bool isParameter = true; ///< no: a buffer that the kernel only has maps of
 
   bool isBuffer() const { return tensor.has_value(); }
   bool isOutput() const { return kind == Kind::Out || kind == Kind::InOut; }

@@ -45,7 +45,8 @@ static cl::list<std::string> argumentTexts(
     "arg",
     cl::desc("an argument, in order: in:f32:64x768=random(1)|iota|zeros|ones|x.npy, "
              "inout:i32:1=zeros, out:f32:1024[=y.npy], same:0, i32:5, f32:0.5, bytes:0500, "
-             "struct:i32:5,div32:768, map:f16:64x64:box=32x8:swizzle=128:of=0"),
+             "struct:i32:5,div32:768, map:f16:64x64:box=32x8:swizzle=128:of=0; buffer:in:... "
+             "is no argument, but counts for of="),
     cl::cat(category));
 static cl::opt<std::string> simText("sim",
                                     cl::desc("order=forward|reverse|random, "
@@ -120,7 +121,7 @@ private:
   Device device;
   std::vector<Argument> arguments;
   std::vector<std::optional<Buffer>> buffers; ///< for each argument
-  std::vector<LaunchArgument> launchArguments;
+  std::vector<LaunchArgument> launchArguments; ///< also of buffers that are no parameters
   std::vector<const void *> inputs;
   std::vector<void *> outputs;
 };
@@ -155,8 +156,9 @@ Expected<std::string> KernelRun::encodeMap(const Argument &argument) {
   steps.resize(map.dims.size(), 1);
   alignas(64) char encoded[128];
   Status status = simt::encodeTensorMap(encoded, map.type, unsigned(map.dims.size()),
-                                        buffers[map.of]->data(), map.dims.data(), strides.data(),
-                                        map.box.data(), steps.data(), 0, map.swizzle, 0, 0);
+                                        static_cast<char *>(buffers[map.of]->data()) + map.at,
+                                        map.dims.data(), strides.data(), map.box.data(),
+                                        steps.data(), 0, map.swizzle, 0, 0);
   if (!status)
     return makeError(Stage::Input, fmt::format("--arg '{}': {}", printable(argument.text),
                                                status.error().message));
@@ -208,9 +210,10 @@ Status KernelRun::run(const KernelBinary &binary) {
     auto argument = launchArgument(i, spec);
     if (!argument)
       return argument.takeError();
+    if (arguments[i].isParameter)
+      launch.arguments.push_back(*argument);
     launchArguments.push_back(std::move(*argument));
   }
-  launch.arguments = launchArguments;
   spec.launches = {launch};
   auto plan = Plan::create(device, std::move(spec));
   if (!plan)
