@@ -101,13 +101,14 @@ Status TensorTile::encode(const Device &device, TensorMap &map) const {
   if (!problem.empty())
     return makeError(Stage::Load, std::move(problem));
 
-  uint64_t sizes[kMaxRank], strides[kMaxRank];
+  uint64_t sizes[kMaxRank], strides[kMaxRank], whole = 0; // bytes of the dimensions so far
   uint32_t steps[kMaxRank];
   for (size_t dim = 0; dim < extents.size(); ++dim) {
     steps[dim] = 1;
     sizes[dim] = isEmpty() ? 1 : extents[dim];
     // Nothing is a stride away from the only element, but the driver judges what it is given.
-    strides[dim] = sizes[dim] > 1 ? byteStrides[dim] : kAlignment;
+    strides[dim] = dim == 0 || sizes[dim] > 1 ? byteStrides[dim] : whole;
+    whole = (strides[dim] * sizes[dim] + kAlignment - 1) / kAlignment * kAlignment;
   }
   TensorMapSwizzle chunks = swizzle == 32    ? kSwizzle32
                             : swizzle == 64  ? kSwizzle64

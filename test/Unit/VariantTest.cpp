@@ -1,5 +1,6 @@
 //===- VariantTest.cpp - Shapes to launches, without MLIR -----------------===//
 
+#include "FakeCudaTest.h"
 #include "FakeProgram.h"
 
 #include <cstring>
@@ -113,6 +114,41 @@ TEST(VariantTest, ATileIsWhatTheCopyEngineMustKnow) {
             "engine writes at a time");
   kernel.outputs[0].tile.reset();
   EXPECT_EQ(problem(*variant, {{10, 74}, {74}}), "");
+}
+
+TEST_F(FakeCudaTest, PlansPassMapsOfTiles) {
+  auto variant = FakeSource::variant(guardsOf());
+  SymbolicKernel &kernel = variant->symbolic[0];
+  kernel.inputs[0].tile = SymbolicTile{{1, 0}, {32, 64}, 128};
+  kernel.inputs[1].tile = SymbolicTile{{1}, {32}, 0};
+  kernel.inputs[1].offset.steps[0].value = 8;
+  kernel.inputs[1].alignment = 4;
+  kernel.extents[1].steps = {{Op::Symbol, 1}, {Op::Constant, -8}, {Op::Add, 0}};
+  auto layout = variant->layOut({{10, 72}, {72}});
+  ASSERT_TRUE(layout) << layout.error().str();
+  Device gpu = device();
+  auto whole = variant->plan(gpu, **layout), single = variant->planLaunch(gpu, **layout, 0);
+  ASSERT_TRUE(whole) << whole.error().str();
+  ASSERT_TRUE(single) << single.error().str();
+  fake->parameterSizes = {128, 128, 8, 8};
+  alignas(16) static char x[2880], bias[288], y[2880];
+  const void *inputs[] = {x, bias};
+  void *outputs[] = {y};
+  auto stream = gpu.createStream();
+  for (const Plan *plan : {&*whole, &*single}) {
+    EXPECT_EQ(plan->inputs()[1].alignment, 16u);
+    Status launched = plan->launch(stream->handle(), inputs, outputs);
+    ASSERT_TRUE(launched) << launched.error().str();
+    FakeTensorMap maps[2];
+    for (size_t i = 0; i < 2; ++i)
+      std::memcpy(&maps[i], fake->launches.back().parameters[i].data(), sizeof maps[i]);
+    EXPECT_EQ(maps[0].address, x);
+    EXPECT_EQ(maps[0].rank, 2);
+    EXPECT_EQ(maps[0].extents[1], 10u);
+    EXPECT_EQ(maps[1].address, bias + 32);
+    EXPECT_EQ(maps[1].rank, 1);
+    EXPECT_EQ(word(fake->launches.back().parameters[3], 0), 10) << "the sizes";
+  }
 }
 
 TEST(VariantTest, TheLeastNumberOfBlocksCounts) {
