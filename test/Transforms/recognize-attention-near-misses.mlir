@@ -115,3 +115,24 @@ func.func @no_product(%s: tensor<8x16x16xf16>, %v: tensor<8x16x8xf16>) -> tensor
   %o = swage.matmul %p, %v : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
   return %o : tensor<8x16x8xf16>
 }
+
+// -----
+
+// Zeros for rows that have a score of -inf, not for those that have nothing else.
+// CHECK-LABEL: func @wrong_guard
+func.func @wrong_guard(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
+  %zeros = arith.constant dense<0.0> : tensor<8x16x16xf16>
+  %none = arith.constant dense<0xFC00> : tensor<8x16x16xf16>
+  %nothing = arith.constant dense<0> : tensor<8x16xi32>
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  %e0 = arith.cmpf oeq, %s, %none : tensor<8x16x16xf16>
+  %e1 = arith.extui %e0 : tensor<8x16x16xi1> to tensor<8x16x16xi32>
+  %e2 = swage.reduce max %e1 dims [2] : tensor<8x16x16xi32> -> tensor<8x16xi32>
+  %e3 = arith.cmpi ne, %e2, %nothing : tensor<8x16xi32>
+  %e4 = swage.broadcast %e3 dims [0, 1] : tensor<8x16xi1> -> tensor<8x16x16xi1>
+  %w = arith.select %e4, %zeros, %p : tensor<8x16x16xi1>, tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the weights are replaced by zeros where rows are other than -inf throughout}}
+  %o = swage.matmul %w, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}

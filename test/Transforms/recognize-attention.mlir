@@ -1,6 +1,6 @@
 // RUN: swage-opt %s --canonicalize --cse --swage-recognize --canonicalize --cse -split-input-file | FileCheck %s
 // RUN: swage-opt %s --swage-recognize -split-input-file 2>&1 | grep -c "remark: recognised attention" | FileCheck %s --check-prefix=COUNT
-// COUNT: {{^}}14{{$}}
+// COUNT: {{^}}16{{$}}
 
 // What attention is at its plainest: both products, scale, softmax.
 // CHECK-LABEL: func @plain
@@ -307,4 +307,73 @@ func.func @product_as_bias(%q: tensor<8x16x8xf16>, %r: tensor<8x16x8xf16>) -> te
   %p = swage.softmax %t axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
   %o = swage.matmul %p, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
   return %o : tensor<8x16x8xf16>
+}
+
+// -----
+
+// PyTorch's own decomposition for 16-bit operands: widened, the scale's root on both sides, -inf added, rows of -inf guarded, narrowed at the end.
+// CHECK-LABEL: func @safe_softmax
+// CHECK: swage.attention %arg0, %arg1, %arg1 scale 0.12499999{{[0-9]*}} mask {
+// CHECK:   arith.cmpi sle
+// CHECK: } : (tensor<2x8x24x64xbf16>, tensor<2x2x20x64xbf16>, tensor<2x2x20x64xbf16>) -> tensor<2x8x24x64xf32>
+// CHECK-NEXT: arith.truncf
+func.func @safe_softmax(%q: tensor<2x8x24x64xbf16>, %k: tensor<2x2x20x64xbf16>) -> tensor<2x8x24x64xbf16> {
+  %rq = arith.constant dense<0.353553385> : tensor<2x8x24x64xf32>
+  %rk = arith.constant dense<0.353553385> : tensor<2x8x64x20xf32>
+  %zero = arith.constant dense<0.0> : tensor<24x20xf32>
+  %low = arith.constant dense<0xFF800000> : tensor<24x20xf32>
+  %c0 = arith.constant dense<0> : tensor<24x20xi32>
+  %none = arith.constant dense<0xFF800000> : tensor<2x8x24x20xf32>
+  %true = arith.constant dense<true> : tensor<2x8x24x20xi1>
+  %still = arith.constant dense<true> : tensor<2x8x24x1xi1>
+  %nothing = arith.constant dense<0> : tensor<2x8x24xi32>
+  %zeros = arith.constant dense<0.0> : tensor<2x8x24x20xf32>
+  %q0 = arith.extf %q : tensor<2x8x24x64xbf16> to tensor<2x8x24x64xf32>
+  %q1 = arith.mulf %q0, %rq : tensor<2x8x24x64xf32>
+  %k0 = arith.extf %k : tensor<2x2x20x64xbf16> to tensor<2x2x20x64xf32>
+  %k1 = swage.broadcast %k0 dims [0, 1, 3, 4] : tensor<2x2x20x64xf32> -> tensor<2x2x4x20x64xf32>
+  %k2 = swage.reshape %k1 : tensor<2x2x4x20x64xf32> -> tensor<2x8x20x64xf32>
+  %k3 = swage.permute %k2 [0, 1, 3, 2] : tensor<2x8x20x64xf32> -> tensor<2x8x64x20xf32>
+  %k4 = arith.mulf %k3, %rk : tensor<2x8x64x20xf32>
+  %q5 = swage.reshape %q1 : tensor<2x8x24x64xf32> -> tensor<16x24x64xf32>
+  %k5 = swage.reshape %k4 : tensor<2x8x64x20xf32> -> tensor<16x64x20xf32>
+  %s0 = swage.matmul %q5, %k5 : (tensor<16x24x64xf32>, tensor<16x64x20xf32>) -> tensor<16x24x20xf32>
+  %s1 = swage.reshape %s0 : tensor<16x24x20xf32> -> tensor<2x8x24x20xf32>
+  %i = swage.iota dim 0 : tensor<24x20xi32>
+  %j = swage.iota dim 1 : tensor<24x20xi32>
+  %d = arith.subi %j, %i : tensor<24x20xi32>
+  %m = arith.cmpi sle, %d, %c0 : tensor<24x20xi32>
+  %b0 = arith.select %m, %zero, %low : tensor<24x20xi1>, tensor<24x20xf32>
+  %b1 = swage.broadcast %b0 dims [2, 3] : tensor<24x20xf32> -> tensor<2x8x24x20xf32>
+  %s2 = arith.addf %s1, %b1 : tensor<2x8x24x20xf32>
+  %p0 = swage.softmax %s2 axis 3 : tensor<2x8x24x20xf32> -> tensor<2x8x24x20xf32>
+  %e0 = arith.cmpf oeq, %s2, %none : tensor<2x8x24x20xf32>
+  %e1 = arith.xori %e0, %true : tensor<2x8x24x20xi1>
+  %e2 = arith.extui %e1 : tensor<2x8x24x20xi1> to tensor<2x8x24x20xi32>
+  %e3 = swage.reduce max %e2 dims [3] : tensor<2x8x24x20xi32> -> tensor<2x8x24xi32>
+  %e4 = arith.cmpi ne, %e3, %nothing : tensor<2x8x24xi32>
+  %e5 = swage.reshape %e4 : tensor<2x8x24xi1> -> tensor<2x8x24x1xi1>
+  %e6 = arith.xori %e5, %still : tensor<2x8x24x1xi1>
+  %e7 = swage.broadcast %e6 dims [0, 1, 2, 3] : tensor<2x8x24x1xi1> -> tensor<2x8x24x20xi1>
+  %p1 = arith.select %e7, %zeros, %p0 : tensor<2x8x24x20xi1>, tensor<2x8x24x20xf32>
+  %p2 = swage.reshape %p1 : tensor<2x8x24x20xf32> -> tensor<16x24x20xf32>
+  %v5 = swage.reshape %k2 : tensor<2x8x20x64xf32> -> tensor<16x20x64xf32>
+  %o0 = swage.matmul %p2, %v5 : (tensor<16x24x20xf32>, tensor<16x20x64xf32>) -> tensor<16x24x64xf32>
+  %o1 = swage.reshape %o0 : tensor<16x24x64xf32> -> tensor<2x8x24x64xf32>
+  %o2 = arith.truncf %o1 : tensor<2x8x24x64xf32> to tensor<2x8x24x64xbf16>
+  return %o2 : tensor<2x8x24x64xbf16>
+}
+
+// -----
+
+// Widened, but the result is f32: so are the weights.
+// CHECK-LABEL: func @widened
+// CHECK: %[[W:.*]] = arith.extf %arg0
+// CHECK: swage.attention %[[W]], %[[W]], %[[W]] nan_rows : (tensor<8x16x8xf32>, tensor<8x16x8xf32>, tensor<8x16x8xf32>) -> tensor<8x16x8xf32>
+func.func @widened(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf32> {
+  %w = arith.extf %q : tensor<8x16x8xf16> to tensor<8x16x8xf32>
+  %s = swage.matmul %w, %w transpose_b : (tensor<8x16x8xf32>, tensor<8x16x8xf32>) -> tensor<8x16x16xf32>
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf32> -> tensor<8x16x16xf32>
+  %o = swage.matmul %p, %w : (tensor<8x16x16xf32>, tensor<8x16x8xf32>) -> tensor<8x16x8xf32>
+  return %o : tensor<8x16x8xf32>
 }

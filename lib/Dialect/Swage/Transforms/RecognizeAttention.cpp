@@ -7,12 +7,14 @@
 // for a score that is NaN; the mask ignores it, as every attention kernel does.
 //
 // Roundings move as they do in kernels: weights are rounded to the operands' type before they are
-// divided by their sum, whether a cast says so after it or nothing does.
+// divided by their sum, whether a cast says so after it or nothing does. Operands that are widened
+// and a result that is narrowed again are how frameworks write out attention of 16-bit operands.
 //
 //===----------------------------------------------------------------------===//
 
 #include "RecognizeAttention.h"
 #include "ElementBuilder.h"
+#include "EmptyRows.h"
 #include "KernelBuilder.h"
 #include "RowPattern.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -80,6 +82,10 @@ public:
 private:
   MatmulOp product, scoreProduct;
   SoftmaxOp softmax;
+  Type type; ///< of the elements of queries, keys and values
+  /// Where softmax is replaced by zeros, and what decides that.
+  arith::SelectOp guard;
+  llvm::SmallPtrSet<Operation *, 16> guardOps;
   OpBuilder builder;
   std::string reason;
   /// What depends on the product of queries and keys, up to the softmax.
@@ -105,6 +111,8 @@ private:
   bool match();
   bool matchWeights();
   bool matchScores();
+  bool matchOperands();
+  bool matchGuard();
   void peelMasks();
   bool dependsOnScores(Value value);
   MatmulOp findProduct(Value value, llvm::SmallPtrSetImpl<Operation *> &seen);
@@ -129,26 +137,33 @@ std::optional<double> Matcher::factorOf(Operation *op, Value operand) {
   return factor && *factor > 0 && std::isfinite(*factor) ? factor : std::nullopt;
 }
 
+/// The type to which the result is narrowed, wherever it is moved before; null if it is not.
+static Type narrowedTo(Value value) {
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (isa<arith::TruncFOp>(user))
+      return tensorType(user->getResult(0)).getElementType();
+    if (!isa<ReshapeOp, PermuteOp>(user))
+      break;
+    value = user->getResult(0);
+  }
+  return {};
+}
+
 bool Matcher::match() {
   if (!matchWeights() || !matchScores())
     return false;
-  Type type = tensorType(product.getB()).getElementType();
-  q = peel(scoreProduct.getA(), false, true);
-  k = peel(scoreProduct.getB(), !scoreProduct.getTransposeB(), true);
-  v = peel(product.getB(), product.getTransposeB(), false);
+  Type own = tensorType(product.getB()).getElementType();
+  type = narrowedTo(product.getResult());
+  if (!type || !own.isF32() || !matchOperands()) {
+    type = own;
+    if (!matchOperands())
+      return miss("queries, keys and values have different element types");
+  }
   scale *= q.scale * k.scale;
   if (!std::isfinite(scale) || scale == 0)
     return miss("the scale is not finite");
-  // Both or none: attention has one number of key heads.
   SmallVector<int64_t> lead = leading();
-  if (k.group != v.group || ShapedType::isDynamic(lead.back()) || lead.back() % k.group != 0)
-    k.group = v.group = 1;
-  for (Operand *operand : {&k, &v})
-    if (operand->group > 1)
-      operand->value = operand->repeated;
-  for (Value value : {q.value, k.value})
-    if (tensorType(value).getElementType() != type)
-      return miss("queries, keys and values have different element types");
   bool isStatic = llvm::all_of(ArrayRef{q.value, k.value, v.value},
                                [](Value value) { return tensorType(value).hasStaticShape(); });
   for (Value value : {q.value, k.value, v.value})
@@ -157,10 +172,26 @@ bool Matcher::match() {
   return true;
 }
 
+/// Whether the operands have one element type, without what attention does itself.
+bool Matcher::matchOperands() {
+  q = peel(scoreProduct.getA(), false, true);
+  k = peel(scoreProduct.getB(), !scoreProduct.getTransposeB(), true);
+  v = peel(product.getB(), product.getTransposeB(), false);
+  // Both or none: attention has one number of key heads.
+  SmallVector<int64_t> lead = leading();
+  if (k.group != v.group || ShapedType::isDynamic(lead.back()) || lead.back() % k.group != 0)
+    k.group = v.group = 1;
+  for (Operand *operand : {&k, &v})
+    if (operand->group > 1)
+      operand->value = operand->repeated;
+  return llvm::all_of(ArrayRef{q.value, k.value, v.value},
+                      [&](Value value) { return tensorType(value).getElementType() == type; });
+}
+
 /// The softmax behind the product's left operand.
 bool Matcher::matchWeights() {
   Value weights = product.getA();
-  Type type = tensorType(product.getB()).getElementType();
+  Type narrowest = tensorType(product.getB()).getElementType();
   SmallVector<Operation *> path;
   for (;;) {
     Operation *op = weights.getDefiningOp();
@@ -169,10 +200,18 @@ bool Matcher::matchWeights() {
     path.push_back(op);
     if ((softmax = dyn_cast<SoftmaxOp>(op)))
       break;
+    if (auto select = dyn_cast<arith::SelectOp>(op); select && !guard) {
+      bool isFirst = splatOf(select.getTrueValue()) == 0.0;
+      if (!isFirst && splatOf(select.getFalseValue()) != 0.0)
+        return false;
+      guard = select;
+      weights = isFirst ? select.getFalseValue() : select.getTrueValue();
+      continue;
+    }
     auto reshape = dyn_cast<ReshapeOp>(op);
     auto narrow = dyn_cast<arith::TruncFOp>(op);
     if (!(reshape && keepsMatrices(reshape)) && !isa<arith::ExtFOp>(op) &&
-        !(narrow && tensorType(narrow).getElementType() == type))
+        !(narrow && tensorType(narrow).getElementType() == narrowest))
       return false;
     weights = op->getOperand(0);
   }
@@ -185,6 +224,18 @@ bool Matcher::matchWeights() {
   for (Operation *op : path)
     if (!op->getResult(0).hasOneUse())
       return miss("the weights are used elsewhere");
+  return !guard || matchGuard();
+}
+
+/// Whether zeros take the place of rows that are -inf throughout, and of no others.
+bool Matcher::matchGuard() {
+  bool zeroWhere = splatOf(guard.getTrueValue()) == 0.0;
+  if (!tellsEmptyRows(guard.getCondition(), zeroWhere, softmax.getX(), guardOps))
+    return miss("the weights are replaced by zeros where rows are other than -inf throughout");
+  for (Operation *op : guardOps)
+    for (Operation *user : op->getUsers())
+      if (user != guard && !guardOps.contains(user))
+        return miss("the scores are used elsewhere");
   return true;
 }
 
@@ -239,7 +290,7 @@ bool Matcher::matchScores() {
     if (tensorType(op->getResult(0)).getElementType().isF64() != isWide)
       return miss("the scores are not of one precision");
     for (Operation *user : op->getUsers())
-      if (user != softmax && !dependent.lookup(user))
+      if (user != softmax && !dependent.lookup(user) && !guardOps.contains(user))
         return miss("the scores are used elsewhere");
   }
 
@@ -313,13 +364,15 @@ void Matcher::peelMasks() {
 
 Operand Matcher::peel(Value value, bool isTransposed, bool takesScale) {
   Operand result = {value, isTransposed};
-  Type type = tensorType(product.getB()).getElementType();
+  auto isWidening = [&](Operation *op) {
+    auto wide = dyn_cast_or_null<arith::ExtFOp>(op);
+    return wide && tensorType(wide.getIn()).getElementType() == type;
+  };
   while (Operation *op = result.value.getDefiningOp()) {
     if (auto permute = dyn_cast<PermuteOp>(op); permute && transposesMatrices(permute)) {
       result.isTransposed = !result.isTransposed;
     } else if (auto reshape = dyn_cast<ReshapeOp>(op); reshape && keepsMatrices(reshape)) {
-    } else if (auto wide = dyn_cast<arith::ExtFOp>(op);
-               wide && takesScale && tensorType(wide.getIn()).getElementType() == type) {
+    } else if (isWidening(op)) {
     } else if (takesScale && isa<arith::MulFOp, arith::DivFOp>(op)) {
       std::optional<double> factor = factorOf(op, op->getOperand(0));
       unsigned scaled = 0;
@@ -352,6 +405,8 @@ Operand Matcher::peel(Value value, bool isTransposed, bool takesScale) {
   if (dims.back() != at + 2 || dims[dims.size() - 2] != at + 1)
     return result;
   result.repeated = broadcast.getX();
+  if (isWidening(result.repeated.getDefiningOp()))
+    result.repeated = result.repeated.getDefiningOp()->getOperand(0);
   result.group = repeats[at];
   return result;
 }
@@ -391,10 +446,10 @@ void Matcher::build() {
   if (logSumExp && !logSumExp.use_empty())
     stats.push_back(rows.clone(tensorType(logSumExp).getElementType()));
   // A row that nothing is left of gives what softmax gave for it.
-  auto op = AttentionOp::create(builder, loc, tensorType(product.getResult()).clone(shape), stats,
-                                queries, keys, values,
-                                scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
-                                /*nan_rows=*/!softmax.getMask() || softmax.getNanRows());
+  auto op = AttentionOp::create(
+      builder, loc, tensorType(product.getResult()).clone(shape), stats, queries, keys, values,
+      scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
+      /*nan_rows=*/!guard && (!softmax.getMask() || softmax.getNanRows()));
   buildScore(op);
   buildMask(op);
   builder.setInsertionPointAfter(op);
