@@ -39,7 +39,8 @@ static cl::opt<std::string> inputFile(cl::Positional, cl::Required, cl::desc("<m
 static cl::opt<std::string> entryName("entry", cl::desc("function to run"), cl::init("main"),
                                       cl::cat(category));
 static cl::opt<std::string> deviceName("device",
-                                       cl::desc("gpu; sim: the simulator; none: compile only; "
+                                       cl::desc("gpu; sim: the simulator; reference: no kernels, "
+                                                "what the f64 reference gives; none: compile only; "
                                                 "default: gpu where there is one, else sim"),
                                        cl::cat(category));
 static cl::opt<std::string> simText("sim",
@@ -110,7 +111,12 @@ private:
   Status chooseDevice();
   Status chooseSimulator();
   Expected<std::vector<Dims>> chooseDims() const;
-  Expected<std::vector<reference::Tensor>> makeInputs(reference::InputFamily family) const;
+  Expected<std::vector<reference::Tensor>> makeInputs(reference::InputFamily family,
+                                                      llvm::ArrayRef<TensorType> types) const;
+  Expected<std::vector<reference::Value>>
+  evaluateReference(const std::vector<reference::Tensor> &inputs,
+                    const reference::EvaluateOptions &options) const;
+  Status runReference(reference::InputFamily family, const std::vector<Dims> &dims) const;
   Status runFamily(reference::InputFamily family);
   Expected<std::vector<reference::Tensor>> runPlan(const std::vector<reference::Tensor> &inputs);
   Status judgeResults(const std::vector<reference::Tensor> &inputs,
@@ -153,7 +159,7 @@ Status Runner::checkOutputs() const {
   if (!jsonFile.empty())
     if (Status writable = checkWritable(jsonFile); !writable)
       return writable;
-  if (outputDir.empty() || !device)
+  if (outputDir.empty() || (!device && deviceName != "reference"))
     return {};
   std::error_code error;
   std::filesystem::create_directories(outputDir.getValue(), error);
@@ -176,9 +182,11 @@ Status Runner::chooseSimulator() {
 }
 
 Status Runner::chooseDevice() {
-  if (deviceName != "" && deviceName != "gpu" && deviceName != "sim" && deviceName != "none")
-    return makeError(Stage::Input, fmt::format("--device is '{}'; needed: gpu, sim or none",
-                                               printable(deviceName.getValue())));
+  if (deviceName != "" && deviceName != "gpu" && deviceName != "sim" && deviceName != "reference" &&
+      deviceName != "none")
+    return makeError(Stage::Input,
+                     fmt::format("--device is '{}'; needed: gpu, sim, reference or none",
+                                 printable(deviceName.getValue())));
   if (simText.getNumOccurrences() != 0 && deviceName != "" && deviceName != "sim")
     return makeError(Stage::Input,
                      fmt::format("--sim is given with --device={}", deviceName.getValue()));
@@ -188,8 +196,8 @@ Status Runner::chooseDevice() {
   simulation = *parsed;
   if (deviceName == "sim" || simText.getNumOccurrences() != 0)
     return chooseSimulator();
-  if (deviceName == "none") {
-    whyNoDevice = "--device=none";
+  if (deviceName == "none" || deviceName == "reference") {
+    whyNoDevice = "--device=" + deviceName;
     return {};
   }
   auto opened = Device::open();
@@ -256,10 +264,11 @@ Expected<std::vector<Dims>> Runner::chooseDims() const {
   return dims;
 }
 
-Expected<std::vector<reference::Tensor>> Runner::makeInputs(reference::InputFamily family) const {
+Expected<std::vector<reference::Tensor>>
+Runner::makeInputs(reference::InputFamily family, llvm::ArrayRef<TensorType> types) const {
   std::vector<reference::Tensor> tensors;
-  for (size_t i = 0; i < layout->inputs.size(); ++i) {
-    const TensorType &type = layout->inputs[i];
+  for (size_t i = 0; i < types.size(); ++i) {
+    const TensorType &type = types[i];
     if (i < npyFiles.size()) {
       auto tensor = reference::readNpy(npyFiles[i], elementTypeNamed(type.element), type.shape);
       if (!tensor)
@@ -275,20 +284,52 @@ Expected<std::vector<reference::Tensor>> Runner::makeInputs(reference::InputFami
   return tensors;
 }
 
+Expected<std::vector<reference::Value>>
+Runner::evaluateReference(const std::vector<reference::Tensor> &inputs,
+                          const reference::EvaluateOptions &options) const {
+  std::vector<const reference::Tensor *> pointers;
+  for (const reference::Tensor &input : inputs)
+    pointers.push_back(&input);
+  DiagnosticCollector diagnostics(program->ir()->context);
+  auto values = reference::evaluate(program->ir()->entry, pointers, options);
+  if (mlir::failed(values))
+    return diagnostics.take(Stage::Run, "the reference could not be evaluated");
+  return std::move(*values);
+}
+
+/// What the graph means; its ops need no kernels.
+Status Runner::runReference(reference::InputFamily family, const std::vector<Dims> &dims) const {
+  std::vector<TensorType> types = program->inputs();
+  for (size_t i = 0; i < types.size(); ++i)
+    types[i].shape = dims[i];
+  auto inputs = makeInputs(family, types);
+  if (!inputs)
+    return inputs.takeError();
+  auto values = evaluateReference(*inputs, {});
+  if (!values)
+    return values.takeError();
+  std::vector<reference::Tensor> results;
+  for (const reference::Value &value : *values) {
+    auto tensor = value.toTensor();
+    if (!tensor)
+      return convert(tensor.takeError());
+    results.push_back(std::move(*tensor));
+  }
+  std::printf("evaluated %zu result%s by the reference; no kernel was made\n", results.size(),
+              results.size() == 1 ? "" : "s");
+  return outputDir.empty() ? Status() : saveOutputs(results);
+}
+
 Status Runner::judgeResults(const std::vector<reference::Tensor> &inputs,
                             const std::vector<reference::Tensor> &actual,
                             const std::string &family) {
   Progress progress(say, "evaluating the reference");
-  std::vector<const reference::Tensor *> pointers;
-  for (const reference::Tensor &input : inputs)
-    pointers.push_back(&input);
   reference::EvaluateOptions options;
   const auto &stored = executable->storedLocations(layout->indexBits);
   options.stored.insert(stored.begin(), stored.end());
-  DiagnosticCollector diagnostics(program->ir()->context);
-  auto expected = reference::evaluate(program->ir()->entry, pointers, options);
-  if (mlir::failed(expected))
-    return diagnostics.take(Stage::Run, "the reference could not be evaluated");
+  auto expected = evaluateReference(inputs, options);
+  if (!expected)
+    return expected.takeError();
   for (size_t i = 0; i < actual.size(); ++i) {
     progress.update(fmt::format("judging result {} of {}", i + 1, actual.size()));
     reference::AcceptanceOptions judging;
@@ -305,7 +346,7 @@ Status Runner::judgeResults(const std::vector<reference::Tensor> &inputs,
 }
 
 Status Runner::runFamily(reference::InputFamily family) {
-  auto inputs = makeInputs(family);
+  auto inputs = makeInputs(family, layout->inputs);
   if (!inputs)
     return inputs.takeError();
   auto results = runPlan(*inputs);
@@ -519,6 +560,8 @@ Status Runner::run() {
     return chosen;
   if (Status writable = checkOutputs(); !writable)
     return writable;
+  if (deviceName == "reference")
+    return runReference(families.front(), *dims);
 
   CompileOptions options;
   options.arch = executableArch();
