@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
@@ -30,6 +31,8 @@ static int64_t indexBits(Attribute schedule) {
     return boxes.getIndex();
   if (auto row = dyn_cast<RowScheduleAttr>(schedule))
     return row.getIndex();
+  if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule))
+    return attention.getIndex();
   return cast<ReduceScheduleAttr>(schedule).getIndex();
 }
 
@@ -41,9 +44,10 @@ LogicalResult SpecEmitter::check() {
   if (!schedule || !kernel.getGeometry())
     return kernel.emitOpError() << "is not prepared; run --swage-prepare-for-emission first";
   if (!isa<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
-           ReduceScheduleAttr>(*schedule))
+           ReduceScheduleAttr, AttentionScheduleAttr>(*schedule))
     return kernel.emitOpError() << "has a schedule of no template";
-  bool isRow = isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule);
+  bool isRow = isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule),
+       isAttention = isa<AttentionScheduleAttr>(*schedule);
   auto permute = dyn_cast<PermuteScheduleAttr>(*schedule);
   bool isTiles =
       isa<BoxScheduleAttr>(*schedule) || (permute && permute.getKind() == PermuteClass::Tiles);
@@ -62,15 +66,19 @@ LogicalResult SpecEmitter::check() {
                                   << kernel.getSymbols() << " sizes";
     rank += map.getValue().getNumResults();
     for (AffineExpr expr : map.getValue().getResults().drop_front())
-      if (!constantSize(expr) && !llvm::is_contained(geometry.getDividers().getResults(), expr))
+      if (!isAttention && !constantSize(expr) &&
+          !llvm::is_contained(geometry.getDividers().getResults(), expr))
         return kernel.emitOpError() << "has a runtime extent behind the first that is no divider";
   }
   if (rank != kernel.getRank() * (isTiles ? 2 : 1) || rank == 0)
     return kernel.emitOpError() << "has " << rank << " extents in its geometry, but rank "
                                 << kernel.getRank();
   static constexpr Phase rowPhases[] = {Phase::Prologue, Phase::Epilogue, Phase::Finish},
+                         attentionPhases[] = {Phase::Prologue, Phase::Inside, Phase::Finish},
                          bodyPhases[] = {Phase::Body};
-  for (Phase kind : isRow ? ArrayRef<Phase>(rowPhases) : ArrayRef<Phase>(bodyPhases))
+  for (Phase kind : isRow         ? ArrayRef<Phase>(rowPhases)
+                    : isAttention ? ArrayRef<Phase>(attentionPhases)
+                                  : ArrayRef<Phase>(bodyPhases))
     if (!kernel.getPhase(kind))
       return kernel.emitOpError() << "has no phase '" << stringifyPhase(kind) << "'";
   PhaseOp between = kernel.getPhase(Phase::Between);
@@ -161,8 +169,15 @@ void SpecEmitter::nameOperands() {
     }
     return names;
   };
+  if (isa<AttentionScheduleAttr>(*kernel.getSchedule()))
+    for (StringRef tile : tileNames)
+      values.reserve(tile);
   inputNames = name(kernel.getInputs().size(), "input", false);
   outputNames = name(kernel.getOutputs().size(), "output", true);
+  if (isa<AttentionScheduleAttr>(*kernel.getSchedule())) {
+    std::copy_n(tileNames, AttentionInput::Count, inputNames.begin());
+    outputNames.front() = tileNames[AttentionInput::Count];
+  }
   for (Operand &operand : operands)
     operand.structName = structs.unique(typeCase(valueOf(operand)));
 }
@@ -316,7 +331,7 @@ std::string SpecEmitter::print(AffineExpr expr, bool nested) const {
 std::string SpecEmitter::extent(AffineExpr expr, bool first) const {
   if (std::optional<int64_t> constant = constantSize(expr))
     return fmt::format("swage::Fixed<{}>{{}}", *constant);
-  if (first)
+  if (first || isa<AttentionScheduleAttr>(*kernel.getSchedule()))
     return print(expr);
   ArrayRef<AffineExpr> dividers = kernel.getGeometry()->getDividers().getResults();
   return fmt::format("sizes.by{}", llvm::find(dividers, expr) - dividers.begin());
@@ -404,6 +419,12 @@ Type codegen::collectedType(PhaseOp phase) {
   return yield.getNumOperands() ? yield.getOperand(0).getType() : Type();
 }
 
+/// A number of type double.
+static std::string numberText(double number) {
+  std::string text = fmt::format("{}", number);
+  return text + (text.find_first_of(".e") == std::string::npos ? ".0" : "");
+}
+
 void SpecEmitter::emitConstants() {
   Attribute schedule = *kernel.getSchedule();
   int64_t threads = kernel.getGeometry()->getThreads();
@@ -418,9 +439,8 @@ void SpecEmitter::emitConstants() {
     }
     if (kernel.getPhase(Phase::GroupFinish))
       constant("kGroup", *constantSize(kernel.getExtents().getResults().back()));
-    double epsilon = prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0;
-    std::string text = fmt::format("{}", epsilon);
-    named("epsilon", text + (text.find_first_of(".e") == std::string::npos ? ".0" : ""));
+    named("epsilon",
+          numberText(prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0));
   }
   constant("kThreads", threads);
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {
@@ -462,6 +482,29 @@ void SpecEmitter::emitConstants() {
       flag("kZeroRows");
     if (isRounded(kernel))
       flag("kRounded");
+  } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {
+    std::string why;
+    AttentionProblem problem = *AttentionProblem::of(kernel, why);
+    out.line("using Element = " + elementName(problem.element) + ";");
+    constant("kHeadDim", problem.headDim);
+    constant("kValueDim", problem.valueDim);
+    constant("kGroups", attention.getGroups());
+    constant("kKeys", attention.getKeys());
+    constant("kStages", attention.getStages());
+    constant("kQuerySlots", attention.getQuerySlots());
+    constant("kPatience", attention.getPatience());
+    constant("kSection", attention.getSection());
+    flag("kEager", attention.getEager());
+    flag("kHoldsQuery", attention.getHoldsQuery());
+    flag("kDynamic", attention.getDynamic());
+    PhaseOp prologue = kernel.getPhase(Phase::Prologue), inside = kernel.getPhase(Phase::Inside),
+            bounds = kernel.getPhase(Phase::Bounds);
+    auto yielded = [](PhaseOp phase) { return phase.getBody().front().back().getOperand(0); };
+    flag("kZeroRows", prologue.getZeroRows());
+    flag("kInsideMasks", !isa<BlockArgument>(yielded(inside)));
+    flag("kBeginsLater", bounds && !isa<arith::ConstantOp>(*yielded(bounds).getDefiningOp()));
+    double scale = prologue.getScale() ? prologue.getScale()->convertToDouble() : 1.0;
+    named("scale", numberText(scale));
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     constant("kRowGroups", reduce.getRowGroups());
@@ -473,7 +516,10 @@ void SpecEmitter::emitConstants() {
 /// The template's function and its lists of extents.
 static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(Attribute schedule) {
   static const StringRef vectors[] = {"vectors"}, tiles[] = {"extents", "tiles"},
-                         boxes[] = {"extents", "boxes"}, parts[] = {"kept", "reduced"};
+                         boxes[] = {"extents", "boxes"}, parts[] = {"kept", "reduced"},
+                         whole[] = {"extents"};
+  if (isa<AttentionScheduleAttr>(schedule))
+    return {"swage/attention_hopper.cuh", "attentionHopper", whole};
   if (isa<RowScheduleAttr>(schedule))
     return {"swage/row.cuh", "row", parts};
   if (isa<ReduceScheduleAttr>(schedule))
@@ -547,10 +593,25 @@ void SpecEmitter::emitEntry() {
         view.getSource() == Source::Random ? "long long" : elementName(view.getElement());
     parameters.push_back((qualifier + element + " *" + name).str());
   };
-  for (auto [view, name] : llvm::zip_equal(kernel.getInputs().getAsRange<ViewAttr>(), inputNames))
-    parameter(view, name, "const ");
-  for (auto [view, name] : llvm::zip_equal(kernel.getOutputs().getAsRange<ViewAttr>(), outputNames))
-    parameter(view, name, "");
+  LaunchAttr geometry = *kernel.getGeometry();
+  std::string leading; // what the template takes in front of pointers
+  for (bool isOutput : {false, true}) {
+    ArrayAttr views = isOutput ? kernel.getOutputs() : kernel.getInputs();
+    for (auto [position, view] : llvm::enumerate(views.getAsRange<ViewAttr>())) {
+      const std::string &name = (isOutput ? outputNames : inputNames)[position];
+      if (!geometry.tileOf(isOutput, int64_t(position))) {
+        parameter(view, name, isOutput ? "" : "const ");
+        continue;
+      }
+      parameters.push_back("const __grid_constant__ swage::TensorMap " + name);
+      leading += name + ", ";
+    }
+  }
+  std::string trailing;
+  if (geometry.getScratchBytes()) {
+    parameters.push_back("void *scratch");
+    trailing = ", scratch";
+  }
   if (hasSizes())
     parameters.push_back("Spec::Sizes sizes");
   for (const Operand &operand : operands) {
@@ -568,8 +629,13 @@ void SpecEmitter::emitEntry() {
     out.line("swage::allowDependentGrids();");
   }
   out.list("using Pointers = swage::Bind<", structs, ">;");
-  out.list(fmt::format("swage::{}<Spec>(Pointers{{", functionName), pointers,
-           hasSizes() ? "}, sizes);" : "}, Spec::Sizes{});");
+  std::string last = trailing + (hasSizes() ? ", sizes);" : ", Spec::Sizes{});");
+  if (leading.empty())
+    out.list(fmt::format("swage::{}<Spec>(Pointers{{", functionName), pointers, "}" + last);
+  else {
+    out.list("const Pointers pointers{", pointers, "};");
+    out.line(fmt::format("swage::{}<Spec>({}pointers{}", functionName, leading, last));
+  }
   out.dedent();
   out.line("}");
 }

@@ -48,6 +48,8 @@ private:
   std::vector<std::string> givenNames(PhaseOp phase) const;
   /// What the scalar function of a bounds phase sets.
   static constexpr llvm::StringRef boundNames[] = {"first", "last"};
+  /// Attention's parameters that are tensor maps.
+  static constexpr llvm::StringRef tileNames[] = {"queries", "keys", "values", "result"};
   Operand *find(bool isOutput, unsigned position, Access access);
   std::string valueOf(const Operand &operand) const {
     return (operand.isOutput ? outputNames : inputNames)[operand.position];

@@ -16,6 +16,8 @@ std::vector<std::string> SpecEmitter::givenNames(PhaseOp phase) const {
   std::vector<std::string> given;
   if (kind == Phase::Between || kind == Phase::Epilogue)
     given.push_back("element");
+  if (kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside))
+    given.push_back("score");
   PhaseOp between = kernel.getPhase(Phase::Between);
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
   NameTable names;
@@ -35,7 +37,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   PhaseOp phase = kernel.getPhase(kind);
   Block &body = phase.getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());
-  bool returns = kind == Phase::Prologue || kind == Phase::Between,
+  bool returns = kind == Phase::Prologue || kind == Phase::Between || kind == Phase::Inside,
        isBounds = kind == Phase::Bounds;
   size_t taken = isBounds ? 2 : returns ? 1 : 0;
   std::vector<std::string> given;
@@ -50,7 +52,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
                                << " values, but gives " << stores + taken;
 
   static constexpr const char *prefixes[] = {"",        "Prologue",    "Epilogue", "Finish",
-                                             "Between", "GroupFinish", "Bounds"};
+                                             "Between", "GroupFinish", "Bounds",   "Inside"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -106,7 +108,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (phase.getStatistics())
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
-                                              "between", "groupFinish", "bounds"};
+                                              "between", "groupFinish", "bounds",   "inside"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))

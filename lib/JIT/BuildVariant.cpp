@@ -27,7 +27,7 @@ using namespace swage;
 static int indexBitsOf(KernelOp kernel) {
   return llvm::TypeSwitch<mlir::Attribute, int>(kernel.getScheduleAttr())
       .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
-            ReduceScheduleAttr>(
+            ReduceScheduleAttr, AttentionScheduleAttr>(
           [](auto schedule) { return int(schedule.getIndex()); })
       .Default([](mlir::Attribute) { return 32; });
 }
@@ -40,6 +40,8 @@ static std::string familyName(KernelOp kernel) {
     return "permute " + stringifyPermuteClass(permute.getKind()).str();
   if (mlir::isa_and_nonnull<BoxScheduleAttr>(schedule))
     return "permute boxes";
+  if (mlir::isa_and_nonnull<AttentionScheduleAttr>(schedule))
+    return "attention";
   return mlir::isa_and_nonnull<ReduceScheduleAttr>(schedule) ? "reduce" : "pointwise";
 }
 
@@ -380,7 +382,8 @@ static std::string aliasProblem(const Variant &variant, unsigned result, unsigne
                                        unsigned(reads - launch.inputs.begin()));
     if (!llvm::is_contained(variant.symbolic[launch.kernel].inPlace, pair) ||
         llvm::count_if(launch.inputs, isArgument) != 1)
-      return fmt::format("kernel @{} may read the argument's elements after they are written", name);
+      return fmt::format("kernel @{} may read the argument's elements after they are written",
+                         name);
   }
   return "";
 }
@@ -436,6 +439,7 @@ Status swage::buildVariant(ProgramIR &program, const std::string &arch, int inde
     info.threads = unsigned(geometry.getThreads());
     info.clusterSize = unsigned(geometry.getCluster());
     info.dynamicSharedBytes = unsigned(geometry.getSharedBytes());
+    info.scratchBytes = unsigned(geometry.getScratchBytes());
     info.overlap = geometry.getOverlap();
     info.indexBits = indexBitsOf(kernel);
     variant.kernels.push_back(std::move(info));

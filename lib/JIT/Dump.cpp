@@ -87,6 +87,7 @@ static std::string launchDescription(const LoweredModule &lowered, unsigned inde
                                  {"threads", int64_t(info.threads)},
                                  {"cluster", int64_t(info.clusterSize)},
                                  {"dynamicSharedBytes", int64_t(info.dynamicSharedBytes)},
+                                 {"scratchBytes", int64_t(info.scratchBytes)},
                                  {"overlap", info.overlap}};
   if (LaunchAttr geometry = kernel.getGeometryAttr()) {
     description["blocks"] = text(geometry.getBlocks());

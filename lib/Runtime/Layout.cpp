@@ -446,6 +446,7 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
   launch.clusterSize = info.clusterSize;
   launch.dynamicSharedBytes = info.dynamicSharedBytes;
   launch.overlap = info.overlap;
+  launch.scratchBytes = info.scratchBytes;
   bool isEmpty = false; // nothing is written: a reduction over nothing is
   for (size_t dim = 0; dim < extents.size(); ++dim)
     isEmpty |= extents[dim] == 0 && !kernel.isReduced[dim];
@@ -475,6 +476,11 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
   addInputs(symbolic, launch, number);
   addOutputs(symbolic, launch, number);
   noteInPlace(symbolic, number);
+  // Behind the values that launches hand to each other.
+  if (launch.scratchBytes && launch.blocks) {
+    launch.scratchOffset = values.size();
+    values.push_back({number, number, launch.scratchBytes, std::nullopt, 0});
+  }
   layout.launches.push_back(std::move(launch));
   return {};
 }
@@ -489,11 +495,14 @@ Status LayoutBuilder::run() {
   WorkspaceSize size = placeValues(values);
   layout.workspaceBytes = size.bytes;
   layout.workspaceLowerBound = size.lowerBound;
-  for (LaunchInfo &launch : layout.launches)
+  for (LaunchInfo &launch : layout.launches) {
+    if (launch.scratchBytes && launch.blocks)
+      launch.scratchOffset = values[launch.scratchOffset].offset;
     for (auto *tensors : {&launch.inputs, &launch.outputs})
       for (LaunchTensor &tensor : *tensors)
         if (tensor.kind == BufferKind::Workspace)
           tensor.offset = values[tensor.index].offset;
+  }
   return {};
 }
 

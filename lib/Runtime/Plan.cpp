@@ -438,6 +438,27 @@ Status Plan::State::checkSlots(const DevicePointer *addresses) const {
   return {};
 }
 
+/// Tensor maps with the caller's addresses, which the driver writes for a current context only.
+static Status placeMaps(const Device &device, const FrozenLaunch &launch,
+                        const DevicePointer *slots, TensorMap *map, void **parameters) {
+  ScopedContext scope(device);
+  if (!scope.status())
+    return scope.status();
+  for (const TensorMapArgument &argument : launch.tensorMaps) {
+    const AddressArgument &at = argument.address;
+    *map = argument.map;
+    DevicePointer address = slots[at.slot] + at.byteOffset;
+    if (Result replaced =
+            device.driver().cuTensorMapReplaceAddress(map, reinterpret_cast<void *>(address));
+        replaced != kSuccess)
+      return device.check(Stage::Launch, "cuTensorMapReplaceAddress", replaced,
+                          fmt::format("kernel @{}, argument {} at {:#x}", launch.kernel->name(),
+                                      at.parameter, address));
+    parameters[at.parameter] = map++;
+  }
+  return {};
+}
+
 Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const *outputs,
                     void *workspace) const {
   const State &plan = *state;
@@ -463,18 +484,9 @@ Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const 
       addresses[argument.parameter] = slots[argument.slot] + argument.byteOffset;
       parameters[argument.parameter] = &addresses[argument.parameter];
     }
-    TensorMap *map = maps;
-    for (const TensorMapArgument &argument : launch.tensorMaps) {
-      const AddressArgument &at = argument.address;
-      *map = argument.map;
-      DevicePointer address = slots[at.slot] + at.byteOffset;
-      if (Result replaced = cuda.cuTensorMapReplaceAddress(map, reinterpret_cast<void *>(address));
-          replaced != kSuccess)
-        return plan.device.check(Stage::Launch, "cuTensorMapReplaceAddress", replaced,
-                                 fmt::format("kernel @{}, argument {} at {:#x}",
-                                             launch.kernel->name(), at.parameter, address));
-      parameters[at.parameter] = map++;
-    }
+    if (!launch.tensorMaps.empty())
+      if (Status placed = placeMaps(plan.device, launch, slots, maps, parameters); !placed)
+        return placed;
     Result result = put(cuda, launch, stream, parameters);
     if (result == kSuccess)
       continue;

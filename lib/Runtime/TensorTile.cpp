@@ -114,6 +114,9 @@ Status TensorTile::encode(const Device &device, TensorMap &map) const {
                             : swizzle == 64  ? kSwizzle64
                             : swizzle == 128 ? kSwizzle128
                                              : kNoSwizzle;
+  ScopedContext scope(device);
+  if (!scope.status())
+    return scope.status();
   return device.check(Stage::Load, "cuTensorMapEncodeTiled",
                       cuda.cuTensorMapEncodeTiled(&map, elementOf(*this), uint32_t(extents.size()),
                                                   reinterpret_cast<void *>(kSomewhere), sizes,

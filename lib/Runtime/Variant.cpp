@@ -142,6 +142,8 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
       spec.arguments.push_back(view.tile ? LaunchArgument::tile(std::move(place), *view.tile)
                                          : std::move(place));
     }
+  if (launch.scratchBytes)
+    spec.arguments.push_back(LaunchArgument::workspace(launch.scratchOffset));
   if (!launch.sizes.empty())
     spec.arguments.push_back(LaunchArgument::value(launch.sizes));
   return spec;
@@ -188,6 +190,8 @@ Expected<Plan> Variant::planLaunch(const Device &device, const Layout &layout, s
       buffers->push_back({fmt::format("tensor {}", tensor.index), tensor.type.bytes(),
                           std::max<uint64_t>(tensor.alignment, 1)});
     }
+  launch.scratchOffset = 0;
+  spec.workspaceBytes = launch.scratchBytes;
   if (launch.blocks != 0) {
     auto kernel = load(kernels[launch.kernel], device, context);
     if (!kernel)

@@ -68,7 +68,8 @@ static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &ker
                                const std::string &arch) {
   if (info.threads < 1 || info.threads > 1024 || (info.indexBits != 32 && info.indexBits != 64))
     return "a kernel has no such launch";
-  if (info.clusterSize < 1 || info.clusterSize > 16 || info.dynamicSharedBytes > 1 << 20)
+  if (info.clusterSize < 1 || info.clusterSize > 16 || info.dynamicSharedBytes > 1 << 20 ||
+      info.scratchBytes > 1 << 20)
     return "a kernel has no such clusters or shared memory";
   if (info.binary && (info.binary->arch != arch || info.binary->name != info.name))
     return "machine code is of another kernel";

@@ -235,6 +235,7 @@ template <class A, class T> void kernelInfo(A &a, T &kernel) {
   a.number(kernel.threads);
   a.number(kernel.clusterSize);
   a.number(kernel.dynamicSharedBytes);
+  a.number(kernel.scratchBytes);
   flag(a, kernel.overlap);
   a.number(kernel.indexBits);
   a.shared(kernel.source);

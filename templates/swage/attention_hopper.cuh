@@ -32,7 +32,7 @@ enum : int { kTurnBarrier = 1, kStoreBarrier = 4 }; // of the first computing wa
 
 /// What a computing warpgroup knows and does.  Element 4 j + 2 r + c of an accumulator is in row
 /// lane / 4 + 8 r of the warp's 16, and in column 8 j + 2 (lane % 4) + c.
-template <class Spec> struct AttentionGroup {
+template <class Spec, class Arguments> struct AttentionGroup {
   using Element = typename Spec::Element;
   using Layout = AttentionLayout<Spec>;
   enum : int {
@@ -43,12 +43,13 @@ template <class Spec> struct AttentionGroup {
   };
 
   AttentionShared<Spec> shared;
-  AttentionRows<Spec> rows;
+  AttentionRows<Spec, Arguments> rows;
   int group, warp, lane; // the warp's number within its warpgroup
   Slot<Spec::kStages> key, value;
   Slot<Spec::kQuerySlots> query;
 
-  int blocks, open; ///< of keys, and those that the warpgroup sees whole
+  int firstBlock, endBlock; ///< of keys
+  int firstOpen, endOpen;   ///< those that all of the warpgroup's queries see whole
   unsigned weights[kSteps][4];
   float output[kOutputs];
   unsigned queries[kHeadSteps][4]; ///< where they are held
@@ -124,7 +125,7 @@ template <class Spec> struct AttentionGroup {
   template <bool Masked>
   __device__ __forceinline__ void modify(float (&scores)[kScores], int block) const {
     rows.template modify<Masked>(scores, block * Spec::kKeys + lane % 4 * 2,
-                                 shared.tileAt(query.stage));
+                                 *shared.tileAt(query.stage));
   }
 
   /// As an accumulator lies, so lies the left operand of the next product.
@@ -153,8 +154,13 @@ template <class Spec> struct AttentionGroup {
     const AttentionTile tile = shared.tile(query.stage);
     const int first = tile.firstQuery + group * 64;
     rows.begin(first + warp * 16 + lane / 4);
-    open = openBlocks<Spec>(first, rows.arguments);
-    blocks = tile.blocks;
+    firstBlock = Spec::kBeginsLater ? tile.firstBlock : 0;
+    endBlock = tile.endBlock;
+    firstOpen = (seenKeys<Spec>(*shared.tileAt(query.stage), first + 63, rows.arguments).first +
+                 Spec::kKeys - 1) /
+                Spec::kKeys;
+    endOpen =
+        seenKeys<Spec>(*shared.tileAt(query.stage), first, rows.arguments).last / Spec::kKeys;
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i)
       output[i] = 0.0f;
@@ -162,7 +168,7 @@ template <class Spec> struct AttentionGroup {
 
   /// After the products of the first block's scores.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
-    if (blocks > open)
+    if (block >= endOpen || block < firstOpen)
       modify<true>(scores, block);
     else
       modify<false>(scores, block);
@@ -178,7 +184,7 @@ template <class Spec> struct AttentionGroup {
     shared.values.waitFull(value);
   }
 
-  __device__ __forceinline__ void firstBlock(bool gives) {
+  __device__ __forceinline__ void startTile(bool gives) {
     float scores[kScores];
     shared.keys.waitFull(key);
     holdQuery(query.stage);
@@ -186,7 +192,7 @@ template <class Spec> struct AttentionGroup {
     warpgroupWait<0>();
     pinRegisters(scores);
     shared.keys.release(key);
-    firstSoftmax(scores, blocks - 1, gives);
+    firstSoftmax(scores, endBlock - 1, gives);
   }
 
   /// The scores of this block under the products of the one before.  The output is scaled while
@@ -262,7 +268,7 @@ template <class Spec> struct AttentionGroup {
     pinRegisters(scores);
     shared.keys.release(key);
     begin();
-    firstSoftmax(scores, blocks - 1, true);
+    firstSoftmax(scores, endBlock - 1, true);
   }
 
   /// Through the rows of the query tile that this warpgroup alone has read, swizzled as the copy
@@ -270,18 +276,15 @@ template <class Spec> struct AttentionGroup {
   __device__ __forceinline__ void store(int slot, const TensorMap &o) {
     const AttentionTile tile = shared.tile(slot);
     float scales[2];
-    rows.end(scales, lane % 4 == 0,
-             rows.arguments.logSums +
-                 (static_cast<long long>(tile.batch) * rows.arguments.heads + tile.head) *
-                     rows.arguments.queries);
+    rows.end(scales, lane % 4 == 0, tile);
     namedBarrier(kStoreBarrier + group, 128); // all four warps' products have read the queries
     const int row = group * 64 + warp * 16;
     const SharedAddress from = shared.query(slot) + row * kPanelRow;
 #pragma unroll
-    for (int i = 0; i < Spec::kValueDim / 16; ++i) {
-      unsigned pairs[4];
+    for (int i = 0; i < (Spec::kValueDim + 15) / 16; ++i) {
+      unsigned pairs[4] = {};
 #pragma unroll
-      for (int j = 0; j < 4; ++j)
+      for (int j = 0; j < 4 && 8 * i + 2 * j < kOutputs; ++j)
         pairs[j] = narrowPair(Element{}, output[8 * i + 2 * j] * scales[j % 2],
                               output[8 * i + 2 * j + 1] * scales[j % 2]);
       const int chunk = (i % 4 * 2 + lane / 16) ^ (lane & 7);
@@ -294,7 +297,7 @@ template <class Spec> struct AttentionGroup {
 #pragma unroll
       for (int panel = 0; panel < Layout::kValuePanels; ++panel)
         tensorStore(o, from + panel * Layout::kQueryPanel, panel * 64, tile.firstQuery + row,
-                    tile.head, tile.batch);
+                    tile.group, tile.keyHead, tile.batch);
       bulkCommit();
       if constexpr (Spec::kQuerySlots == 1) {
         bulkWaitRead<0>();
@@ -318,9 +321,9 @@ template <class Spec> struct AttentionGroup {
   __device__ __forceinline__ void middle() {
     // Nothing of this is stored.  The turn is a barrier of the warpgroup as well: before it all
     // have waited for what one thread then gives back.
-    if (allLanes(rows.first - lane / 4 - warp * 16 >= rows.arguments.queries)) {
+    if (allLanes(rows.first - lane / 4 - warp * 16 >= rows.arguments.queries())) {
 #pragma unroll 1
-      for (int block = 1; block < blocks; ++block) {
+      for (int block = firstBlock + 1; block < endBlock; ++block) {
         shared.keys.waitFull(key);
         shared.values.waitFull(value);
         takeTurn();
@@ -331,13 +334,18 @@ template <class Spec> struct AttentionGroup {
       shared.values.waitFull(value);
       return;
     }
-    int block = blocks - 2;
+    int block = endBlock - 2;
+    const int open = firstOpen > firstBlock ? firstOpen : firstBlock;
 #pragma unroll 1
-    for (; block >= open; --block)
+    for (; block >= endOpen && block >= firstBlock; --block)
       nextBlock<true>(block);
 #pragma unroll 1
-    for (; block >= 0; --block)
+    for (; block >= open; --block)
       nextBlock<false>(block);
+    if constexpr (Spec::kBeginsLater)
+#pragma unroll 1
+      for (; block >= firstBlock; --block)
+        nextBlock<true>(block);
   }
 
   __device__ __forceinline__ void run(const TensorMap &o) {
@@ -346,7 +354,7 @@ template <class Spec> struct AttentionGroup {
     if (!take())
       return;
     begin();
-    firstBlock(false);
+    startTile(false);
     while (true) {
       middle();
       if constexpr (Spec::kQuerySlots > 1) {
@@ -366,7 +374,7 @@ template <class Spec> struct AttentionGroup {
         if (!take())
           break;
         begin();
-        firstBlock(true);
+        startTile(true);
       }
     }
     if (lane == 0)
@@ -376,11 +384,14 @@ template <class Spec> struct AttentionGroup {
 
 } // namespace detail
 
-template <class Spec>
-__device__ __forceinline__ void attentionHopper(const TensorMap &q, const TensorMap &k,
-                                                const TensorMap &v, const TensorMap &o,
-                                                const AttentionArguments &arguments) {
+/// `scratch`: 16 bytes of global memory for this launch alone, that hold anything.
+template <class Spec, class Pointers>
+__device__ __forceinline__ void
+attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, const TensorMap &o,
+                const Pointers &pointers, void *scratch, const typename Spec::Sizes &sizes) {
   using namespace detail;
+  using Arguments = AttentionArguments<Spec, Pointers>;
+  const Arguments arguments{pointers, sizes, static_cast<unsigned long long *>(scratch)};
   const AttentionShared<Spec> shared(sharedAddress(dynamicArena()));
   // Reduced, not shuffled: the result of that is in a uniform register, and with it what depends on
   // the warpgroup.
@@ -395,12 +406,14 @@ __device__ __forceinline__ void attentionHopper(const TensorMap &q, const Tensor
   }
   barrier();
   if (warp < 4) {
+    // All of them together have what a block is launched with, 504 or 512 for a thread of each.
     decreaseRegisters<Spec::kGroups == 3 ? 32 : 24>();
     if (warp == 0)
-      AttentionProducer<Spec>{shared, arguments}.run(q, k, v);
+      AttentionProducer<Spec, Arguments>{shared, arguments}.run(q, k, v);
   } else {
     increaseRegisters<Spec::kGroups == 3 ? 160 : 240>();
-    AttentionGroup<Spec>{shared, {arguments}, warp / 4 - 1, warp % 4, static_cast<int>(laneIndex())}
+    AttentionGroup<Spec, Arguments>{
+        shared, {arguments}, warp / 4 - 1, warp % 4, static_cast<int>(laneIndex())}
         .run(o);
   }
 }

@@ -12,121 +12,162 @@ namespace swage::detail {
 
 /// One warp, of which one lane asks for copies.  The values of a block follow the keys of the next,
 /// as they are needed.
-template <class Spec> struct AttentionProducer {
+template <class Spec, class Arguments> struct AttentionProducer {
   using Layout = AttentionLayout<Spec>;
   const AttentionShared<Spec> &shared;
-  const AttentionArguments &arguments;
-  Slot<Spec::kStages> key, value;
-  Slot<Spec::kQuerySlots> query;
+  const Arguments &arguments;
+  // The warp has few registers: places in the rings follow from how much has been loaded, and what
+  // only the lane needs that asks for copies is in shared memory.
+  unsigned blocks = 0, tiles = 0; ///< of keys that have been loaded, and of queries
 
-  /// Tiles with most work first, of one section of heads after the other.
-  __device__ __forceinline__ AttentionTile tileOf(int index, int perHead) const {
-    const int sectionTiles = perHead * arguments.section;
-    const int section = index / sectionTiles, firstHead = section * arguments.section;
-    index -= section * sectionTiles;
-    const int allHeads = arguments.heads * arguments.batches;
-    const int heads =
-        allHeads - firstHead < arguments.section ? allHeads - firstHead : arguments.section;
-    const int row = index / heads, head = firstHead + index - row * heads;
+  template <int Dim> __device__ __forceinline__ int extent() const {
+    return arguments.template extent<Dim>();
+  }
+
+  /// Tiles with most work first, of one section of heads after the other: keys and values of a
+  /// section stay in L2.
+  __device__ __forceinline__ AttentionTile tileOf(unsigned index, unsigned perHead) const {
+    const unsigned group = extent<AttentionDim::Group>();
+    const unsigned keyHeads = extent<AttentionDim::KeyHead>();
+    const unsigned keyHeadsInAll = extent<AttentionDim::Batch>() * keyHeads;
+    const unsigned fit = Spec::kSection / Layout::kKeyRow / (arguments.keys() + 1u) + 1;
+    const unsigned inSection = fit < keyHeadsInAll ? fit : keyHeadsInAll;
+    const unsigned section = index / (perHead * group * inSection);
+    const unsigned first = section * inSection, left = keyHeadsInAll - first;
+    const unsigned heads = (left < inSection ? left : inSection) * group;
+    index -= section * (perHead * group * inSection);
+    const unsigned row = index / heads, head = first * group + index - row * heads;
     AttentionTile tile;
-    tile.batch = head / arguments.heads;
-    tile.head = head - tile.batch * arguments.heads;
-    tile.keyHead = tile.head / (arguments.heads / arguments.keyHeads);
-    tile.firstQuery = (perHead - 1 - row) * Layout::kRows;
-    const int seen = seenKeys<Spec>(tile.firstQuery + Layout::kRows - 1, arguments);
-    tile.blocks = (seen + Spec::kKeys - 1) / Spec::kKeys;
+    tile.group = static_cast<int>(head % group);
+    tile.keyHead = static_cast<int>(head / group % keyHeads);
+    tile.batch = static_cast<int>(head / group / keyHeads);
+    tile.firstQuery = static_cast<int>((perHead - 1 - row) * Layout::kRows);
+    const int seen = seenKeys<Spec>(tile, tile.firstQuery, arguments).first;
+    const int last = seenKeys<Spec>(tile, tile.firstQuery + Layout::kRows - 1, arguments).last;
+    // A tile has one block at least: who sees nothing finds that there.
+    const int end = (last + Spec::kKeys - 1) / Spec::kKeys, begin = seen / Spec::kKeys;
+    tile.endBlock = end > 1 ? end : 1;
+    tile.firstBlock = !Spec::kBeginsLater ? 0 : begin < tile.endBlock ? begin : tile.endBlock - 1;
     return tile;
   }
 
+  template <int Places> static __device__ __forceinline__ Slot<Places> placeOf(unsigned number) {
+    return {static_cast<int>(number % Places), number / Places % 2};
+  }
   template <int Panels, int PanelBytes, class Ring>
-  __device__ __forceinline__ void load(const Ring &ring, Slot<Spec::kStages> &place,
-                                       const TensorMap &map, int block, int head, int batch) {
+  __device__ __forceinline__ void load(const Ring &ring, unsigned number, const TensorMap &map,
+                                       unsigned tile, int block) const {
+    const auto place = placeOf<Spec::kStages>(number);
     ring.waitEmpty(place);
     const SharedAddress full = ring.full(place.stage);
     if (electLane()) {
       mbarrierArriveExpect(full, Panels * PanelBytes);
+      const AttentionTile *const of = shared.loading(tile);
 #pragma unroll
       for (int panel = 0; panel < Panels; ++panel)
         tensorLoad(ring.at(place.stage) + panel * PanelBytes, map, full, panel * kPanelColumns,
-                   block * Spec::kKeys, head, batch);
+                   block * Spec::kKeys, of->keyHead, of->batch);
     }
-    place.advance();
   }
 
-  __device__ __forceinline__ void loadQuery(const TensorMap &q, const AttentionTile &tile) {
+  /// The queries of this tile, or the end of all tiles.
+  __device__ __forceinline__ void loadQuery(const TensorMap &q, bool ends = false) const {
+    const auto query = placeOf<Spec::kQuerySlots>(tiles);
     mbarrierWait(shared.queryEmpty(query.stage), query.parity ^ 1);
     const SharedAddress full = shared.queryFull(query.stage);
     if (electLane()) {
-      *shared.tileAt(query.stage) = tile;
-      if (tile.ends()) {
+      if (ends) {
+        AttentionTile none{};
+        none.firstQuery = -1;
+        *shared.tileAt(query.stage) = none;
         mbarrierArrive(full);
       } else {
+        const AttentionTile tile = *shared.loading(tiles);
+        *shared.tileAt(query.stage) = tile;
         mbarrierArriveExpect(full, Layout::kHeadPanels * Layout::kQueryPanel);
 #pragma unroll
         for (int panel = 0; panel < Layout::kHeadPanels; ++panel)
           tensorLoad(shared.query(query.stage) + panel * Layout::kQueryPanel, q, full,
-                     panel * kPanelColumns, tile.firstQuery, tile.head, tile.batch);
+                     panel * kPanelColumns, tile.firstQuery, tile.group, tile.keyHead, tile.batch);
       }
     }
-    query.advance();
   }
 
-  __device__ __forceinline__ void loadKeys(const TensorMap &k, const AttentionTile &tile,
-                                           int block) {
-    load<Layout::kHeadPanels, Layout::kKeyPanel>(shared.keys, key, k, block, tile.keyHead,
-                                                 tile.batch);
+  __device__ __forceinline__ void loadKeys(const TensorMap &k, int block) {
+    load<Layout::kHeadPanels, Layout::kKeyPanel>(shared.keys, blocks++, k, tiles, block);
   }
-  __device__ __forceinline__ void loadValues(const TensorMap &v, const AttentionTile &tile,
-                                             int block) {
-    load<Layout::kValuePanels, Layout::kKeyPanel>(shared.values, value, v, block, tile.keyHead,
-                                                  tile.batch);
+  /// Of the block whose keys came `before` those that came last.
+  __device__ __forceinline__ void loadValues(const TensorMap &v, unsigned tile, int block,
+                                             unsigned before) const {
+    load<Layout::kValuePanels, Layout::kKeyPanel>(shared.values, blocks - 1 - before, v, tile,
+                                                  block);
   }
 
+  /// In the upper half of a word, that the lower one counts tickets.  What memory held before the
+  /// kernel began does not say so, and after the last ticket it does not either.
+  enum : unsigned long long { kCounting = 0x9d7fb1e6ull << 32 };
+
+  __device__ __forceinline__ void beginTickets() const {
+    if (laneIndex() != 0)
+      return;
+    for (unsigned long long held = 0;;) {
+      const auto found =
+          atomicCompareExchange(arguments.tickets, held, static_cast<unsigned long long>(kCounting));
+      if (found == held || found >> 32 == kCounting >> 32)
+        return;
+      held = found;
+    }
+  }
   /// In the first lane; the others get it when it is needed, and it has had time to come.
   __device__ __forceinline__ unsigned ticket() const {
-    return laneIndex() == 0 ? atomicAdd(arguments.counter, 1u) : 0;
+    return laneIndex() == 0 ? static_cast<unsigned>(atomicAdd(arguments.tickets, 1ull)) : 0;
   }
   /// As many tickets are drawn as there are tiles, because a block draws one for each tile that it
-  /// takes, the first of which is its own.  Who has the last one clears the counter.
-  __device__ __forceinline__ int shareTicket(unsigned drawn, int tiles) const {
-    const int ticket = static_cast<int>(shuffleFrom(drawn, 0));
-    if (ticket == tiles - 1 && laneIndex() == 0)
-      *arguments.counter = 0;
+  /// takes, the first of which is its own.
+  __device__ __forceinline__ unsigned shareTicket(unsigned drawn, unsigned all) const {
+    const unsigned ticket = shuffleFrom(drawn, 0);
+    if (ticket == all - 1 && laneIndex() == 0)
+      *arguments.tickets = 0;
     return ticket;
   }
 
   __device__ __forceinline__ void run(const TensorMap &q, const TensorMap &k, const TensorMap &v) {
-    const int workers = static_cast<int>(lastBlockIndex() + 1);
-    const int rows = Layout::kRows;
-    const int perHead = (arguments.queries + rows - 1) / rows;
-    const int tiles = perHead * arguments.heads * arguments.batches;
-    int index = static_cast<int>(blockIndex());
-    AttentionTile behind{}; // whose last block's values are yet to be loaded
-    while (index < tiles) {
+    const unsigned rows = Layout::kRows, perHead = (arguments.queries() + rows - 1) / rows;
+    const unsigned all = perHead * extent<AttentionDim::Group>() *
+                         extent<AttentionDim::KeyHead>() * extent<AttentionDim::Batch>();
+    int last = 0; // block of the tile before, whose values are yet to be loaded
+    if constexpr (Spec::kDynamic)
+      beginTickets();
+    for (unsigned index = blockIndex(); index < all; ++tiles) {
       unsigned drawn = 0;
       if constexpr (Spec::kDynamic)
         drawn = ticket();
-      const AttentionTile tile = tileOf(index, perHead);
+      int end, first;
+      {
+        const AttentionTile tile = tileOf(index, perHead);
+        end = tile.endBlock;
+        first = tile.firstBlock;
+        if (electLane())
+          *shared.loading(tiles) = tile;
+      }
       // With a second place the queries come early; else after a key tile, for which there is one.
       if constexpr (Spec::kQuerySlots > 1)
-        loadQuery(q, tile);
-      for (int block = tile.blocks - 1; block >= 0; --block) {
-        loadKeys(k, tile, block);
-        if (block != tile.blocks - 1)
-          loadValues(v, tile, block + 1);
-        else if (behind.blocks != 0)
-          loadValues(v, behind, 0);
-        if (Spec::kQuerySlots == 1 && block == tile.blocks - 1)
-          loadQuery(q, tile);
+        loadQuery(q);
+      for (int block = end - 1; block >= first; --block) {
+        loadKeys(k, block);
+        if (block != end - 1)
+          loadValues(v, tiles, block + 1, 1);
+        else if (tiles != 0)
+          loadValues(v, tiles - 1, last, 1);
+        if (Spec::kQuerySlots == 1 && block == end - 1)
+          loadQuery(q);
       }
-      behind = tile;
-      index = workers + (Spec::kDynamic ? shareTicket(drawn, tiles) : index);
+      last = first;
+      index = lastBlockIndex() + 1 + (Spec::kDynamic ? shareTicket(drawn, all) : index);
     }
-    if (behind.blocks != 0)
-      loadValues(v, behind, 0);
-    AttentionTile none{};
-    none.firstQuery = -1;
-    loadQuery(q, none);
+    if (tiles != 0)
+      loadValues(v, tiles - 1, last, 0);
+    loadQuery(q, /*ends=*/true);
   }
 };
 

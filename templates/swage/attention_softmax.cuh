@@ -5,16 +5,29 @@
 
 #include "swage/attention_tile.cuh"
 #include "swage/device/math.cuh"
+#include "swage/phases.cuh"
 
 namespace swage::detail {
 
-template <class Spec> struct AttentionRows {
+/// The row results of a Spec's softmax, for `finish`.
+struct AttentionStatistics {
+  float maximum, sum;
+  __device__ __forceinline__ AttentionStatistics at(int) const { return *this; }
+  template <class F> __device__ __forceinline__ auto with(F f) const { return f(maximum, sum); }
+};
+
+template <class Spec, class Arguments> struct AttentionRows {
   enum : int { kScores = Spec::kKeys / 2 };
 
-  const AttentionArguments &arguments;
+  const Arguments &arguments;
   int first;
   float highest[2], sum[2];
   float rescale[2]; ///< what earlier outputs are multiplied by
+
+  /// Of the scores, in units of log2(e).
+  static __device__ __forceinline__ float scaleLog2() {
+    return static_cast<float>(Spec::scale() * 1.4426950408889634);
+  }
 
   __device__ __forceinline__ void begin(int row) {
     first = row;
@@ -25,26 +38,48 @@ template <class Spec> struct AttentionRows {
     }
   }
 
-  /// The score function, and then the mask: what is not seen becomes -infinity.
+  /// A score through the Spec: where some key may be masked through `prologue`, else through
+  /// `inside`.
+  template <bool Masked, class... L>
+  __device__ __forceinline__ float scoreOf(List<L...>, float score,
+                                           const typename Spec::Coord &coord) const {
+    Inputs<List<L...>, 1, AttentionDim::Key> in;
+    in.load(arguments.pointers, coord, arguments.sizes);
+    if constexpr (Masked)
+      return Spec::prologue(score, static_cast<const Fragment<L, 1> &>(in).value(0)...);
+    else
+      return Spec::inside(score, static_cast<const Fragment<L, 1> &>(in).value(0)...);
+  }
+  /// The score function; and then, what is behind the last key becomes -infinity.
   template <bool Masked>
   __device__ __forceinline__ void modify(float (&scores)[kScores], int firstColumn,
-                                         const AttentionTile *tile) const {
+                                         const AttentionTile &tile) const {
+    const int keys = arguments.keys(), last = arguments.queries() - 1;
+    // By columns, so that what is read for one is used at once for both rows.
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int row = first + 8 * r;
-      const int seen = seenKeys<Spec>(row, arguments) - firstColumn;
+    for (int j = 0; j < Spec::kKeys / 8; ++j)
 #pragma unroll
-      for (int j = 0; j < Spec::kKeys / 8; ++j)
+      for (int c = 0; c < 2; ++c) {
+        const int column = firstColumn + 8 * j + c;
+        const bool isKey = !Masked || column < keys;
 #pragma unroll
-        for (int c = 0; c < 2; ++c) {
+        for (int r = 0; r < 2; ++r) {
           float &score = scores[4 * j + 2 * r + c];
-          if constexpr (Spec::kModifies)
-            score = Spec::score(score, arguments, tile->batch, tile->head, row,
-                                firstColumn + 8 * j + c);
-          if (Masked && j * 8 + c >= seen)
+          const int row = first + 8 * r < last ? first + 8 * r : last;
+          const auto coord = tile.at<typename Spec::Coord>(row, isKey ? column : keys - 1);
+          if constexpr (Masked)
+            score = scoreOf<true>(typename Spec::PrologueLoads{}, score, coord);
+          else
+            score = scoreOf<false>(typename Spec::InsideLoads{}, score, coord);
+          if (!isKey)
             score = unseen();
         }
-    }
+      }
+  }
+
+  /// Whether a row may have seen nothing yet.
+  template <bool Masked> static constexpr __device__ bool mayBeUnseen() {
+    return Masked || Spec::kInsideMasks;
   }
 
   /// The highest score of each row so far, and what earlier sums and outputs are multiplied by.
@@ -60,10 +95,10 @@ template <class Spec> struct AttentionRows {
       most = maximumNumberOf(most, shuffleXor(most, 2));
       most = maximumNumberOf(most, highest[r]);
       if constexpr (Spec::kPatience > 0)
-        if ((most - highest[r]) * arguments.scaleLog2 <= float(Spec::kPatience))
+        if ((most - highest[r]) * scaleLog2() <= float(Spec::kPatience))
           most = highest[r];
-      rescale[r] = exp2Fast((highest[r] - most) * arguments.scaleLog2);
-      if (Masked && most == unseen())
+      rescale[r] = exp2Fast((highest[r] - most) * scaleLog2());
+      if (mayBeUnseen<Masked>() && most == unseen())
         rescale[r] = 1.0f;
       highest[r] = most;
     }
@@ -74,33 +109,35 @@ template <class Spec> struct AttentionRows {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float shift =
-          Masked && highest[r] == unseen() ? 0.0f : highest[r] * arguments.scaleLog2;
+          mayBeUnseen<Masked>() && highest[r] == unseen() ? 0.0f : highest[r] * scaleLog2();
       float added = 0.0f;
 #pragma unroll
       for (int j = 0; j < Spec::kKeys / 8; ++j)
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
           float &score = scores[4 * j + 2 * r + c];
-          score = exp2Fast(fma(score, arguments.scaleLog2, -shift));
+          score = exp2Fast(fma(score, scaleLog2(), -shift));
           added += score;
         }
       sum[r] = sum[r] * rescale[r] + added;
     }
   }
 
-  /// After the last block: what the outputs are multiplied by; and log-sum-exp, by one lane of the
-  /// four that share a row.
-  __device__ __forceinline__ void end(float (&scales)[2], bool writes, float *logSums) const {
+  /// After the last block: what the outputs are multiplied by; and the row results, by one lane of
+  /// the four that share a row.
+  __device__ __forceinline__ void end(float (&scales)[2], bool writes,
+                                      const AttentionTile &tile) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float total = sum[r] + shuffleXor(sum[r], 1);
       total += shuffleXor(total, 2);
-      scales[r] = total == 0.0f ? 0.0f : reciprocal(total);
-      const int row = first + 8 * r;
-      if (writes && row < arguments.queries)
-        logSums[row] = total == 0.0f ? unseen()
-                                     : (highest[r] * arguments.scaleLog2 + log2Fast(total)) *
-                                           0.6931471805599453f;
+      scales[r] = Spec::kZeroRows && total == 0.0f ? 0.0f : reciprocal(total);
+      if constexpr (!Spec::FinishStores::empty())
+        if (const int row = first + 8 * r; writes && row < arguments.queries())
+          runFinish<Spec, 1, AttentionDim::Query>(
+              typename Spec::FinishLoads{}, typename Spec::FinishStores{},
+              AttentionStatistics{highest[r] * static_cast<float>(Spec::scale()), total},
+              arguments.pointers, tile.at<typename Spec::Coord>(row, 0), arguments.sizes);
     }
   }
 };

@@ -7,18 +7,31 @@
 #include "swage/device/mbarrier.cuh"
 #include "swage/device/shared.cuh"
 #include "swage/device/vote.cuh"
+#include "swage/row_bounds.cuh"
 
 namespace swage {
 
-struct AttentionArguments {
-  float scaleLog2; ///< of the scores, in units of log2(e)
-  int queries, keys, heads, keyHeads, batches;
-  int section; ///< heads whose tiles are taken together: their keys and values stay in L2
-  float *logSums;
-  unsigned *counter; ///< zero before and after
+/// The iteration space: result [batch, key head, query head of those that share it, query, value
+/// dim], summed over keys and the head dim.
+struct AttentionDim {
+  enum : int { Batch, KeyHead, Group, Query, ValueDim, Key, HeadDim };
 };
 
 namespace detail {
+
+/// What a kernel is called with.
+template <class Spec, class Pointers> struct AttentionArguments {
+  const Pointers &pointers;
+  const typename Spec::Sizes &sizes;
+  unsigned long long *tickets;
+
+  template <int Dim> __device__ __forceinline__ int extent() const {
+    return static_cast<int>(
+        Spec::extents(sizes).template extent<typename Spec::Index, Dim>());
+  }
+  __device__ __forceinline__ int queries() const { return extent<AttentionDim::Query>(); }
+  __device__ __forceinline__ int keys() const { return extent<AttentionDim::Key>(); }
+};
 
 /// Tiles lie in shared memory as panels of 64 columns, a row of which is the 128 bytes that are
 /// swizzled.
@@ -36,12 +49,13 @@ template <class Spec> struct AttentionLayout {
     kQueryPanel = kRows * kPanelRow,
     kKeyPanel = Spec::kKeys * kPanelRow,
     kQueryBytes = kMostPanels * kQueryPanel, ///< the output leaves through the same place
+    kKeyRow = (Spec::kHeadDim + Spec::kValueDim) * 2, ///< bytes of a key and its value
     kKeyBytes = kHeadPanels * kKeyPanel,
     kValueBytes = kValuePanels * kKeyPanel,
     kQueryAt = 1024,
     kKeyAt = kQueryAt + Spec::kQuerySlots * kQueryBytes,
     kValueAt = kKeyAt + Spec::kStages * kKeyBytes,
-    kBytes = kValueAt + Spec::kStages * kValueBytes
+    kBytes = kValueAt + Spec::kStages * kValueBytes ///< schedules ask for it: AttentionLayout.h
   };
 };
 
@@ -92,27 +106,35 @@ template <class Spec, int Bytes> struct TileRing {
 
 /// 64 queries for each warpgroup, of one head.
 struct AttentionTile {
-  int firstQuery, head, batch;
-  int keyHead, blocks; ///< of keys, which some query sees
+  int firstQuery, batch, keyHead, group;
+  int firstBlock, endBlock; ///< of keys: others no query sees
 
   __device__ __forceinline__ bool ends() const { return firstQuery < 0; }
+  template <class Coord> __device__ __forceinline__ Coord at(int query, int key) const {
+    Coord coord{};
+    coord[AttentionDim::Batch] = batch;
+    coord[AttentionDim::KeyHead] = keyHead;
+    coord[AttentionDim::Group] = group;
+    coord[AttentionDim::Query] = query;
+    coord[AttentionDim::Key] = key;
+    return coord;
+  }
 };
 
-/// How many keys a query sees.
-template <class Spec>
-__device__ __forceinline__ int seenKeys(int query, const AttentionArguments &arguments) {
-  if constexpr (Spec::kCausal) {
-    const int seen = query + 1 + arguments.keys - arguments.queries;
-    return seen < arguments.keys ? seen : arguments.keys;
+/// The keys that a query of this tile may see, by what its mask says of all keys at once.  For a
+/// later query neither end comes earlier.
+template <class Spec, class Arguments>
+__device__ __forceinline__ RowRange<int> seenKeys(const AttentionTile &tile, int query,
+                                                  const Arguments &arguments) {
+  const int keys = arguments.keys(), most = arguments.queries() - 1;
+  if constexpr (IsBounded<Spec>) {
+    using Coord = typename Spec::Coord;
+    const auto range =
+        boundsOf<Spec, 1>(typename Spec::BoundsLoads{}, arguments.pointers,
+                          tile.at<Coord>(query < most ? query : most, 0), keys, 0, arguments.sizes);
+    return {static_cast<int>(range.first), static_cast<int>(range.last)};
   }
-  return arguments.keys;
-}
-
-/// How many blocks a query sees whole.
-template <class Spec>
-__device__ __forceinline__ int openBlocks(int query, const AttentionArguments &arguments) {
-  const int seen = seenKeys<Spec>(query, arguments);
-  return seen > 0 ? static_cast<unsigned>(seen) / Spec::kKeys : 0;
+  return {0, keys};
 }
 
 /// The arena: barriers, the queue of query tiles, the rings.
@@ -122,7 +144,7 @@ template <class Spec> struct AttentionShared {
   TileRing<Spec, Layout::kKeyBytes> keys;
   TileRing<Spec, Layout::kValueBytes> values;
 
-  enum : int { kTilesAt = 512, kRingBarriers = 8 * 2 * Spec::kQuerySlots };
+  enum : int { kTilesAt = 512, kLoadingAt = 768, kRingBarriers = 8 * 2 * Spec::kQuerySlots };
 
   __device__ __forceinline__ explicit AttentionShared(SharedAddress base)
       : base(base), keys{base + Layout::kKeyAt, base + kRingBarriers},
@@ -149,6 +171,10 @@ template <class Spec> struct AttentionShared {
   /// One lane of each warp that computes.
   __device__ __forceinline__ void releaseQuery(int slot) const { mbarrierArrive(queryEmpty(slot)); }
 
+  /// The tiles that the producer is at, and was at before: its own, because it has few registers.
+  __device__ __forceinline__ AttentionTile *loading(unsigned number) const {
+    return reinterpret_cast<AttentionTile *>(dynamicArena() + kLoadingAt) + number % 2;
+  }
   /// The tile that is in a slot: written before the queries are waited for.
   __device__ __forceinline__ AttentionTile *tileAt(int slot) const {
     return reinterpret_cast<AttentionTile *>(dynamicArena() + kTilesAt) + slot;
@@ -158,7 +184,9 @@ template <class Spec> struct AttentionShared {
   __device__ __forceinline__ AttentionTile tile(int slot) const {
     AttentionTile tile = *tileAt(slot);
     tile.firstQuery = shuffleFrom(tile.firstQuery, 0);
-    tile.blocks = shuffleFrom(tile.blocks, 0);
+    if constexpr (Spec::kBeginsLater)
+      tile.firstBlock = shuffleFrom(tile.firstBlock, 0);
+    tile.endBlock = shuffleFrom(tile.endBlock, 0);
     return tile;
   }
 };

@@ -11,10 +11,10 @@ namespace swage::detail {
 /// behind the last that may be other than -inf.
 template <class Spec> concept IsBounded = requires { typename Spec::BoundsLoads; };
 
-/// The vectors of a row of `length` elements that are read, where it is bounded; `phase`:
+/// The vectors of V elements of a row of `length` that are read, where it is bounded; `phase`:
 /// row_aligned.cuh.
 template <class Index> struct RowRange { Index first, last; };
-template <class Spec, class... L, class Pointers>
+template <class Spec, int V, class... L, class Pointers>
 __device__ __forceinline__ RowRange<typename Spec::Index>
 boundsOf(List<L...>, const Pointers &pointers, const typename Spec::Coord &row,
          typename Spec::Index length, int phase, const typename Spec::Sizes &sizes) {
@@ -26,15 +26,16 @@ boundsOf(List<L...>, const Pointers &pointers, const typename Spec::Coord &row,
   const long long end = length;
   first = first < 0 ? 0 : first < end ? first : end;
   last = last < 0 ? 0 : last < end ? last : end;
-  return {(static_cast<Index>(first) + phase) / Spec::kVector,
-          (static_cast<Index>(last) + phase + Spec::kVector - 1) / Spec::kVector};
+  return {(static_cast<Index>(first) + phase) / V,
+          (static_cast<Index>(last) + phase + V - 1) / V};
 }
 template <class Spec, class Pointers>
 __device__ __forceinline__ RowRange<typename Spec::Index>
 rangeOf(const Pointers &pointers, const typename Spec::Coord &row, typename Spec::Index length,
         int phase, const typename Spec::Sizes &sizes) {
   if constexpr (IsBounded<Spec>)
-    return boundsOf<Spec>(typename Spec::BoundsLoads{}, pointers, row, length, phase, sizes);
+    return boundsOf<Spec, Spec::kVector>(typename Spec::BoundsLoads{}, pointers, row, length, phase,
+                                         sizes);
   else
     return {0, (length + phase + Spec::kVector - 1) / Spec::kVector};
 }

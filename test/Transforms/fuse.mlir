@@ -200,14 +200,6 @@ func.func @matmul(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<4x4xf32> {
 
 // -----
 
-func.func @attention(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
-  // expected-error @+1 {{'swage.attention' op has no kernel yet}}
-  %o = swage.attention %q, %q, %q : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
-  return %o : tensor<2x4x8xf32>
-}
-
-// -----
-
 func.func @table() -> tensor<2xf32> {
   // expected-error @+1 {{'arith.constant' op is no splat; pass such a tensor as an argument}}
   %a = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>

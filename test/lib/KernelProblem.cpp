@@ -174,24 +174,16 @@ KernelProblem attention(const Words &words, const Words &constants, bool wgmma, 
   } sizes = {int32_t(shape.queries), int32_t(shape.keys), int32_t(shape.heads), shape.causal,
              float(shape.scale * 1.4426950408889634)};
   if (wgmma) {
-    // The template wants room for barriers in front, and maps with batches.
-    const bool isTemplate = constants.count("kQuerySlots") != 0;
-    const int64_t kQueryTile = 128, kKeyTile = 128, kStages = 2,
-                  querySlots = number(constants, "kQuerySlots", 1);
+    constexpr int64_t kQueryTile = 128, kKeyTile = 128, kStages = 2;
     run.threads = 384;
     run.blocks = unsigned(number(words, "grid", shape.heads * ceilDiv(shape.queries, kQueryTile)));
     run.dynamicSharedBytes =
-        unsigned(2 * shape.dim * (querySlots * kQueryTile + 2 * kStages * kKeyTile) +
-                 (isTemplate ? 1024 : 8 * (2 + 4 * kStages)));
+        unsigned(2 * shape.dim * (kQueryTile + 2 * kStages * kKeyTile) + 8 * (2 + 4 * kStages));
     auto map = [&](unsigned buffer, int64_t rows, int64_t boxRows) {
       MapSpec spec;
       spec.element = MapElement::BF16;
       spec.dims = {uint64_t(shape.dim), uint64_t(rows), uint64_t(shape.heads)};
       spec.box = {64, uint32_t(boxRows), 1};
-      if (isTemplate) {
-        spec.dims.push_back(1);
-        spec.box.push_back(1);
-      }
       spec.swizzle = MapSwizzle::B128;
       return KernelArgument::ofMap(buffer, spec);
     };

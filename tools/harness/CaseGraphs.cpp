@@ -3,6 +3,7 @@
 #include "CaseGraphs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -146,19 +147,18 @@ std::string swage::layerNormText(int64_t rows, int64_t length, const std::string
 /// Scaled scores of which each row keeps what is not behind the diagonal; the rest is not read.
 static BenchCase causalSoftmaxCase(const Shape &shape, const std::string &element) {
   int64_t length = shape.back();
-  BenchCase made =
-      makeCase("causal_softmax",
-               fmt::format("b{} h{} s{} {} scale+causal", shape[0], shape[1], length, element),
-               function(fmt::format("%x: {}", tensor(shape, element)), tensor(shape, element),
-                        fmt::format("  %i = swage.iota dim 2 : {1}\n"
-                                    "  %j = swage.iota dim 3 : {1}\n"
-                                    "  %m = arith.cmpi sle, %j, %i : {1}\n"
-                                    "  %y = swage.softmax %x mask %m axis 3 scale 0.125 : {0}, {2} "
-                                    "-> {0}",
-                                    tensor(shape, element), tensor(shape, "i32"),
-                                    tensor(shape, "i1")),
-                        "%y"),
-               2 * elements(shape) * width(element));
+  BenchCase made = makeCase(
+      "causal_softmax",
+      fmt::format("b{} h{} s{} {} scale+causal", shape[0], shape[1], length, element),
+      function(fmt::format("%x: {}", tensor(shape, element)), tensor(shape, element),
+               fmt::format("  %i = swage.iota dim 2 : {1}\n"
+                           "  %j = swage.iota dim 3 : {1}\n"
+                           "  %m = arith.cmpi sle, %j, %i : {1}\n"
+                           "  %y = swage.softmax %x mask %m axis 3 scale 0.125 : {0}, {2} "
+                           "-> {0}",
+                           tensor(shape, element), tensor(shape, "i32"), tensor(shape, "i1")),
+               "%y"),
+      2 * elements(shape) * width(element));
   made.needlessBytes =
       elements(shape) / uint64_t(length) * uint64_t(length - 1) / 2 * width(element);
   return made;
@@ -210,6 +210,33 @@ BenchCase swage::permuteCase(const std::vector<int64_t> &shape,
       2 * elements(shape) * width(element));
   made.shape = shape;
   made.permutation = permutation;
+  made.element = element;
+  return made;
+}
+
+BenchCase swage::attentionCase(const AttentionShape &shape, bool causal,
+                               const std::string &element) {
+  auto [batch, heads, keyHeads, queries, keys, dim] = shape;
+  std::string q = tensor({batch, heads, queries, dim}, element),
+              k = tensor({batch, keyHeads, keys, dim}, element);
+  const char *mask = causal ? " mask {\n"
+                              "  ^bb0(%b: index, %h: index, %i: index, %j: index):\n"
+                              "    %seen = arith.cmpi sle, %j, %i : index\n"
+                              "    swage.yield %seen : i1\n"
+                              "  }"
+                            : "";
+  BenchCase made = makeCase(
+      "attention",
+      fmt::format("b{} hq{} hk{} {}x{} d{} c{} {}", batch, heads, keyHeads, queries, keys, dim,
+                  int(causal), element),
+      function(fmt::format("%q: {}, %k: {}, %v: {}", q, k, k), q,
+               fmt::format("  %o = swage.attention %q, %k, %v scale {:e}{} : ({}, {}, {}) -> {}",
+                           1 / std::sqrt(double(dim)), mask, q, k, k, q),
+               "%o"),
+      0);
+  made.countedFlops = 4.0 * double(batch * heads) * double(queries) * double(keys) * double(dim) *
+                      (causal ? 0.5 : 1.0);
+  made.shape = {batch, heads, queries, dim};
   made.element = element;
   return made;
 }
@@ -366,9 +393,21 @@ static void addCopies(std::vector<BenchCase> &cases) {
     cases.push_back(copyCase(megabytes));
 }
 
+static void addAttention(std::vector<BenchCase> &cases) {
+  static constexpr std::pair<AttentionShape, bool> shapes[] = {
+      {{8, 32, 32, 2048, 2048, 64}, false},    {{8, 32, 32, 2048, 2048, 64}, true},
+      {{4, 16, 16, 4096, 4096, 128}, false},   {{4, 16, 16, 4096, 4096, 128}, true},
+      {{1, 16, 16, 16384, 16384, 128}, false}, {{1, 16, 16, 16384, 16384, 128}, true},
+      {{2, 32, 8, 8192, 8192, 128}, true},     {{32, 16, 16, 512, 512, 128}, true},
+      {{16, 16, 16, 512, 512, 64}, false},     {{8, 16, 16, 1024, 4096, 128}, false},
+      {{2, 8, 8, 8192, 8192, 256}, true},      {{4, 16, 16, 4096, 4096, 96}, true}};
+  for (const auto &[shape, causal] : shapes)
+    cases.push_back(attentionCase(shape, causal, "bf16"));
+}
+
 static constexpr std::pair<std::string_view, void (*)(std::vector<BenchCase> &)> kGroups[] = {
-    {"copy", addCopies}, {"pointwise", addPointwise}, {"reduce", addReduce},
-    {"ln", addNorms},    {"softmax", addSoftmax},     {"permute", addPermute}};
+    {"copy", addCopies},     {"pointwise", addPointwise}, {"reduce", addReduce}, {"ln", addNorms},
+    {"softmax", addSoftmax}, {"permute", addPermute},     {"attn", addAttention}};
 
 const std::vector<std::string_view> &swage::peerGroups() {
   static const std::vector<std::string_view> names = [] {

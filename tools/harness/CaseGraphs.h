@@ -16,11 +16,12 @@ namespace swage {
 
 struct BenchCase {
   std::string family, name;
-  std::string text; ///< a module with @main; empty: that of `file`
-  std::string file; ///< of a whole graph
+  std::string text;                   ///< a module with @main; empty: that of `file`
+  std::string file;                   ///< of a whole graph
   std::map<int64_t, int64_t> extents; ///< of its tensors, and what takes their place
   /// That rates are given in: what every implementation moves.  0: all inputs and results.
   uint64_t countedBytes = 0;
+  double countedFlops = 0;    ///< floating-point operations, where rates are given in those
   uint64_t needlessBytes = 0; ///< of the inputs: elements that no result depends on
   std::vector<int64_t> shape; ///< of the first input
   std::vector<int64_t> permutation;
@@ -40,9 +41,17 @@ BenchCase maskedSoftmaxCase(const std::string &family, int64_t batch, int64_t he
                             const std::string &element);
 BenchCase permuteCase(const std::vector<int64_t> &shape, const std::vector<int64_t> &permutation,
                       const std::string &element);
+/// Attention of `queries` by `keys`, `heads` of one and `keyHeads` of the other, all of `dim`;
+/// causal: a query sees keys up to its own position. Half of the operations count then, as peers.py
+/// has it.
+struct AttentionShape {
+  int64_t batch, heads, keyHeads, queries, keys, dim;
+};
+BenchCase attentionCase(const AttentionShape &shape, bool causal, const std::string &element);
 BenchCase copyCase(int64_t megabytes);
 
-/// What peers.py measures, by its names of groups: copy, pointwise, reduce, ln, softmax, permute.
+/// What peers.py measures, by its names of groups: copy, pointwise, reduce, ln, softmax, permute,
+/// attn.
 const std::vector<std::string_view> &peerGroups();
 std::vector<BenchCase> peerCases(std::string_view group);
 

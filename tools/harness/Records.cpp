@@ -29,6 +29,8 @@ std::string swage::formatRecords(const std::vector<Record> &records) {
       object["registers"] = record.registers;
       object["spills"] = record.spills;
     }
+    if (record.flops != 0)
+      object["TFLOPs"] = record.flopsPerSecond() / 1e12;
     if (record.compileMs)
       object["compile_ms"] = *record.compileMs;
     if (record.behindBest) {

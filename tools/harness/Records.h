@@ -13,6 +13,7 @@ struct Record {
   Measurement time;
   uint64_t bytes = 0;       ///< that its rate is given in
   uint64_t neededBytes = 0; ///< that the streams move
+  double flops = 0;         ///< floating-point operations; 0: rates are of bytes
   std::string element;
   int64_t rows = 0, length = 0; ///< of a row operation, else 0
   unsigned kernels = 0;
@@ -24,6 +25,7 @@ struct Record {
   std::string bestSchedule;
   bool checked = false; ///< its results are those of the reference
 
+  double flopsPerSecond() const { return time.seconds > 0 ? flops / time.seconds : 0; }
   double bytesPerSecond() const { return time.seconds > 0 ? double(bytes) / time.seconds : 0; }
 };
 

@@ -32,7 +32,7 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("swage-bench options");
 static cl::list<std::string>
-    what(cl::Positional, cl::desc("[copy|pointwise|reduce|ln|softmax|permute|FILE.mlir...]"),
+    what(cl::Positional, cl::desc("[copy|pointwise|reduce|ln|softmax|permute|attn|FILE.mlir...]"),
          cl::cat(category));
 static cl::list<std::string> caseLines("case", cl::desc("a line of a case file; repeat for more"),
                                        cl::cat(category));
@@ -218,11 +218,11 @@ Status Bench::tune(const Program &program, const CompileOptions &options,
   for (const TunedKernel &kernel : *kernels) {
     std::printf("  %s\n", kernel.summary().c_str());
     const TriedSchedule best = kernel.best();
-    tunings.add({fmt::format("{:.2f}", kernel.selected.seconds * 1e6),
-                 fmt::format("{:.2f}", best.seconds * 1e6), fmt::format("{:.3f}", 1 + kernel.behind()),
-                 fmt::format("{} of {}", 1 + kernel.tried.size(),
-                             1 + kernel.tried.size() + kernel.untried),
-                 record.family + " " + record.caseName, compactSchedule(best.schedule)});
+    tunings.add(
+        {fmt::format("{:.2f}", kernel.selected.seconds * 1e6),
+         fmt::format("{:.2f}", best.seconds * 1e6), fmt::format("{:.3f}", 1 + kernel.behind()),
+         fmt::format("{} of {}", 1 + kernel.tried.size(), 1 + kernel.tried.size() + kernel.untried),
+         record.family + " " + record.caseName, compactSchedule(best.schedule)});
     record.behindBest = std::max(record.behindBest.value_or(0), kernel.behind());
     record.bestSchedule +=
         (record.bestSchedule.empty() ? "" : "; ") + compactSchedule(best.schedule);
@@ -283,6 +283,7 @@ Status Bench::run(const BenchCase &one) {
   record.family = one.family;
   record.caseName = one.name;
   record.element = one.element;
+  record.flops = one.countedFlops;
   if (one.shape.size() == 2 && one.permutation.empty()) {
     record.rows = one.shape[0];
     record.length = one.shape[1];
@@ -326,6 +327,8 @@ Status Bench::run(const BenchCase &one) {
   if (!measured)
     return measured.takeError();
   record.time = *measured;
+  if (record.flops != 0)
+    checked += fmt::format("{:.0f} TFLOP/s  ", record.flopsPerSecond() / 1e12);
   std::printf("%-16s %-44s %10.2f %8.0f %6.3f %10.2f %+8.2f  %s%s\n", one.family.c_str(),
               one.name.c_str(), record.time.seconds * 1e6, record.bytesPerSecond() / 1e9,
               record.time.share(), record.time.streamSeconds * 1e6,

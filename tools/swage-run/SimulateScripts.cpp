@@ -21,10 +21,9 @@ template <class List> static std::string extentsOf(const List &numbers) {
 static std::string mapArgument(const TensorTile &tile, uint64_t at, size_t buffer) {
   static const char *const types[] = {"i32", "i64", "f16", "bf16", "f32", "f64"};
   bool isKnown = std::find(std::begin(types), std::end(types), tile.element) != std::end(types);
-  std::string text =
-      fmt::format(" --arg=map:{}:{}:box={}:of={}:at={}",
-                  isKnown ? tile.element : fmt::format("u{}", 8 * tile.elementBytes),
-                  extentsOf(tile.extents), extentsOf(tile.box), buffer, at);
+  std::string text = fmt::format(" --arg=map:{}:{}:box={}:of={}:at={}",
+                                 isKnown ? tile.element : fmt::format("u{}", 8 * tile.elementBytes),
+                                 extentsOf(tile.extents), extentsOf(tile.box), buffer, at);
   std::vector<uint64_t> strides;
   for (size_t dim = 1; dim < tile.extents.size(); ++dim)
     strides.push_back(tile.extents[dim] > 1 ? tile.byteStrides[dim] : TensorTile::kAlignment);
@@ -55,10 +54,10 @@ Status swage::writeSimulateScripts(const std::string &directory, const std::stri
         std::string extents = tensor.type.shape.empty() ? "1" : extentsOf(tensor.type.shape);
         // What is only moved may be bits without a type.
         const char *element = tensor.type.element == "i16" ? "f16" : tensor.type.element.c_str();
-        command += known == given.end() ? fmt::format(" --arg={}{}:{}:{}",
-                                                      view.tile ? "buffer:" : "", kind, element,
-                                                      extents)
-                                        : fmt::format(" --arg=same:{}", buffer);
+        command += known == given.end()
+                       ? fmt::format(" --arg={}{}:{}:{}", view.tile ? "buffer:" : "", kind, element,
+                                     extents)
+                       : fmt::format(" --arg=same:{}", buffer);
         given.push_back(&tensor);
       }
       if (view.tile) {
@@ -70,6 +69,8 @@ Status swage::writeSimulateScripts(const std::string &directory, const std::stri
       add("in", launch.inputs[view.tensor], view);
     for (const LaunchView &view : launch.outputViews)
       add("out", launch.outputs[view.tensor], view);
+    if (launch.scratchBytes > 0)
+      command += fmt::format(" --arg=out:i32:{}", launch.scratchBytes / 4);
     if (!launch.sizes.empty()) {
       command += " --arg=bytes:";
       for (unsigned char byte : launch.sizes)

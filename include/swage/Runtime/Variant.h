@@ -55,7 +55,8 @@ struct KernelInfo {
   unsigned threads = 0;
   unsigned clusterSize = 1; ///< blocks; 1: no clusters
   unsigned dynamicSharedBytes = 0;
-  bool overlap = false; ///< it waits by itself for the kernels before it (Plan.h)
+  unsigned scratchBytes = 0; ///< of the workspace, for each launch by itself
+  bool overlap = false;      ///< it waits by itself for the kernels before it (Plan.h)
   int indexBits = 0;
   std::string source;
   std::string overriddenBy; ///< the file that `source` is from; empty: generated
@@ -147,7 +148,10 @@ struct LaunchInfo {
   std::vector<LaunchTensor> inputs, outputs;
   /// The kernel's first parameters: one for each input view, then one for each output view.
   std::vector<LaunchView> inputViews, outputViews;
-  std::string sizes; ///< bytes of the kernel's last parameter; empty: it has none
+  /// Memory that the launch uses alone, and that holds anything: the next parameter is its address.
+  unsigned scratchBytes = 0;  ///< 0: there is no such parameter
+  uint64_t scratchOffset = 0; ///< in the workspace
+  std::string sizes;          ///< bytes of the kernel's last parameter; empty: it has none
 };
 
 /// Everything about a run that depends on shapes and not on a device.

@@ -2,6 +2,7 @@
 
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "llvm/ADT/DenseSet.h"
 #include <map>
 
@@ -125,6 +126,8 @@ static bool isPureMovement(KernelOp kernel) {
 }
 
 Family swage::familyOf(KernelOp kernel) {
+  if (kernel.isAttention())
+    return Family::Attention;
   if (kernel.getReduced().empty()) {
     if (transposedDim(kernel))
       return Family::Tiles;
@@ -158,6 +161,8 @@ Phase swage::phaseOf(KernelOp kernel, unsigned output) {
 }
 
 Value swage::handedElement(KernelOp kernel, Phase phase) {
+  if (kernel.isAttention())
+    return phase == Phase::Epilogue ? weightedValuesOf(kernel) : scoresOf(kernel);
   CollectiveOp last = kernel.getSecondCollective();
   if (!last || phase != Phase::Epilogue)
     last = kernel.getCollective();
@@ -235,7 +240,23 @@ static std::string turnedOutputProblem(KernelOp kernel) {
   return {};
 }
 
+/// What the template of attention does not do: its result goes as it is to one output, and beside
+/// it there are row results.
+static std::string attentionProblem(KernelOp kernel) {
+  std::string why;
+  if (!AttentionProblem::of(kernel, why))
+    return why;
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(yield.getValues()))
+    if ((value == weightedValuesOf(kernel).getResult()) != (i == 0) ||
+        (i > 0 && phaseOf(kernel, i) != Phase::Finish))
+      return "attention writes its result as it is, and beside it what there is for each query";
+  return {};
+}
+
 std::string swage::accessProblem(KernelOp kernel) {
+  if (kernel.isAttention())
+    return attentionProblem(kernel);
   std::optional<unsigned> principal = principalDim(kernel);
   if (!principal)
     return {};

@@ -10,7 +10,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace swage;
@@ -39,7 +42,7 @@ class Finder {
 public:
   Finder(KernelOp kernel, OpBuilder &builder)
       : kernel(kernel), builder(builder), loc(kernel.getCollective().getLoc()),
-        row(kernel.getRank() - 1) {}
+        row(kernel.isAttention() ? unsigned(AttentionDim::Key) : kernel.getRank() - 1) {}
 
   /// Where a scalar of the body may be other than -inf.
   RowBounds ofValue(Value value, int depth = kDepth) {
@@ -66,6 +69,27 @@ public:
           return ofValue(a, depth - 1);
       }
     return {};
+  }
+
+  /// The value where all comparisons hold that set bounds.
+  Value inside(Value value) {
+    if (auto known = implied.find(value); known != implied.end())
+      return arith::ConstantOp::create(builder, loc, builder.getBoolAttr(known->second));
+    Operation *op = value.getDefiningOp();
+    if (!op || isa<CollectiveOp, ContractOp>(op))
+      return value;
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(inside(operand));
+    if (llvm::equal(operands, op->getOperands()))
+      return value;
+    Operation *clone = builder.clone(*op);
+    clone->setOperands(operands);
+    SmallVector<Value> folded;
+    if (failed(builder.tryFold(clone, folded)) || folded.empty())
+      return clone->getResult(0);
+    clone->erase();
+    return folded.front();
   }
 
 private:
@@ -103,6 +127,7 @@ private:
     if (!op || depth == 0)
       return {};
     if (isa<arith::AndIOp, arith::OrIOp>(op)) {
+      llvm::SaveAndRestore hold(isConjunction, isConjunction && isa<arith::AndIOp>(op) != negated);
       RowBounds a = ofMask(op->getOperand(0), negated, depth - 1),
                 b = ofMask(op->getOperand(1), negated, depth - 1);
       return isa<arith::AndIOp>(op) != negated ? both(a, b) : either(a, b);
@@ -114,8 +139,11 @@ private:
           return ofMask(a, !negated, depth - 1);
     if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
       P predicate = compare.getPredicate();
-      return ofComparison(negated ? arith::invertPredicate(predicate) : predicate, compare.getLhs(),
-                          compare.getRhs(), depth - 1);
+      RowBounds bounds = ofComparison(negated ? arith::invertPredicate(predicate) : predicate,
+                                      compare.getLhs(), compare.getRhs(), depth - 1);
+      if (bounds && isConjunction)
+        implied[mask] = !negated;
+      return bounds;
     }
     return {};
   }
@@ -142,7 +170,7 @@ private:
     }
     switch (predicate) {
     case P::eq:
-      return {limit, plus(limit, constant(1))};
+      return RowBounds(limit, plus(limit, constant(1)));
     case P::slt:
     case P::ult:
       return {{}, limit};
@@ -287,16 +315,54 @@ private:
   OpBuilder &builder;
   Location loc;
   unsigned row;
+  /// Whether what is at hand must hold, and the comparisons of that kind that set bounds, with what
+  /// they are within these.
+  bool isConjunction = true;
+  llvm::DenseMap<Value, bool> implied;
 };
+
+/// Whether a scalar of a kernel with attention does not vary along queries; and whether it never
+/// falls along them.
+bool isSameForQueries(KernelOp kernel, Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return LinearAccess::of(kernel.getInput(argument.getArgNumber()).getAccess())
+        ->isBroadcast(AttentionDim::Query);
+  return llvm::all_of(value.getDefiningOp()->getOperands(),
+                      [&](Value operand) { return isSameForQueries(kernel, operand); });
+}
+bool risesWithQueries(KernelOp kernel, Value value) {
+  if (!value || isSameForQueries(kernel, value))
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    ViewAttr view = kernel.getInput(argument.getArgNumber());
+    AffineExpr step = LinearAccess::of(view.getAccess())->strides[AttentionDim::Query];
+    return view.getSource() == Source::Coordinate && constantSize(step).value_or(-1) >= 0;
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::SubIOp>(op))
+    return risesWithQueries(kernel, op->getOperand(0)) &&
+           isSameForQueries(kernel, op->getOperand(1));
+  return isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) { return risesWithQueries(kernel, operand); });
+}
 
 } // namespace
 
 RowBounds swage::rowBounds(KernelOp kernel, OpBuilder &builder) {
   CollectiveOp collective = kernel.getCollective();
-  if (!collective || kernel.getSecondCollective() || kernel.getReduced().size() != 1 ||
-      kernel.getReduced().front() != static_cast<int64_t>(kernel.getRank()) - 1 ||
+  bool isRow = kernel.getReduced().size() == 1 &&
+               kernel.getReduced().front() == static_cast<int64_t>(kernel.getRank()) - 1;
+  if (!collective || kernel.getSecondCollective() || !(isRow || kernel.isAttention()) ||
       (collective.getKind() != Collective::Softmax &&
        collective.getKind() != Collective::LogSoftmax))
     return {};
-  return Finder(kernel, builder).ofValue(collective.getValue());
+  Finder finder(kernel, builder);
+  RowBounds bounds = finder.ofValue(collective.getValue());
+  if (!kernel.isAttention())
+    return bounds;
+  if (!risesWithQueries(kernel, bounds.first) || !risesWithQueries(kernel, bounds.last))
+    bounds = {};
+  bounds.inside = bounds ? finder.inside(collective.getValue()) : collective.getValue();
+  return bounds;
 }

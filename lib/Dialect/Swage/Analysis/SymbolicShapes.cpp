@@ -175,6 +175,19 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
     exprs.erase(exprs.begin() + softmax.getAxis());
     for (Value stat : softmax.getStats())
       like(stat, exprs);
+  } else if (auto attention = dyn_cast<AttentionOp>(op)) {
+    SmallVector<AffineExpr> q = shapes[attention.getQ()], k = shapes[attention.getK()],
+                            v = shapes[attention.getV()];
+    size_t heads = q.size() - 3;
+    for (size_t dim = 0; dim < heads; ++dim)
+      equal &= succeeded(equate(op, q[dim], k[dim])) && succeeded(equate(op, q[dim], v[dim]));
+    equal &= succeeded(equate(op, k[heads], v[heads])) &&
+             succeeded(equate(op, k[heads + 1], v[heads + 1])) &&
+             succeeded(equate(op, q[heads + 2], k[heads + 2]));
+    for (Value stat : attention.getStats())
+      like(stat, ArrayRef(q).drop_back());
+    q.back() = v.back();
+    like(attention.getResult(), q);
   } else if (isa<LayerNormOp, RmsNormOp>(op)) {
     SmallVector<AffineExpr> exprs = shapes[op->getOperand(0)];
     for (Value result : op->getResults())

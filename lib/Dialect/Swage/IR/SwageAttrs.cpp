@@ -130,7 +130,8 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
     return emitError() << stringifyRowClass(kind) << " has " << blocksPerRow
                        << " blocks a row, but must have 1";
   if (shelvedSteps != 0 && (shelvedSteps < 0 || kind != RowClass::Looped || !staged))
-    return emitError() << "has " << shelvedSteps << " shelved steps, which only a staged looped can";
+    return emitError() << "has " << shelvedSteps
+                       << " shelved steps, which only a staged looped can";
   if (aligned && (kind == RowClass::Column || rowsPerBlock * (kind == RowClass::Looped) > 1 ||
                   (staged && kind != RowClass::Looped)))
     return emitError() << "the vectors of " << (staged ? "staged " : "") << stringifyRowClass(kind)
@@ -176,9 +177,27 @@ TileAttr LaunchAttr::tileOf(bool isOutput, int64_t position) const {
   return {};
 }
 
+LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups, int64_t keys,
+                                            int64_t stages, int64_t querySlots, int64_t patience,
+                                            bool /*eager*/, bool /*holdsQuery*/, bool /*dynamic*/,
+                                            int64_t section, int64_t index) {
+  if (groups != 2 && groups != 3)
+    return emitError() << "groups is " << groups << ", but must be 2 or 3";
+  if (keys % 16)
+    return emitError() << "keys is " << keys << ", but must be a multiple of 16";
+  if (patience < 0 || patience > 8)
+    return emitError() << "patience is " << patience << ", but must be from 0 to 8";
+  return success(succeeded(verifyRange(emitError, "keys", keys, 256)) &&
+                 succeeded(verifyRange(emitError, "stages", stages, 8)) &&
+                 succeeded(verifyRange(emitError, "query_slots", querySlots, 2)) &&
+                 succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
+                 succeeded(verifyIndex(emitError, index)));
+}
+
 LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,
                                  ArrayAttr spaces, AffineMap dividers, int64_t cluster,
-                                 bool overlap, int64_t sharedBytes, ArrayAttr tiles) {
+                                 bool overlap, int64_t sharedBytes, ArrayAttr tiles,
+                                 int64_t scratchBytes) {
   if (blocks.getNumResults() == 0 || blocks.getNumDims() != 0)
     return emitError() << "blocks is " << AffineMapAttr::get(blocks)
                        << ", but must map sizes to at least one number";
@@ -192,6 +211,8 @@ LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t 
   constexpr int64_t most = 227 << 10;
   if (sharedBytes < 0 || sharedBytes > most)
     return emitError() << "shared_bytes is " << sharedBytes << ", but must be from 0 to " << most;
+  if (scratchBytes < 0 || scratchBytes % 16)
+    return emitError() << "scratch_bytes is " << scratchBytes << ", but must be a multiple of 16";
   if (failed(verifyPower(emitError, "cluster", cluster, 16)))
     return failure();
   for (AffineExpr number : blocks.getResults())

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
@@ -43,6 +44,11 @@ static constexpr size_t kMaxKernelOps = 4096, kMaxKernelViews = 256;
 
 /// Shared memory that every supported GPU gives one block without opting in to more.
 static constexpr int64_t kSharedMemory = kDeclaredSharedBytes;
+
+bool KernelOp::isAttention() {
+  return isa_and_nonnull<AttentionScheduleAttr>(getScheduleAttr()) ||
+         !getBody().getOps<ContractOp>().empty();
+}
 
 CollectiveOp KernelOp::getCollective() {
   auto collectives = getBody().getOps<CollectiveOp>();
@@ -283,12 +289,14 @@ static LogicalResult verifyBeside(KernelOp kernel, RowScheduleAttr schedule) {
                 schedule.getVector();
   CollectiveOp second = kernel.getSecondCollective();
   if (kept == 0 || kept % rows)
-    return kernel.emitOpError() << "schedule has " << rows << " rows beside each other, of " << kept;
+    return kernel.emitOpError() << "schedule has " << rows << " rows beside each other, of "
+                                << kept;
   if (run == 0 || !llvm::isPowerOf2_64(run) || run * rows > 32)
     return kernel.emitOpError() << "schedule has " << rows << " rows with runs of " << run
                                 << " vectors beside each other, which do not share a warp evenly";
   if (kernel.getPhase(Phase::GroupFinish) || (second && second.getDims()))
-    return kernel.emitOpError() << "schedule has rows beside each other, whose groups no lanes share";
+    return kernel.emitOpError()
+           << "schedule has rows beside each other, whose groups no lanes share";
   return success();
 }
 
@@ -297,7 +305,8 @@ static LogicalResult verifyAligned(KernelOp kernel, RowScheduleAttr schedule) {
   if (!isAlignable(kernel))
     return kernel.emitOpError() << "schedule has aligned vectors, but the row is no single "
                                    "dimension of fixed length along which something is contiguous";
-  int64_t vector = schedule.getVector(), row = *constantSize(kernel.getExtents().getResults().back());
+  int64_t vector = schedule.getVector(),
+          row = *constantSize(kernel.getExtents().getResults().back());
   if (row < 2 * vector)
     return kernel.emitOpError() << "schedule has aligned vectors of " << vector
                                 << ", but a row has " << row << " elements";
@@ -306,8 +315,8 @@ static LogicalResult verifyAligned(KernelOp kernel, RowScheduleAttr schedule) {
       int64_t bytes = vector * elementBytes(view.getElement());
       bool isContiguous = constantSize(LinearAccess::of(view.getAccess())->strides.back()) == 1;
       if (view.getSource() == Source::Memory && isContiguous && (bytes < 4 || bytes > 16))
-        return kernel.emitOpError() << "schedule has aligned vectors of " << bytes
-                                    << " bytes, but must have 4 to 16";
+        return kernel.emitOpError()
+               << "schedule has aligned vectors of " << bytes << " bytes, but must have 4 to 16";
     }
   return success();
 }
@@ -340,8 +349,8 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
     }
     int64_t covered = schedule.getBlocksPerRow() * schedule.getThreadsPerRow() *
                       schedule.getVector() * schedule.getVectorsPerThread();
-    // A row is whole vectors, so a limit within one counts for the vectors before it; or it begins and
-    // ends anywhere in them.
+    // A row is whole vectors, so a limit within one counts for the vectors before it; or it begins
+    // and ends anywhere in them.
     int64_t vector = schedule.getVector(),
             least = schedule.getAligned() ? row + vector - 1 : row / vector * vector;
     if (covered < least)
@@ -356,8 +365,7 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   if (int64_t shared = sharedBytes(kernel, schedule); shared > kMostSharedBytes)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kMostSharedBytes;
-  return schedule.getAligned() ? success()
-                               : verifyVector(kernel, schedule.getVector(), vectorDim);
+  return schedule.getAligned() ? success() : verifyVector(kernel, schedule.getVector(), vectorDim);
 }
 
 static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule) {
@@ -372,6 +380,21 @@ static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kSharedMemory;
   return verifyVector(kernel, schedule.getVector(), keptInner);
+}
+
+static LogicalResult verifySchedule(KernelOp kernel, AttentionScheduleAttr schedule) {
+  std::string why;
+  std::optional<AttentionProblem> problem = AttentionProblem::of(kernel, why);
+  if (!problem)
+    return kernel.emitOpError() << "has a schedule of attention, but " << why;
+  if (int64_t shared = problem->sharedBytes(schedule); shared > kMostSharedBytes)
+    return kernel.emitOpError() << "schedule needs " << shared
+                                << " bytes of shared memory, but a block has " << kMostSharedBytes;
+  if (int64_t registers = problem->registers(schedule), most = problem->mostRegisters(schedule);
+      registers > most)
+    return kernel.emitOpError() << "schedule keeps " << registers
+                                << " registers a thread, but may keep " << most;
+  return success();
 }
 
 /// What a phase is handed and hands back beside its loads and stores, and whether the kernel has
@@ -396,13 +419,16 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
   if (between ? !between.getCollective() : isGrouped)
     return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
-  bool isPerElement = kind == Phase::Between || kind == Phase::Epilogue;
-  if (phase.getStatistics() && !isPerElement)
+  bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside),
+       isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue;
+  if (kind == Phase::Inside && !isScore)
+    return phase.emitOpError() << "belongs to a kernel that has no contractions";
+  if (phase.getStatistics() && (isScore || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
-  size_t taken = kind == Phase::Prologue || kind == Phase::Between ? 1
-                 : kind == Phase::Bounds                           ? 2
-                                                                   : 0,
+  size_t taken = isScore || kind == Phase::Prologue || kind == Phase::Between ? 1
+                 : kind == Phase::Bounds                                      ? 2
+                                                                              : 0,
          given = isPerElement ? 1 : 0;
   if (phase.getStatistics() || kind == Phase::Finish)
     given += statisticsOf(*prologue.getCollective());
@@ -440,6 +466,32 @@ static LogicalResult verifyCollectives(KernelOp kernel) {
                                          "reduces: "
                                       << kernel.getReducedAttr();
   }
+  return success();
+}
+
+/// None, or the two of attention.
+static LogicalResult verifyContractions(KernelOp kernel) {
+  auto contractions = kernel.getBody().getOps<ContractOp>();
+  if (contractions.empty())
+    return success();
+  if (size_t count = llvm::range_size(contractions); count != 2)
+    return kernel.emitOpError() << "has " << count << " contractions, but must have none or 2";
+  CollectiveOp softmax = kernel.getCollective();
+  if (!softmax || softmax.getKind() != Collective::Softmax || kernel.getSecondCollective())
+    return kernel.emitOpError() << "has contractions, but must have a softmax between them";
+  ContractOp scores = scoresOf(kernel), result = weightedValuesOf(kernel);
+  auto isInput = [&](Value value, unsigned position) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getArgNumber() == position;
+  };
+  if (!isInput(scores.getLhs(), AttentionInput::Queries) ||
+      !isInput(scores.getRhs(), AttentionInput::Keys) || scores.getDim() != AttentionDim::HeadDim)
+    return scores.emitOpError() << "must be of inputs 0 and 1 over dimension "
+                                << unsigned(AttentionDim::HeadDim);
+  if (result.getLhs() != softmax.getValues()[0] ||
+      !isInput(result.getRhs(), AttentionInput::Values) || result.getDim() != AttentionDim::Key)
+    return result.emitOpError() << "must be of the softmax and input 2 over dimension "
+                                << unsigned(AttentionDim::Key);
   return success();
 }
 
@@ -506,7 +558,7 @@ LogicalResult KernelOp::verify() {
     if (static_cast<bool>(getCollective()) == getReduced().empty()) // K4
       return emitOpError() << "reduces " << getReduced().size() << " dimensions, but the body has "
                            << (getCollective() ? "a" : "no") << " collective";
-    if (failed(verifyCollectives(*this)))
+    if (failed(verifyCollectives(*this)) || failed(verifyContractions(*this)))
       return failure();
   }
   if (std::string problem = findBadTile(*this); !problem.empty()) // K8
@@ -520,7 +572,9 @@ LogicalResult KernelOp::verify() {
     if (dim != static_cast<int64_t>(getRank() - getReduced().size() + i))
       return emitOpError() << "has a schedule, but reduces dimension " << dim
                            << " before a kept one";
-  if (getReduced().empty() == isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule))
+  if (auto attention = dyn_cast<AttentionScheduleAttr>(*schedule))
+    return verifySchedule(*this, attention);
+  if (isAttention() || getReduced().empty() == isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule))
     return emitOpError() << "has schedule " << *schedule << ", but reduces " << getReduced().size()
                          << " dimensions";
   if (isa<ReduceScheduleAttr>(*schedule))

@@ -167,7 +167,7 @@ FailureOr<bool> Fuser::splitIndexChain() {
 SmallVector<Operation *> Fuser::producersOf(Operation *node) const {
   OpSet found;
   llvm::DenseSet<Operation *> seen;
-  SmallVector<Value> worklist(node->operand_begin(), node->operand_end());
+  SmallVector<Value> worklist = readBy(node);
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!op || !seen.insert(op).second)
@@ -184,7 +184,12 @@ SmallVector<Operation *> Fuser::producersOf(Operation *node) const {
 SmallVector<Operation *> Fuser::consumersOf(Operation *node) const {
   OpSet found;
   llvm::DenseSet<Operation *> seen;
-  SmallVector<Operation *> worklist(node->user_begin(), node->user_end());
+  SmallVector<Operation *> worklist;
+  auto addReaders = [&](Operation *op) {
+    for (Value result : op->getResults())
+      worklist.append(readersOf(result));
+  };
+  addReaders(node);
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val();
     if (!seen.insert(op).second)
@@ -192,7 +197,7 @@ SmallVector<Operation *> Fuser::consumersOf(Operation *node) const {
     if (isKernelNode(op) && !inlined.contains(op))
       found.insert(op);
     else if (!isa<func::ReturnOp>(op))
-      worklist.append(op->user_begin(), op->user_end());
+      addReaders(op);
   }
   return found.takeVector();
 }
@@ -206,7 +211,7 @@ SmallVector<Value> Fuser::outputsOf(const OpSet &ops) const {
         continue;
       bool outside = isReturned(result);
       llvm::DenseSet<Operation *> seen;
-      SmallVector<Operation *> worklist(result.user_begin(), result.user_end());
+      SmallVector<Operation *> worklist = readersOf(result);
       while (!worklist.empty() && !outside) {
         Operation *user = worklist.pop_back_val();
         if (!seen.insert(user).second)
@@ -214,7 +219,8 @@ SmallVector<Value> Fuser::outputsOf(const OpSet &ops) const {
         if (isKernelNode(user) && !inlined.contains(user))
           outside = !ops.contains(user);
         else
-          worklist.append(user->user_begin(), user->user_end());
+          for (Value passed : user->getResults())
+            worklist.append(readersOf(passed));
       }
       if (outside || isa<ConcatOp>(op))
         outputs.push_back(result);
@@ -315,7 +321,7 @@ void Fuser::keepReadersBuildable() {
       std::string why;
       if (build(alone, why))
         continue;
-      SmallVector<Value> worklist(op.operand_begin(), op.operand_end());
+      SmallVector<Value> worklist = readBy(&op);
       while (!worklist.empty()) {
         Operation *producer = worklist.pop_back_val().getDefiningOp();
         if (producer && inlined.erase(producer))
@@ -509,7 +515,9 @@ static std::string nameOf(KernelOp kernel) {
   flags.enableDebugInfo(false).useLocalScope(false);
   kernel->print(os, flags.printGenericOpForm());
   std::string name;
-  if (CollectiveOp collective = kernel.getCollective()) {
+  if (kernel.isAttention()) {
+    name = "attention";
+  } else if (CollectiveOp collective = kernel.getCollective()) {
     name = stringifyCollective(collective.getKind()).str();
     if (!hasElementResult(collective.getKind()))
       name = "reduce_" + name;

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -189,6 +190,8 @@ Value KernelBuilder::evaluate(Value value, const Relation &relation) {
 
 Value KernelBuilder::compute(OpResult result, const Relation &relation) {
   Operation *op = result.getOwner();
+  if (isa<AttentionOp>(op))
+    return computeAttention(result);
   if (isCollectiveOp(op))
     return computeCollective(result, relation);
   if (isa<ConcatOp>(op))
@@ -348,7 +351,7 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
 //===----------------------------------------------------------------------===//
 
 /// Whether the iteration space, less the reduced dimensions, walks every element of the tensor
-/// exactly once.
+/// exactly once. What attention has for each query has no value dim.
 bool KernelBuilder::coversOnce(const Relation &relation, Value tensor) {
   LinearAccess flat = flatten(relation, tensor);
   if (constantSize(flat.offset) != 0)
@@ -369,7 +372,8 @@ bool KernelBuilder::coversOnce(const Relation &relation, Value tensor) {
   }
   bool uniform = llvm::all_of(open, [&](unsigned j) {
     return constantSize(flat.strides[j]) == 0 &&
-           llvm::is_contained(reduced, static_cast<int64_t>(j));
+           (llvm::is_contained(reduced, static_cast<int64_t>(j)) ||
+            (attention && j == AttentionDim::ValueDim));
   });
   AffineExpr count = one;
   for (AffineExpr extent : shapes.shapeOf(tensor))
@@ -485,26 +489,28 @@ bool KernelBuilder::findGroups(DenseI64ArrayAttr &dims) {
 }
 
 std::optional<BuiltKernel> KernelBuilder::build() {
-  for (Operation *op : ops)
+  for (Operation *op : ops) {
+    if (auto found = dyn_cast<AttentionOp>(op)) {
+      if (attention)
+        return refuse("a kernel has one attention");
+      attention = found;
+    }
     if (isCollectiveOp(op)) {
       if (second)
         return refuse(kOneCollective);
       (collective ? second : collective) = op;
     }
+  }
+  if (attention && collective)
+    return refuse("attention has no second collective");
   if (second && !isa<ReduceOp>(second))
     return refuse(kOneCollective);
-  Value seed = chooseSeed();
+  Value seed = attention ? attention.getResult() : chooseSeed();
   for (unsigned round = 0;; ++round) {
     if (round == 64)
       return refuse("the iteration space needs too many splits");
     why.clear();
     wanted.reset();
-    extents.assign(shapes.shapeOf(seed).begin(), shapes.shapeOf(seed).end());
-    for (const Split &split : splits) {
-      AffineExpr outer = divideSizes(extents[split.dim], split.inner);
-      extents[split.dim] = outer;
-      extents.insert(extents.begin() + split.dim + 1, split.inner);
-    }
     scalars.clear();
     collectiveScalars = {};
     reduced.clear();
@@ -521,7 +527,7 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     body = &kernel->getBody().emplaceBlock();
     builder = std::make_unique<OpBuilder>(OpBuilder::atBlockEnd(body));
 
-    bool built = propagate(seed);
+    bool built = (attention ? spanAttention() : (span(seed), true)) && propagate(seed);
     if (built && collective)
       reduced = reducedBy(collective);
     SmallVector<Value> yields;

@@ -9,6 +9,7 @@
 #ifndef SWAGE_DIALECT_SWAGE_TRANSFORMS_KERNELBUILDER_H
 #define SWAGE_DIALECT_SWAGE_TRANSFORMS_KERNELBUILDER_H
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "swage/Dialect/Swage/Analysis/SymbolicShapes.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
@@ -42,6 +43,10 @@ mlir::Type scalarType(mlir::Type element);
 /// An elementwise op on scalars that a body holds.
 mlir::Value computeScalar(mlir::OpBuilder &builder, mlir::Operation *op,
                           llvm::ArrayRef<mlir::Value> operands);
+/// What an op reads, by its operands and in its regions.
+llvm::SmallVector<mlir::Value> readBy(mlir::Operation *op);
+/// The ops of a value's block that read it, themselves or in their regions.
+llvm::SmallVector<mlir::Operation *> readersOf(mlir::Value value);
 
 /// A kernel that is not in the module yet, and how to launch it.
 struct BuiltKernel {
@@ -75,6 +80,7 @@ private:
 
   mlir::Value chooseSeed() const;
   Relation identityOf(mlir::Value seed) const;
+  void span(mlir::Value seed);
   bool propagate(mlir::Value seed);
   bool relate(mlir::Value value, const Relation &relation);
   bool visitForPropagation(mlir::Operation *op, bool &changed);
@@ -91,6 +97,11 @@ private:
   mlir::Value compute(mlir::OpResult result, const Relation &relation);
   mlir::Value computeCollective(mlir::OpResult result, const Relation &relation);
   mlir::Value softmaxOperand(SoftmaxOp op, mlir::Value x);
+  bool spanAttention();
+  std::optional<LinearAccess> positionIn(mlir::Block &region, mlir::Value index);
+  mlir::Value extract(mlir::Block &region, mlir::tensor::ExtractOp op);
+  mlir::Value inlineRegion(mlir::Region &region, mlir::Value score);
+  mlir::Value computeAttention(mlir::OpResult result);
   llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
   bool findGroups(mlir::DenseI64ArrayAttr &dims);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
@@ -115,6 +126,10 @@ private:
 
   mlir::Operation *collective = nullptr, *second = nullptr;
   std::array<CollectiveOp, 2> collectiveScalars;
+  AttentionOp attention;
+  std::array<Relation, 3> operandPlaces; ///< of attention, which may be one tensor
+  Relation scorePlace;                   ///< attention's score, as if there were a tensor of them
+  mlir::Value weighted;                  ///< attention's result for a query and a value dim
   llvm::SmallVector<int64_t> reduced;
   mlir::Block *body = nullptr;
   std::unique_ptr<mlir::OpBuilder> builder;

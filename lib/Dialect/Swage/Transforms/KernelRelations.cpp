@@ -221,6 +221,8 @@ bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
       changed |= relate(value, *relation);
     return true;
   };
+  if (isa<AttentionOp>(op)) // spanAttention has related everything
+    return true;
   if (isCollectiveOp(op)) {
     if (!known(op->getOperand(0)))
       return true;
@@ -281,15 +283,25 @@ bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
   return true;
 }
 
-bool KernelBuilder::propagate(Value seed) {
+/// The iteration space is that of the seed, with its splits.
+void KernelBuilder::span(Value seed) {
+  extents.assign(shapes.shapeOf(seed).begin(), shapes.shapeOf(seed).end());
+  for (const Split &split : splits) {
+    AffineExpr outer = divideSizes(extents[split.dim], split.inner);
+    extents[split.dim] = outer;
+    extents.insert(extents.begin() + split.dim + 1, split.inner);
+  }
   relations.clear();
   relate(seed, identityOf(seed));
+}
+
+bool KernelBuilder::propagate(Value seed) {
   // Every op of the group, what is inlined into it, and the index ops between them, in program
   // order.
   llvm::SetVector<Operation *> reach;
   SmallVector<Value> worklist;
   for (Operation *op : ops)
-    worklist.append(op->operand_begin(), op->operand_end());
+    worklist.append(readBy(op));
   worklist.push_back(seed);
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val().getDefiningOp();

@@ -99,7 +99,7 @@ struct MergeDimensionsPass : swage::impl::MergeDimensionsPassBase<MergeDimension
 
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (!kernel.getSchedule()) // a schedule names dimensions
+      if (!kernel.getSchedule() && !kernel.isAttention()) // either names dimensions
         rewrite(kernel);
   }
 

@@ -11,6 +11,7 @@
 #include "swage/Dialect/Swage/Analysis/Approximation.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
@@ -30,7 +31,8 @@ namespace {
 
 class Preparer {
 public:
-  explicit Preparer(KernelOp kernel) : kernel(kernel), context(kernel.getContext()) {}
+  Preparer(KernelOp kernel, const DeviceProperties &device)
+      : kernel(kernel), device(device), context(kernel.getContext()) {}
   LogicalResult run();
 
 private:
@@ -39,12 +41,16 @@ private:
   LogicalResult addPhases();
   LogicalResult addPhase(Phase kind, ArrayRef<Value> extra, std::optional<unsigned> vectorDim,
                          CollectiveOp collective = {});
-  LogicalResult addBounds();
+  LogicalResult addBounds(RowBounds bounds);
+  LogicalResult addAttentionPhases();
   int64_t accessOf(OperandRef operand, std::optional<unsigned> vectorDim);
 
   KernelOp kernel;
+  const DeviceProperties &device;
   MLIRContext *context;
   SmallVector<PhaseOp> phases;
+  Value score;           ///< what attention's prologue and inside are handed,
+  double scoreScale = 1; ///< and what makes it the score
 };
 
 } // namespace
@@ -145,10 +151,10 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
            access.isTransposed(unsigned(permute.getTransposed()), *vectorDim))
     kind = Access::Transposed;
   else if (aligned && constantSize(access.strides[*vectorDim]) == 1)
-    kind = isInStep(kernel, operand, rowSchedule.getVector())       ? Access::Aligned
-           : store                                                  ? Access::Gather
+    kind = isInStep(kernel, operand, rowSchedule.getVector())        ? Access::Aligned
+           : store                                                   ? Access::Gather
            : beginsAligned(kernel, operand, rowSchedule.getVector()) ? Access::Shifted
-                                                                    : Access::Anywhere;
+                                                                     : Access::Anywhere;
   else if (rowSchedule && vectorDim == kernel.getRank() - 1 && isInSlab(kernel, rowSchedule, view))
     kind = Access::Staged;
   else if (vectorDim && constantSize(access.strides[*vectorDim]) == 1)
@@ -173,7 +179,9 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   // What the template hands in.
   SmallVector<Value> given;
   bool isPerElement = kind == Phase::Between || kind == Phase::Epilogue, takesStatistics = false;
-  if (kind != Phase::Body) {
+  if (score && (kind == Phase::Prologue || kind == Phase::Inside)) {
+    given = {score};
+  } else if (kind != Phase::Body) {
     given = handedStatistics(kernel, kind);
     if (isPerElement) {
       Value element = handedElement(kernel, kind);
@@ -232,6 +240,8 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
     phase.setCollective(collective.getKind());
     phase.setEpsilonAttr(collective.getEpsilonAttr());
     phase.setZeroRows(collective.getZeroRows());
+    if (scoreScale != 1)
+      phase.setScale(APFloat(scoreScale));
   }
   phase.setLoads(loads);
   phase.setStores(stores);
@@ -257,6 +267,8 @@ LogicalResult Preparer::addPhases() {
   CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
   if (!first)
     return addPhase(Phase::Body, {}, kernel.getRank() - 1);
+  if (kernel.isAttention())
+    return addAttentionPhases();
   unsigned keptInner = kernel.getReduced().front() - 1, rowInner = kernel.getRank() - 1;
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
   bool inner = row && row.getKind() != RowClass::Column;
@@ -273,15 +285,17 @@ LogicalResult Preparer::addPhases() {
     return failure();
   // What the prologue stores is wanted of every element.
   PhaseOp prologue = phases.front();
-  return inner && prologue.getStores().empty() ? addBounds() : success();
+  if (!inner || !prologue.getStores().empty())
+    return success();
+  OpBuilder builder(kernel.getBody().front().getTerminator());
+  return addBounds(rowBounds(kernel, builder));
 }
 
 /// What a mask leaves of a row is known before the row is read.
-LogicalResult Preparer::addBounds() {
-  OpBuilder builder(kernel.getBody().front().getTerminator());
-  RowBounds bounds = rowBounds(kernel, builder);
+LogicalResult Preparer::addBounds(RowBounds bounds) {
   if (!bounds)
     return success();
+  OpBuilder builder(kernel.getBody().front().getTerminator());
   auto orElse = [&](Value bound, int64_t number) -> Value {
     return bound ? bound
                  : arith::ConstantOp::create(builder, kernel.getCollective().getLoc(),
@@ -291,8 +305,41 @@ LogicalResult Preparer::addBounds() {
                   std::nullopt);
 }
 
+/// Whether a value is a number, or -inf wherever some mask says so.
+static bool isMasked(Value value, Value number) {
+  if (value == number)
+    return true;
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  APFloat other(0.0);
+  return select && matchPattern(select.getFalseValue(), m_ConstantFloat(&other)) &&
+         other.isInfinity() && other.isNegative() && !dependsOn(select.getCondition(), number) &&
+         isMasked(select.getTrueValue(), number);
+}
+
+LogicalResult Preparer::addAttentionPhases() {
+  CollectiveOp softmax = kernel.getCollective();
+  OpBuilder builder(kernel.getBody().front().getTerminator());
+  RowBounds bounds = rowBounds(kernel, builder);
+  // A scale that nothing but a mask follows goes into the exponentials' own multiplication.
+  score = scoresOf(kernel);
+  APFloat factor(0.0);
+  auto product = score.hasOneUse() ? dyn_cast<arith::MulFOp>(*score.user_begin()) : nullptr;
+  if (product && matchPattern(product.getRhs(), m_ConstantFloat(&factor)) &&
+      factor.isFiniteNonZero() && !factor.isNegative() &&
+      isMasked(softmax.getValue(), product.getResult()) &&
+      isMasked(bounds.inside, product.getResult())) {
+    score = product;
+    scoreScale = factor.convertToDouble();
+  }
+  if (failed(addPhase(Phase::Prologue, softmax.getValue(), std::nullopt, softmax)) ||
+      failed(addPhase(Phase::Inside, bounds.inside, std::nullopt)) ||
+      failed(addPhase(Phase::Finish, {}, std::nullopt)))
+    return failure();
+  return addBounds(bounds);
+}
+
 /// What the schedule and the iteration space make of the launch; nothing else may decide it.
-static LaunchAttr geometryOf(KernelOp kernel) {
+static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
   MLIRContext *context = kernel.getContext();
   AffineExpr one = getAffineConstantExpr(1, context);
   SmallVector<AffineExpr> extents(kernel.getExtents().getResults());
@@ -305,7 +352,9 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   };
   SmallVector<SmallVector<AffineExpr>> spaces;
   AffineExpr blocks;
-  int64_t threads = 0, cluster = 1, shared = 0;
+  SmallVector<AffineExpr> mostBlocks;
+  SmallVector<Attribute> tiles;
+  int64_t threads = 0, cluster = 1, shared = 0, scratch = 0;
   auto inVectors = [&](unsigned dim, int64_t vector) {
     AffineExpr quotient = divideSizes(extents[dim], getAffineConstantExpr(vector, context));
     return quotient ? quotient : extents[dim].floorDiv(vector);
@@ -354,6 +403,32 @@ static LaunchAttr geometryOf(KernelOp kernel) {
     blocks = productOf(kept).ceilDiv(row.getRowsPerBlock()) * cluster;
     if (int64_t bytes = sharedBytes(kernel, row); bytes > kDeclaredSharedBytes)
       shared = bytes;
+  } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {
+    using Dim = AttentionDim;
+    std::string why;
+    int64_t rows = 64 * attention.getGroups();
+    threads = 128 * (attention.getGroups() + 1);
+    spaces = {extents};
+    blocks = productOf({extents[Dim::Query].ceilDiv(rows), extents[Dim::Group],
+                        extents[Dim::KeyHead], extents[Dim::Batch]});
+    // Blocks stay and take tiles in turn; the tickets for these are counted in memory.
+    mostBlocks = {getAffineConstantExpr(device.smCount, context)};
+    scratch = 16;
+    shared = AttentionProblem::of(kernel, why)->sharedBytes(attention);
+    constexpr int64_t panel = 64, swizzle = 128;
+    auto tile = [&](bool isOutput, int64_t position, ArrayRef<int64_t> dims, int64_t boxRows) {
+      SmallVector<int64_t> box(dims.size(), 1);
+      box[0] = panel;
+      box[1] = boxRows;
+      tiles.push_back(TileAttr::get(context, isOutput, position, dims, box, swizzle));
+    };
+    tile(false, AttentionInput::Queries,
+         {Dim::HeadDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, rows);
+    tile(false, AttentionInput::Keys, {Dim::HeadDim, Dim::Key, Dim::KeyHead, Dim::Batch},
+         attention.getKeys());
+    tile(false, AttentionInput::Values, {Dim::ValueDim, Dim::Key, Dim::KeyHead, Dim::Batch},
+         attention.getKeys());
+    tile(true, 0, {Dim::ValueDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 16);
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     threads = reduce.getLanes() * reduce.getRowGroups();
@@ -365,14 +440,16 @@ static LaunchAttr geometryOf(KernelOp kernel) {
   SmallVector<Attribute> maps;
   for (ArrayRef<AffineExpr> space : spaces) {
     for (AffineExpr extent : space.drop_front())
-      if (!constantSize(extent))
+      if (!constantSize(extent) && !isa<AttentionScheduleAttr>(schedule))
         dividers.insert(extent);
     maps.push_back(AffineMapAttr::get(AffineMap::get(0, symbols, space, context)));
   }
-  return LaunchAttr::get(context, AffineMap::get(0, symbols, blocks), threads,
+  mostBlocks.insert(mostBlocks.begin(), blocks);
+  return LaunchAttr::get(context, AffineMap::get(0, symbols, mostBlocks, context), threads,
                          ArrayAttr::get(context, maps),
                          AffineMap::get(0, symbols, dividers.takeVector(), context), cluster,
-                         /*overlap=*/false, shared, /*tiles=*/{});
+                         /*overlap=*/false, shared,
+                         tiles.empty() ? ArrayAttr() : ArrayAttr::get(context, tiles), scratch);
 }
 
 LogicalResult Preparer::run() {
@@ -383,7 +460,7 @@ LogicalResult Preparer::run() {
   allowApproximations(kernel);
   if (failed(addPhases()))
     return failure();
-  kernel.setGeometryAttr(geometryOf(kernel));
+  kernel.setGeometryAttr(geometryOf(kernel, device));
   Block &body = kernel.getBody().front();
   while (!body.empty())
     body.back().erase();
@@ -396,7 +473,8 @@ LogicalResult Preparer::run() {
 static LaunchAttr withOverlap(LaunchAttr geometry, bool overlap) {
   return LaunchAttr::get(geometry.getContext(), geometry.getBlocks(), geometry.getThreads(),
                          geometry.getSpaces(), geometry.getDividers(), geometry.getCluster(),
-                         overlap, geometry.getSharedBytes(), geometry.getTiles());
+                         overlap, geometry.getSharedBytes(), geometry.getTiles(),
+                         geometry.getScratchBytes());
 }
 
 /// The kernels that have another one in front of them, or behind: one that is alone has nothing to
@@ -447,13 +525,13 @@ struct PrepareForEmissionPass : swage::impl::PrepareForEmissionPassBase<PrepareF
       if (std::optional<LaunchAttr> geometry = kernel.getGeometry()) {
         LaunchAttr expected;
         if (kernel.getSchedule())
-          expected = withOverlap(geometryOf(kernel), geometry->getOverlap());
+          expected = withOverlap(geometryOf(kernel, *device), geometry->getOverlap());
         if (*geometry != expected) {
           kernel.emitOpError() << "has geometry " << *geometry << ", but its schedule needs "
                                << expected;
           return signalPassFailure();
         }
-      } else if (failed(Preparer(kernel).run())) {
+      } else if (failed(Preparer(kernel, *device).run())) {
         return signalPassFailure();
       } else if (inSequence.contains(kernel.getSymName())) {
         kernel.setGeometryAttr(withOverlap(kernel.getGeometryAttr(), true));

@@ -28,12 +28,11 @@ static bool isAccepted(KernelOp kernel) {
 /// The same schedule with offsets as wide as another one's.
 static Attribute withIndexOf(Attribute schedule, Attribute other) {
   MLIRContext *context = schedule.getContext();
-  int64_t index =
-      llvm::TypeSwitch<Attribute, int64_t>(other)
-          .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
-                ReduceScheduleAttr>(
-              [](auto known) { return known.getIndex(); })
-          .Default([](Attribute) { return 32; });
+  int64_t index = llvm::TypeSwitch<Attribute, int64_t>(other)
+                      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr,
+                            RowScheduleAttr, ReduceScheduleAttr, AttentionScheduleAttr>(
+                          [](auto known) { return known.getIndex(); })
+                      .Default([](Attribute) { return 32; });
   return llvm::TypeSwitch<Attribute, Attribute>(schedule)
       .Case([&](PointwiseScheduleAttr s) {
         return PointwiseScheduleAttr::get(context, s.getThreads(), s.getVector(), s.getUnroll(),
@@ -57,6 +56,11 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](ReduceScheduleAttr s) {
         return ReduceScheduleAttr::get(context, s.getLanes(), s.getRowGroups(), s.getVector(),
                                        s.getUnroll(), index);
+      })
+      .Case([&](AttentionScheduleAttr s) {
+        return AttentionScheduleAttr::get(context, s.getGroups(), s.getKeys(), s.getStages(),
+                                          s.getQuerySlots(), s.getPatience(), s.getEager(),
+                                          s.getHoldsQuery(), s.getDynamic(), s.getSection(), index);
       })
       .Default([](Attribute) { return Attribute(); });
 }
@@ -158,7 +162,8 @@ void Grid::rows(RowScheduleAttr known) {
             for (bool staged : {false, true})
               if (unroll * vector <= kRegisterElements)
                 addChecked<RowScheduleAttr>(RowClass::Looped, threads / beside, beside, vector,
-                                            unroll, int64_t(32), blocks, staged, int64_t(0), bypassL1,
+                                            unroll, int64_t(32), blocks, staged, int64_t(0),
+                                            bypassL1,
                                             /*aligned=*/false, int64_t(0));
   }
 }

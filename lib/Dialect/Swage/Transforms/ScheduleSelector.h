@@ -14,8 +14,8 @@
 
 namespace swage {
 
-/// The most words of one bank of shared memory that lanes touch which read the bytes at these places:
-/// how often they wait for it.
+/// The most words of one bank of shared memory that lanes touch which read the bytes at these
+/// places: how often they wait for it.
 int64_t bankConflicts(llvm::ArrayRef<int64_t> places);
 
 class ScheduleSelector {
@@ -54,6 +54,7 @@ private:
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
   SelectedSchedule column();
   SelectedSchedule reduce();
+  SelectedSchedule attention() const;
 
   int64_t indexWidth() const;
   mlir::AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }

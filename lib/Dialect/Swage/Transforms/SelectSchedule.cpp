@@ -229,12 +229,14 @@ bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
   auto schedule = cast<PermuteScheduleAttr>(selected.schedule);
   int64_t bytes = elementBytes(kernel.getOutput(0).getElement());
   double waste = 1;
-  for (auto [dim, tile] : {std::pair<int64_t, int64_t>(schedule.getTransposed(), schedule.getTileIn()),
-                           {kernel.getRank() - 1, schedule.getTileOut()}})
+  for (auto [dim, tile] :
+       {std::pair<int64_t, int64_t>(schedule.getTransposed(), schedule.getTileIn()),
+        {kernel.getRank() - 1, schedule.getTileOut()}})
     if (std::optional<int64_t> constant = constantSize(extent(unsigned(dim))))
       waste *= double(llvm::divideCeil(*constant, tile) * tile) / double(*constant);
   return schedule.getVectorIn() * bytes >= 8 && schedule.getVectorOut() * bytes >= 16 &&
-         schedule.getTileIn() * bytes >= 128 && schedule.getTileOut() * bytes >= 128 && waste <= 1.1;
+         schedule.getTileIn() * bytes >= 128 && schedule.getTileOut() * bytes >= 128 &&
+         waste <= 1.1;
 }
 
 SelectedSchedule ScheduleSelector::run() {
@@ -253,6 +255,8 @@ SelectedSchedule ScheduleSelector::run() {
   }
   case Family::Reduce:
     return reduce();
+  case Family::Attention:
+    return attention();
   case Family::Row: {
     std::optional<unsigned> principal = principalDim(kernel);
     return principal && !llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal))
@@ -334,6 +338,10 @@ struct SelectSchedulePass : swage::impl::SelectSchedulePassBase<SelectSchedulePa
       if (kernel.getSchedule())
         continue;
       SelectedSchedule selected = selectSchedule(kernel, *device, index);
+      if (!selected.schedule) {
+        kernel.emitOpError() << "has no kernel yet: " << selected.reason;
+        return signalPassFailure();
+      }
       kernel.emitRemark() << selected.reason;
       std::string suffix = factSuffix(kernel);
       dropUnusedFacts(kernel, *device, index, selected.schedule);

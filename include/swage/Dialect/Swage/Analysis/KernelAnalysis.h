@@ -22,7 +22,8 @@ enum class Family {
   Tiles, ///< no collective, some inputs and outputs are contiguous along different dimensions
   Row, ///< a collective over the dimension along which the operands are contiguous, or a norm over
        ///< another
-  Reduce ///< sum, max, min or mean over dimensions along which the operands are not contiguous
+  Reduce,   ///< sum, max, min or mean over dimensions along which the operands are not contiguous
+  Attention ///< two contractions, and a softmax between them
 };
 
 /// The dimension along which a view is contiguous, if there is one with more than one element.
@@ -47,7 +48,8 @@ Family familyOf(KernelOp kernel);
 Phase phaseOf(KernelOp kernel, unsigned output);
 
 /// The per-element value that the template hands to `between` or `epilogue`: the last collective's
-/// result for the element, or its operand where it has none.
+/// result for the element, or its operand where it has none. In attention the weighted values; and
+/// to `prologue` and `inside`, the scores.
 mlir::Value handedElement(KernelOp kernel, Phase phase);
 
 /// The row results that the template can hand to a phase.

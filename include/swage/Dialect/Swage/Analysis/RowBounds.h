@@ -18,6 +18,11 @@ namespace swage {
 /// the collective's operand is -inf. Null where nothing bounds that side.
 struct RowBounds {
   mlir::Value first, last;
+  RowBounds() = default;
+  RowBounds(mlir::Value first, mlir::Value last) : first(first), last(last) {}
+  /// Of attention: the collective's operand at positions within the bounds of all rows at hand; the
+  /// bounds never fall from a query to the next.
+  mlir::Value inside;
   explicit operator bool() const { return first || last; }
 };
 

@@ -29,7 +29,7 @@ def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar fun
     I32EnumAttrCase<"Body", 0, "body">, I32EnumAttrCase<"Prologue", 1, "prologue">,
     I32EnumAttrCase<"Epilogue", 2, "epilogue">, I32EnumAttrCase<"Finish", 3, "finish">,
     I32EnumAttrCase<"Between", 4, "between">, I32EnumAttrCase<"GroupFinish", 5, "group_finish">,
-    I32EnumAttrCase<"Bounds", 6, "bounds">]> {
+    I32EnumAttrCase<"Bounds", 6, "bounds">, I32EnumAttrCase<"Inside", 7, "inside">]> {
   let cppNamespace = "::swage";
 }
 
@@ -192,6 +192,20 @@ def Swage_TileAttr : Swage_Attr<"Tile", "tile"> {
   let genVerifyDecl = 1;
 }
 
+def Swage_AttentionScheduleAttr : Swage_Attr<"AttentionSchedule", "attention_schedule"> {
+  let summary = "Schedule of templates/swage/attention_hopper.cuh";
+  let description = [{
+    `groups` warpgroups of 64 queries each compute, beside one that loads; blocks of `keys` keys and their values come through rings of `stages`, tiles of
+    queries through `query_slots` places. `patience`: outputs are rescaled where the highest score of a row grows by more than 2^patience only; 0: always.
+    `eager`: products with values are waited for in front of the exponentials, not behind them. `holds_query`: queries stay in registers. `dynamic`: blocks
+    draw tickets for tiles, instead of taking them in turn. `section`: bytes of keys and values whose tiles are taken together. `index`: 32 or 64 bits.
+  }];
+  let parameters = (ins "int64_t":$groups, "int64_t":$keys, "int64_t":$stages, "int64_t":$query_slots, "int64_t":$patience, "bool":$eager,
+                        "bool":$holds_query, "bool":$dynamic, "int64_t":$section, "int64_t":$index);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
   let summary = "How a prepared kernel is launched and how it takes its block and thread numbers apart";
   let description = [{
@@ -201,13 +215,15 @@ def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
     vectorised extent in vectors. `dividers` are the runtime extents that the kernel divides by; the host computes their multipliers. `cluster` blocks
     (1: no clusters) are a cluster; they divide the number of blocks. `overlap`: the kernel waits by itself for the grids before it, so the launch may overlap
     them (programmatic dependent launch). `shared_bytes`: shared memory that the launch asks for, for an arena of more than the 48 KB that a kernel may
-    declare; 0: the arena is declared. `tiles`: the views that are read or written through tensor maps, each once.
+    declare; 0: the arena is declared. `tiles`: the views that are read or written through tensor maps, each once. `scratch_bytes`: memory of the
+    launch's own, that holds anything; its address comes behind those of the views.
   }];
   let parameters = (ins "::mlir::AffineMap":$blocks, "int64_t":$threads, "::mlir::ArrayAttr":$spaces,
                         "::mlir::AffineMap":$dividers, DefaultValuedParameter<"int64_t", "1">:$cluster,
                         DefaultValuedParameter<"bool", "false">:$overlap,
                         DefaultValuedParameter<"int64_t", "0">:$shared_bytes,
-                        OptionalParameter<"::mlir::ArrayAttr">:$tiles);
+                        OptionalParameter<"::mlir::ArrayAttr">:$tiles,
+                        DefaultValuedParameter<"int64_t", "0">:$scratch_bytes);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -49,6 +49,8 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     unsigned getRank() { return getExtents().getNumResults(); }
     /// What an operand would touch outside of its tensor for these runtime sizes; empty if nothing.
     std::string findOutOfBounds(llvm::ArrayRef<int64_t> sizes);
+    /// Whether the kernel is attention: it has contractions, or, once it is prepared, had them.
+    bool isAttention();
     /// The first collective of the body, or null.
     swage::CollectiveOp getCollective();
     /// The one that follows it, or null.
@@ -93,6 +95,24 @@ def Swage_CollectiveOp : Swage_Op<"collective", [Pure]> {
   }];
 }
 
+def Swage_ContractOp : Swage_Op<"contract", [Pure, AllTypesMatch<["lhs", "rhs", "result"]>]> {
+  let summary = "Sums products over one reduced dimension";
+  let description = [{
+        result = sum of lhs * rhs over dimension `dim`
+
+    on tensor cores, so both are rounded to the type of the operands in memory. A kernel has two of them, attention's: queries times keys over the last
+    dimension, and, behind a softmax over the one before it, weights times values over that.
+
+    Example:
+    ```mlir
+    %s = swage.contract %q, %k dim 6 : f32
+    ```
+  }];
+  let arguments = (ins AnyFloat:$lhs, AnyFloat:$rhs, I64Attr:$dim);
+  let results = (outs AnyFloat:$result);
+  let assemblyFormat = "$lhs `,` $rhs `dim` $dim attr-dict `:` type($result)";
+}
+
 def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
   let summary = "One scalar function of a prepared kernel";
   let description = [{
@@ -106,11 +126,14 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
 
     `bounds` runs once per row, before everything: from values that are the same for the whole row it yields two i64, the first position of the row, and
     the position behind the last, whose value may be other than -inf. The others need not be read.
+
+    In a kernel with contractions the prologue is handed the score, and works `scale` times its value; `inside` is the prologue for positions within the bounds
+    of all rows at hand.
   }];
-  let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon,
+  let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale,
                        UnitAttr:$zero_rows, UnitAttr:$statistics, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`zero_rows` $zero_rows^)? (`statistics` $statistics^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
+  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`zero_rows` $zero_rows^)? (`statistics` $statistics^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,49 @@
+//===- AttentionProblem.h - Attention as a kernel ---------------*- C++ -*-===//
+//
+// What the places of an attention kernel's dimensions and operands mean, and what follows from its
+// schedule for templates/swage/attention_hopper.cuh.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_IR_ATTENTIONPROBLEM_H
+#define SWAGE_DIALECT_SWAGE_IR_ATTENTIONPROBLEM_H
+
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include <string>
+
+namespace swage {
+
+/// The iteration space, in this order: the result, and what it is summed over.  `Group`: the query
+/// heads that share a key head.
+struct AttentionDim {
+  enum : unsigned { Batch, KeyHead, Group, Query, ValueDim, Key, HeadDim, Count };
+};
+/// The first inputs; output 0 is the result.
+struct AttentionInput {
+  enum : unsigned { Queries, Keys, Values, Count };
+};
+
+struct AttentionProblem {
+  mlir::Type element; ///< of queries, keys, values and result
+  int64_t headDim = 0, valueDim = 0;
+
+  /// The kernel's, if the template can compute it; or nothing, and `why`.
+  static std::optional<AttentionProblem> of(KernelOp kernel, std::string &why);
+
+  /// Shared memory of a block, as the template lays it out (AttentionLayout).
+  int64_t sharedBytes(AttentionScheduleAttr schedule) const;
+  /// 32-bit registers that a thread has for scores, weights, outputs and queries, and those that
+  /// leave it enough for everything else.
+  int64_t registers(AttentionScheduleAttr schedule) const;
+  static int64_t mostRegisters(AttentionScheduleAttr schedule) {
+    return schedule.getGroups() == 3 ? 128 : 204;
+  }
+};
+
+/// The kernel's two contractions, before it is prepared.
+ContractOp scoresOf(KernelOp kernel);
+ContractOp weightedValuesOf(KernelOp kernel);
+
+} // namespace swage
+
+#endif // SWAGE_DIALECT_SWAGE_IR_ATTENTIONPROBLEM_H

@@ -1,0 +1,85 @@
+//===- AttentionProblem.cpp - Attention as a kernel -----------------------===//
+
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace swage;
+
+ContractOp swage::scoresOf(KernelOp kernel) {
+  return *kernel.getBody().getOps<ContractOp>().begin();
+}
+ContractOp swage::weightedValuesOf(KernelOp kernel) {
+  return *std::next(kernel.getBody().getOps<ContractOp>().begin());
+}
+
+/// What the copy engine takes: vectors of 16 bytes along `inner`.
+static bool isTiled(KernelOp kernel, ViewAttr view, unsigned inner) {
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  int64_t vector = 16 / elementBytes(view.getElement());
+  SizeFacts facts = factsOf(kernel);
+  if (view.getSource() != Source::Memory || view.getAlign() < 16 ||
+      constantSize(access.strides[inner]) != 1 || !isMultipleOf(access.offset, vector, facts))
+    return false;
+  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+    if (dim != inner && !isMultipleOf(access.strides[dim], vector, facts))
+      return false;
+  return true;
+}
+
+std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::string &why) {
+  using Dim = AttentionDim;
+  auto refuse = [&](const Twine &text) {
+    why = text.str();
+    return std::nullopt;
+  };
+  static constexpr int64_t reduced[] = {Dim::Key, Dim::HeadDim};
+  if (kernel.getRank() != Dim::Count || kernel.getReduced() != ArrayRef<int64_t>(reduced) ||
+      kernel.getInputs().size() < AttentionInput::Count || kernel.getOutputs().empty())
+    return refuse("attention is a sum over the last two of seven dimensions, with queries, keys "
+                  "and values");
+  AttentionProblem problem;
+  problem.element = kernel.getInput(AttentionInput::Queries).getElement();
+  if (!problem.element.isF16() && !problem.element.isBF16())
+    return refuse("attention's operands hold f16 or bf16");
+  problem.headDim = constantSize(kernel.getExtents().getResult(Dim::HeadDim)).value_or(0);
+  problem.valueDim = constantSize(kernel.getExtents().getResult(Dim::ValueDim)).value_or(0);
+  for (int64_t dim : {problem.headDim, problem.valueDim})
+    if (dim < 8 || dim > 256 || dim % 8)
+      return refuse("attention's head dims are known multiples of 8 up to 256");
+  if (constantSize(kernel.getExtents().getResult(Dim::Key)) == 0)
+    return refuse("attention has no keys");
+  static constexpr unsigned inner[] = {Dim::HeadDim, Dim::HeadDim, Dim::ValueDim};
+  static constexpr const char *names[] = {"queries", "keys", "values"};
+  for (unsigned i = 0; i < AttentionInput::Count; ++i) {
+    if (kernel.getInput(i).getElement() != problem.element)
+      return refuse("attention's operands are of several types");
+    if (!isTiled(kernel, kernel.getInput(i), inner[i]))
+      return refuse(Twine(names[i]) + " are not contiguous along the head dim, from multiples of "
+                                      "16 bytes on");
+  }
+  if (kernel.getOutput(0).getElement() != problem.element)
+    return refuse("attention's result has another type than its operands");
+  if (!isTiled(kernel, kernel.getOutput(0), Dim::ValueDim))
+    return refuse("the result is not contiguous along the head dim, from multiples of 16 bytes on");
+  return problem;
+}
+
+/// Columns of a panel, in which tiles lie in shared memory, and bytes of its rows.
+static constexpr int64_t kPanelColumns = 64, kPanelRow = 128;
+
+int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
+  int64_t headPanels = llvm::divideCeil(headDim, kPanelColumns),
+          valuePanels = llvm::divideCeil(valueDim, kPanelColumns),
+          queries = std::max(headPanels, valuePanels) * 64 * schedule.getGroups() * kPanelRow,
+          keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow;
+  constexpr int64_t barriers = 1024;
+  return barriers + schedule.getQuerySlots() * queries + schedule.getStages() * keys;
+}
+
+int64_t AttentionProblem::registers(AttentionScheduleAttr schedule) const {
+  int64_t held = schedule.getHoldsQuery() ? llvm::divideCeil(headDim, 16) * 4 : 0;
+  return schedule.getKeys() / 2 + schedule.getKeys() / 4 + valueDim / 2 + held;
+}

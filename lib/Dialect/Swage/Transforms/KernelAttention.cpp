@@ -1,0 +1,278 @@
+//===- KernelAttention.cpp - Attention in a kernel ------------------------===//
+//
+// The part of KernelBuilder that knows attention: its iteration space has dimensions that no value
+// has all of, so that it comes from the op itself, and its regions become scalars of the body.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
+
+using namespace mlir;
+using namespace swage;
+
+using Dim = AttentionDim;
+
+SmallVector<Value> swage::readBy(Operation *op) {
+  SmallVector<Value> values(op->operand_begin(), op->operand_end());
+  llvm::SetVector<Value> captured;
+  for (Region &region : op->getRegions())
+    getUsedValuesDefinedAbove(region, captured);
+  values.append(captured.begin(), captured.end());
+  return values;
+}
+
+SmallVector<Operation *> swage::readersOf(Value value) {
+  SmallVector<Operation *> readers;
+  for (Operation *user : value.getUsers())
+    if (Operation *top = value.getParentBlock()->findAncestorOpInBlock(*user))
+      readers.push_back(top);
+  return readers;
+}
+
+bool KernelBuilder::spanAttention() {
+  if (!splits.empty())
+    return refuse("a reshape cuts a dimension of attention"), false;
+  ArrayRef<AffineExpr> q = shapes.shapeOf(attention.getQ()), k = shapes.shapeOf(attention.getK()),
+                       v = shapes.shapeOf(attention.getV());
+  if (q.size() > 4)
+    return refuse("attention with more than one batch dimension"), false;
+  AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
+  size_t batches = q.size() - 3;
+  AffineExpr group =
+      constantSize(k[batches]) == 0 ? AffineExpr() : divideSizes(q[batches], k[batches]);
+  if (!group)
+    return refuse("the query heads are no known multiple of the key heads"), false;
+  extents = {batches ? q[0] : one, k[batches],     group,         q[batches + 1],
+             v[batches + 2],       k[batches + 1], q[batches + 2]};
+  auto along = [&](unsigned dim, AffineExpr stride) {
+    LinearAccess access{SmallVector<AffineExpr>(Dim::Count, zero), zero};
+    access.strides[dim] = stride;
+    return access;
+  };
+  LinearAccess queryHead = along(Dim::KeyHead, group);
+  queryHead.strides[Dim::Group] = one;
+  auto relationOf = [&](LinearAccess head, std::initializer_list<unsigned> inner) {
+    Relation relation;
+    if (batches)
+      relation.push_back(along(Dim::Batch, one));
+    relation.push_back(head);
+    for (unsigned dim : inner)
+      relation.push_back(along(dim, one));
+    return relation;
+  };
+  LinearAccess keyHead = along(Dim::KeyHead, one);
+  relations.clear();
+  operandPlaces = {relationOf(queryHead, {Dim::Query, Dim::HeadDim}),
+                   relationOf(keyHead, {Dim::Key, Dim::HeadDim}),
+                   relationOf(keyHead, {Dim::Key, Dim::ValueDim})};
+  relate(attention.getResult(), relationOf(queryHead, {Dim::Query, Dim::ValueDim}));
+  if (Value logSum = attention.getLogSumExp())
+    relate(logSum, relationOf(queryHead, {Dim::Query}));
+  scorePlace = relationOf(queryHead, {Dim::Query, Dim::Key});
+  reduced = {Dim::Key, Dim::HeadDim};
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+/// A coordinate of a region as a linear expression of the iteration space; null where it is none.
+std::optional<LinearAccess> KernelBuilder::positionIn(Block &region, Value index) {
+  AffineExpr zero = getAffineConstantExpr(0, context());
+  LinearAccess access{SmallVector<AffineExpr>(Dim::Count, zero), zero};
+  APInt number;
+  if (matchPattern(index, m_ConstantInt(&number))) {
+    access.offset = getAffineConstantExpr(number.getSExtValue(), context());
+    return access;
+  }
+  if (auto argument = dyn_cast<BlockArgument>(index)) {
+    if (argument.getOwner() != &region || !argument.getType().isIndex())
+      return std::nullopt;
+    return scorePlace[scorePlace.size() - (region.getNumArguments() - argument.getArgNumber())];
+  }
+  Operation *op = index.getDefiningOp();
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    return positionIn(region, op->getOperand(0));
+  if (!isa<arith::AddIOp, arith::MulIOp>(op))
+    return std::nullopt;
+  std::optional<LinearAccess> a = positionIn(region, op->getOperand(0)),
+                              b = positionIn(region, op->getOperand(1));
+  if (!a || !b)
+    return std::nullopt;
+  auto isConstant = [](const LinearAccess &access) {
+    return llvm::all_of(access.strides,
+                        [](AffineExpr stride) { return constantSize(stride) == 0; });
+  };
+  if (isa<arith::MulIOp>(op)) {
+    if (isConstant(*a))
+      std::swap(a, b);
+    if (!isConstant(*b))
+      return std::nullopt;
+    for (AffineExpr &stride : a->strides)
+      stride = multiplySizes(stride, b->offset);
+    a->offset = multiplySizes(a->offset, b->offset);
+    return a;
+  }
+  for (auto [to, from] : llvm::zip_equal(a->strides, b->strides))
+    to = addSizes(to, from);
+  a->offset = addSizes(a->offset, b->offset);
+  return a;
+}
+
+/// An element of a tensor around the region.
+Value KernelBuilder::extract(Block &region, tensor::ExtractOp op) {
+  Relation relation;
+  for (Value index : op.getIndices()) {
+    std::optional<LinearAccess> position = positionIn(region, index);
+    if (!position)
+      return refuse("a region reads a tensor where no linear function of its coordinates is"),
+             Value();
+    relation.push_back(*position);
+  }
+  return evaluate(op.getTensor(), relation);
+}
+
+/// The value that a region yields, with what computes it in the body. Indices are 32-bit integers
+/// there, as coordinates are.
+Value KernelBuilder::inlineRegion(Region &region, Value score) {
+  Block &block = region.front();
+  IRMapping mapping;
+  Type i32 = IntegerType::get(context(), 32);
+  unsigned symbols = shapes.getSymbols().size();
+  for (BlockArgument argument : block.getArguments()) {
+    if (!argument.getType().isIndex()) {
+      mapping.map(argument, score);
+      continue;
+    }
+    if (argument.use_empty())
+      continue;
+    auto view =
+        ViewAttr::get(context(), /*tensor=*/-1, i32, AffineMap::get(0, symbols, {}, context()),
+                      positionIn(block, argument)->map(symbols), /*align=*/1, Source::Coordinate);
+    static constexpr const char *names[] = {"batch", "head", "query", "key"};
+    StringRef name = names[4 - (block.getNumArguments() - argument.getArgNumber())];
+    mapping.map(
+        argument,
+        addInput(view, i32, NameLoc::get(StringAttr::get(context(), name), argument.getLoc())));
+  }
+  auto typeOf = [&](Type type) { return type.isIndex() ? i32 : type; };
+  llvm::DenseSet<Operation *> reads; // roundings of what was narrow before
+  std::function<Value(Value)> valueOf = [&](Value value) -> Value {
+    if (Value known = mapping.lookupOrNull(value))
+      return known;
+    Operation *op = value.getDefiningOp();
+    if (op && matchPattern(op, m_Constant())) {
+      auto attr = cast<TypedAttr>(op->getAttr("value"));
+      if (auto number = dyn_cast<IntegerAttr>(attr); number && number.getType().isIndex())
+        attr = builder->getI32IntegerAttr(number.getInt());
+      Value constant = arith::ConstantOp::create(*builder, op->getLoc(), attr);
+      mapping.map(value, constant);
+      return constant;
+    }
+    return refuse("a region uses a scalar that is no constant"), Value();
+  };
+  for (Operation &op : block.without_terminator()) {
+    if (matchPattern(&op, m_Constant()))
+      continue;
+    locations.push_back(op.getLoc());
+    if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
+      Value element = extract(block, read);
+      if (!element)
+        return {};
+      if (Type type = typeOf(read.getType()); element.getType() != type) {
+        auto narrow = arith::TruncFOp::create(*builder, op.getLoc(), type, element);
+        reads.insert(narrow);
+        element = narrow;
+      }
+      mapping.map(read.getResult(), element);
+      continue;
+    }
+    SmallVector<Value> operands;
+    for (Value operand : op.getOperands()) {
+      operands.push_back(valueOf(operand));
+      if (!operands.back())
+        return {};
+    }
+    // A narrow float that was read is held as f32 already.
+    if (auto narrow = isa<arith::ExtFOp>(op) ? operands.front().getDefiningOp<arith::TruncFOp>()
+                                             : arith::TruncFOp();
+        narrow && reads.contains(narrow) && narrow.getIn().getType() == op.getResult(0).getType()) {
+      mapping.map(op.getResult(0), narrow.getIn());
+      continue;
+    }
+    Type type = typeOf(op.getResult(0).getType());
+    if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+      Value from = operands.front();
+      unsigned width = from.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
+      Value cast = from;
+      if (to > width)
+        cast = arith::ExtSIOp::create(*builder, op.getLoc(), type, from);
+      else if (to < width)
+        cast = arith::TruncIOp::create(*builder, op.getLoc(), type, from);
+      mapping.map(op.getResult(0), cast);
+      continue;
+    }
+    OperationState state(op.getLoc(), op.getName());
+    state.addOperands(operands);
+    state.addTypes(type);
+    state.addAttributes(op.getAttrs());
+    mapping.map(op.getResult(0), builder->create(state)->getResult(0));
+  }
+  return valueOf(block.getTerminator()->getOperand(0));
+}
+
+//===----------------------------------------------------------------------===//
+// The body
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::computeAttention(OpResult result) {
+  Location loc = attention.getLoc();
+  auto constant = [&](double number) -> Value {
+    return arith::ConstantOp::create(*builder, loc,
+                                     FloatAttr::get(Float32Type::get(context()), number));
+  };
+  CollectiveOp &softmax = collectiveScalars[0];
+  if (!softmax) {
+    locations.push_back(loc);
+    std::array<Value, 3> operands;
+    for (unsigned i = 0; i < operands.size(); ++i) {
+      Value tensor = attention->getOperand(i);
+      Value scalar = evaluate(tensor, operandPlaces[i]);
+      auto argument = scalar ? dyn_cast<BlockArgument>(scalar) : BlockArgument();
+      if (!scalar)
+        return {};
+      if (!argument || argument.getArgNumber() != i || !scalar.getType().isF32())
+        return refuse("the operands of attention come from memory, as 16-bit floats"), Value();
+      operands[i] = scalar;
+    }
+    Type type = operands[0].getType();
+    Value score = ContractOp::create(*builder, loc, type, operands[0], operands[1], Dim::HeadDim);
+    if (std::optional<APFloat> scale = attention.getScale(); scale && !scale->isExactlyValue(1.0))
+      score = arith::MulFOp::create(*builder, loc, score, constant(scale->convertToDouble()));
+    if (!attention.getScore().empty() && !(score = inlineRegion(attention.getScore(), score)))
+      return {};
+    if (!attention.getMask().empty()) {
+      Value seen = inlineRegion(attention.getMask(), {});
+      if (!seen)
+        return {};
+      score = arith::SelectOp::create(*builder, loc, seen, score, constant(-INFINITY));
+    }
+    SmallVector<Type> types(3, type);
+    softmax = CollectiveOp::create(*builder, loc, types, Collective::Softmax, score, FloatAttr(),
+                                   DenseI64ArrayAttr(), /*zero_rows=*/!attention.getNanRows());
+    weighted =
+        ContractOp::create(*builder, loc, type, softmax.getValues()[0], operands[2], Dim::Key);
+  }
+  if (result.getResultNumber() == 0)
+    return weighted;
+  Value logSum = math::LogOp::create(*builder, loc, softmax.getValues()[2]);
+  return arith::AddFOp::create(*builder, loc, softmax.getValues()[1], logSum);
+}

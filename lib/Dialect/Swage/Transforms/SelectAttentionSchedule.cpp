@@ -1,0 +1,60 @@
+//===- SelectAttentionSchedule.cpp - Schedules of attention ---------------===//
+//
+// The rules follow what was measured (docs/notes/attention.md): short heads are bound by
+// exponentials and take three warpgroups, long ones by tensor cores and take two with as many keys
+// a block as registers and shared memory hold.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleSelector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
+
+using namespace mlir;
+using namespace swage;
+
+/// Keys and values whose tiles are taken together, so that they stay in L2 while others stream by.
+static constexpr int64_t kSectionBytes = 16 << 20;
+
+/// Whether scores are scaled and masked by position only, which leaves registers.
+static bool isPlain(KernelOp kernel) {
+  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
+    if (i >= AttentionInput::Count && view.getSource() != Source::Coordinate)
+      return false;
+  Value score = kernel.getCollective().getValue();
+  while (auto select = score.getDefiningOp<arith::SelectOp>())
+    score = select.getTrueValue();
+  if (auto product = score.getDefiningOp<arith::MulFOp>())
+    score = product.getLhs();
+  return score == scoresOf(kernel).getResult();
+}
+
+SelectedSchedule ScheduleSelector::attention() const {
+  if (device.arch != "sm_90a")
+    return {{}, "attention for " + device.arch};
+  if (std::string problem = accessProblem(kernel); !problem.empty())
+    return {{}, problem};
+  std::string why;
+  AttentionProblem problem = *AttentionProblem::of(kernel, why);
+  int64_t dim = std::max(problem.headDim, problem.valueDim);
+  bool isShort = dim <= 64, isLong = dim > 128;
+  auto make = [&](int64_t keys, int64_t slots) {
+    return AttentionScheduleAttr::get(context(), /*groups=*/isShort ? 3 : 2, keys, /*stages=*/2,
+                                      slots, /*patience=*/isShort ? 0 : 8,
+                                      /*eager=*/isShort || isLong,
+                                      /*holdsQuery=*/!isShort && !isLong && isPlain(kernel),
+                                      /*dynamic=*/true, kSectionBytes, index);
+  };
+  // With a second place for queries a tile's first scores overlap the last one's products.
+  for (int64_t slots : {2, 1})
+    for (int64_t keys = 128; keys >= (slots == 2 ? 128 : 16); keys -= 16)
+      if (AttentionScheduleAttr schedule = make(keys, slots);
+          problem.sharedBytes(schedule) <= kMostSharedBytes &&
+          problem.registers(schedule) <= problem.mostRegisters(schedule))
+        return {schedule, "attention by " + std::to_string(64 * schedule.getGroups()) +
+                              " queries and " + std::to_string(keys) + " keys"};
+  return {{},
+          "attention with head dims of " + std::to_string(problem.headDim) + " and " +
+              std::to_string(problem.valueDim)};
+}
