@@ -466,6 +466,8 @@ void SpecEmitter::emitConstants() {
     constant("kWriteRun", layout.writeRun);
     constant("kLanes", boxes.getLanes());
     flag("kWriteAligned", layout.writeAligned);
+    constant("kTurned", layout.turned);
+    constant("kApart", layout.apart % 16);
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     constant("kThreadsPerRow", row.getThreadsPerRow());
     constant("kVector", row.getVector());

@@ -110,13 +110,15 @@ template <class Spec, class In> struct PartOfBox {
   static constexpr __device__ int chunks() {
     return (readRun() * kSize + (In::kReadAligned ? 15 : 30)) / 16;
   }
-  static constexpr __device__ unsigned skewed(unsigned place) {
-    return In::kSkewed ? place + place / 128 * pad() : place;
+  /// Also in front of 0, as far as windows that are not all there begin.
+  static constexpr __device__ int skewed(int place) {
+    return In::kSkewed ? place + (place >> 7) * pad() : place;
   }
-  /// skewed(place + ahead) for a constant `ahead`: those that differ by multiples of 128 differ by
-  /// constants.
-  static constexpr __device__ unsigned skewed(unsigned place, unsigned ahead) {
-    return skewed(place + ahead % 128) + skewed(ahead / 128 * 128);
+  /// Where skewed(place + ahead) is for a constant `ahead`: those that differ by multiples of 128,
+  /// and without skew all, are immediate offsets from one pointer.
+  static __device__ __forceinline__ const char *locate(const char *arena, int place, int ahead) {
+    constexpr int kUnit = In::kSkewed ? 128 : 1;
+    return arena + skewed(place + ahead % kUnit) + skewed(ahead / kUnit * kUnit);
   }
   static constexpr __device__ int pad() { return kSize < 4 ? 4 : kSize; }
   static constexpr __device__ int bytes() {

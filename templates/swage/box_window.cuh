@@ -14,18 +14,29 @@ template <class Spec> struct WriteRun {
   int ahead[B::kRank] = {}; ///< where it begins in the box
 
   /// Runs are counted as the principal input has them: neighbouring ones are neighbours in shared
-  /// memory.
-  __device__ __forceinline__ WriteRun(const BoxOfBlock<Spec> &box, unsigned number)
+  /// memory.  `each`: of those along its first dimension the first of so many.
+  __device__ __forceinline__ WriteRun(const BoxOfBlock<Spec> &box, unsigned number, int each = 1)
       : exists(B::outermost() >= 0 || number == 0), at(box.origin) {
 #pragma unroll
     for (int k = 0; k < B::kRank; ++k)
       if (const int dim = B::runDim(k); dim < B::kOuter && B::box(dim) > 1) {
         // Beyond the last dimension's end nothing exists.
-        ahead[dim] = static_cast<int>(dim == B::outermost() ? number : number % B::box(dim));
-        number /= B::box(dim);
+        const int count = k == 0 ? B::box(dim) / each : B::box(dim);
+        ahead[dim] = static_cast<int>(dim == B::outermost() ? number : number % count);
+        number /= count;
+        ahead[dim] *= k == 0 ? each : 1;
         at[dim] += ahead[dim];
         exists = exists && ahead[dim] < box.own[dim];
       }
+  }
+  /// The run that is `count` further along the principal input's first dimension.
+  __device__ __forceinline__ WriteRun next(const BoxOfBlock<Spec> &box, int count) const {
+    WriteRun run = *this;
+    constexpr int kDim = B::runDim(0);
+    run.ahead[kDim] += count;
+    run.at[kDim] += count;
+    run.exists = exists && (count == 0 || run.ahead[kDim] < box.own[kDim]);
+    return run;
   }
   /// The place of element `element` of the run in what an input has in shared memory.
   template <class In> __device__ __forceinline__ int placeOf(int element) const {
@@ -45,33 +56,40 @@ template <class Spec> struct WriteRun {
   }
 };
 
-/// The places of a window's elements in what an input has in shared memory.
-template <class Spec, class In> struct WindowPlaces {
+/// The places of `Count` elements of a run in what an input has in shared memory.  The first may be
+/// up to two vectors in front of it.
+template <class Spec, class In, int Count = Boxes<Spec>::V> struct WindowPlaces {
   using B = Boxes<Spec>;
   using Part = PartOfBox<Spec, In>;
   // Elements that are so far apart differ along one dimension: their places by a constant.
   enum : int {
     kInner = B::writeRun() / B::box(B::kOuter),
-    kPeriod = B::isStraight() ? 1
-              : kInner < B::V ? kInner
-                              : B::V,
+    kPeriod = B::isStraight()  ? 1
+              : kInner < Count ? kInner
+                               : Count,
     kStep = Part::step(B::isStraight() ? int(B::kLast) : int(B::kOuter))
   };
-  unsigned first[kPeriod];
+  int first[kPeriod];
 
-  __device__ __forceinline__ WindowPlaces(unsigned begin, const WriteRun<Spec> &run,
-                                          unsigned element) {
-    if constexpr (!B::isStraight() && B::box(B::kLast) >= B::V) {
+  __device__ __forceinline__ WindowPlaces(int begin, const WriteRun<Spec> &run, unsigned element) {
+    if constexpr (!B::isStraight() && Count > B::V) {
+      // Not in front of it, where dimensions would not end.
+      constexpr int kWhole = (2 * B::V + kInner - 1) / kInner;
+      element += kWhole * kInner;
+      begin -= kWhole * kStep;
+    }
+    if constexpr (!B::isStraight() && B::box(B::kLast) >= Count) {
       // The last dimension ends once at most: two pieces.
       constexpr int kLong = B::box(B::kLast), kNext = Part::step(B::kLast);
       const int left = kLong - static_cast<int>(element % kLong);
-      const unsigned here = begin + run.template placeOf<In>(element),
-                     there = begin + run.template placeOf<In>(element + left) - left * kNext;
+      const int here = begin + run.template placeOf<In>(element),
+                there = begin + run.template placeOf<In>(element + left) - left * kNext;
 #pragma unroll
       for (int i = 0; i < kPeriod; ++i)
         first[i] = (i < left ? here : there) + i * kNext;
     } else {
-      unsigned place = begin + run.template placeOf<In>(element), at[B::kRank];
+      int place = begin + run.template placeOf<In>(element);
+      unsigned at[B::kRank];
 #pragma unroll
       for (int dim = B::kLast; dim > B::kOuter; --dim) {
         at[dim] = element % B::box(dim);
@@ -93,8 +111,9 @@ template <class Spec, class In> struct WindowPlaces {
       }
     }
   }
-  __device__ __forceinline__ unsigned operator[](int i) const {
-    return Part::skewed(first[i % kPeriod], i / kPeriod * kStep);
+  __device__ __forceinline__ const typename In::Element *at(const char *arena, int i) const {
+    return reinterpret_cast<const typename In::Element *>(
+        Part::locate(arena, first[i % kPeriod], i / kPeriod * kStep));
   }
 };
 
@@ -134,13 +153,14 @@ template <class Spec, class In, bool Partial> struct WindowInput<Spec, In, Parti
       : input(input), run(run), first(first), end(end),
         places(input.begin, run, Partial ? 0 : first) {}
   __device__ __forceinline__ typename In::Value value(int i) const {
-    unsigned place = places[i];
+    const typename In::Element *place = places.at(input.arena, i);
     if constexpr (Partial) {
       const int wanted = first + i, there = wanted < 0 ? 0 : wanted < end ? wanted : end - 1;
-      place = Part::skewed(input.begin + run.template placeOf<In>(there));
+      place = reinterpret_cast<const typename In::Element *>(
+          Part::locate(input.arena, input.begin + run.template placeOf<In>(there), 0));
     }
     Vector<typename In::Element, 1> element;
-    element.fetchShared(reinterpret_cast<const typename In::Element *>(input.arena + place));
+    element.fetchShared(place);
     return element.value(0);
   }
 };
@@ -151,16 +171,11 @@ template <class Spec, class... S>
 struct BoxWindow<Spec, List<S...>> : Outputs<List<S...>, Boxes<Spec>::V, Boxes<Spec>::kLast> {
   using B = Boxes<Spec>;
 
-  template <bool Partial, class... L, class Sizes>
-  __device__ __forceinline__ void make(const BoxInputs<Spec, List<L...>> &inputs,
-                                       const WriteRun<Spec> &run, int first, int end,
-                                       const Sizes &sizes) {
-    const struct : WindowInput<Spec, L, Partial>... {
-    } windows = {WindowInput<Spec, L, Partial>(inputs, run, first, end, sizes)...};
+  /// Of a window of each input.
+  template <class... Windows> __device__ __forceinline__ void make(const Windows &...windows) {
 #pragma unroll
     for (int i = 0; i < B::V; ++i)
-      Spec::body(static_cast<const WindowInput<Spec, L, Partial> &>(windows).value(i)...,
-                 static_cast<Result<S, B::V> &>(*this).values[i]...);
+      Spec::body(windows.value(i)..., static_cast<Result<S, B::V> &>(*this).values[i]...);
   }
   /// The elements from `begin` on and before `end`.
   template <class Pointers, class Sizes>

@@ -14,6 +14,8 @@
 //   shared memory.  Windows begin where memory is aligned and not where the box does: the last ones
 //   reach over its end, and for them the block has read more than its box (Spec::Reach).  Only
 //   where a run of the output ends there are windows with a part of their elements.
+// - Runs of 1- and 2-byte elements that neighbour each other in an input share words in shared
+//   memory: a thread makes windows of two to four of them at once.
 // In shared memory the step between neighbours along a dimension is that of Steps, the same modulo
 // 16 as in the input, so that a chunk is aligned in both, and the place of an element is a sum over
 // its coordinates.  Along one dimension the elements of a window are immediate offsets; where it
@@ -26,7 +28,7 @@
 // mapped memory as those of row_aligned.cuh do.
 #pragma once
 
-#include "swage/box_window.cuh"
+#include "swage/box_turn.cuh"
 
 namespace swage {
 
@@ -35,8 +37,10 @@ namespace swage {
 /// dimension.  kWriteRun: how many dimensions are one run of the outputs, all but the outermost of
 /// them whole.  kWriteAligned: all runs begin at multiples of 16 bytes.  kLanes: neighbouring
 /// windows that go to the lanes of a warp; the others take neighbouring runs, as Principal has
-/// them. All outputs have the same strides, and where there are several, or inputs that lie as they
-/// do, all of them begin at multiples of 16 bytes.
+/// them.  kTurned: how many runs are one thread's: those of which elements that neighbour each
+/// other in Principal are an aligned word, or 1; kApart: the outputs' stride between them,
+/// modulo 16.  All outputs have the same strides, and where there are several, or inputs that lie
+/// as they do, all of them begin at multiples of 16 bytes.
 ///
 /// A boxed input has Steps: bytes in shared memory, 0 where it is the same all along a dimension;
 /// ReadOrder: dimensions by its strides, smallest first; kReadRun and kReadAligned, as for writing;
@@ -52,7 +56,8 @@ concept BoxSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Reach;
   typename Spec::Principal::Steps;
   typename Spec::Principal::ReadOrder;
-  Spec::kThreads + Spec::kWriteRun + Spec::kLanes + Spec::Principal::kReadRun;
+  Spec::kThreads + Spec::kWriteRun + Spec::kLanes + Spec::kTurned + Spec::kApart +
+      Spec::Principal::kReadRun;
   Spec::kWriteAligned || Spec::Principal::kReadAligned || Spec::Principal::kSkewed;
   Spec::extents(sizes);
   Spec::boxes(sizes);
@@ -76,9 +81,9 @@ __device__ __forceinline__ int headOf(const Pointers &pointers, const WriteRun<S
 
 /// What a run has in front of its first window, in the box in which it begins, and its last window
 /// where that is not whole, in the box in which that begins.
-template <class Spec, class Pointers>
+template <class Spec, class Pointers, class... L>
 __device__ __forceinline__ void
-writeEnds(const Pointers &pointers, const BoxInputs<Spec, typename Spec::Loads> &inputs,
+writeEnds(const Pointers &pointers, const BoxInputs<Spec, List<L...>> &inputs,
           const BoxOfBlock<Spec> &box, bool begins, bool ends, const typename Spec::Sizes &sizes) {
   using B = Boxes<Spec>;
   const int own = box.writeRun(box.own), all = box.writeRun(box.read);
@@ -92,34 +97,53 @@ writeEnds(const Pointers &pointers, const BoxInputs<Spec, typename Spec::Loads> 
     if (!run.exists || !(isHead ? begins : ends && own > head && first + B::V > all))
       continue;
     BoxWindow<Spec, typename Spec::Stores> window;
-    window.template make<true>(inputs, run, first, all, sizes);
+    window.make(WindowInput<Spec, L, true>(inputs, run, first, all, sizes)...);
     window.store(pointers, run, first, sizes, -first, end - first);
   }
 }
 
 /// The windows that begin in the box: in a turn a warp has kLanes windows beside each other of each
-/// of 32 / kLanes neighbouring runs.
-template <class Spec, class Pointers>
+/// of 32 / kLanes neighbouring runs, or groups of those.
+template <class Spec, class Pointers, class... L>
 __device__ __forceinline__ void
-writeWindows(const Pointers &pointers, const BoxInputs<Spec, typename Spec::Loads> &inputs,
+writeWindows(const Pointers &pointers, const BoxInputs<Spec, List<L...>> &inputs,
              const BoxOfBlock<Spec> &box, const typename Spec::Sizes &sizes) {
   using B = Boxes<Spec>;
+  using Group = RunGroup<Spec>;
+  constexpr int kTurned = Spec::kTurned;
   constexpr int kLanes = Spec::kLanes, kRunLanes = kWarpSize / kLanes;
-  constexpr int kAcross = (B::windows() + kLanes - 1) / kLanes;
-  constexpr int kTurns = (B::writeRuns() + kRunLanes - 1) / kRunLanes * kAcross;
+  constexpr int kWindows = B::windows() + Group::more();
+  constexpr int kAcross = (kWindows + kLanes - 1) / kLanes;
+  constexpr int kTurns = (Group::count() + kRunLanes - 1) / kRunLanes * kAcross;
+  // Windows begin in the box, and end in what has been read.
   const int own = box.writeRun(box.own), all = box.writeRun(box.read);
+  const int last = all - B::V < own ? all - B::V + 1 : own;
+  const auto limit = static_cast<unsigned>(last < 0 ? 0 : last);
   const unsigned lane = threadIndex() % kWarpSize;
 #pragma unroll 1
   for (unsigned turn = threadIndex() / kWarpSize; turn < kTurns;
        turn += Spec::kThreads / kWarpSize) {
-    const WriteRun<Spec> run(box, turn / kAcross * kRunLanes + lane / kLanes);
-    const int first = static_cast<int>(turn % kAcross * kLanes + lane % kLanes) * B::V +
-                      headOf(pointers, run, sizes);
-    if (run.exists && first < own && first + B::V <= all) {
-      BoxWindow<Spec, typename Spec::Stores> window;
-      window.template make<false>(inputs, run, first, all, sizes);
-      window.store(pointers, run, first, sizes);
+    const WriteRun<Spec> run(box, turn / kAcross * kRunLanes + lane / kLanes, kTurned);
+    const int window = static_cast<int>(turn % kAcross * kLanes + lane % kLanes) - Group::before();
+    const int first = window * B::V + headOf(pointers, run, sizes);
+    bool exists[kTurned], any = false;
+#pragma unroll
+    for (int i = 0; i < kTurned; ++i) {
+      exists[i] = run.next(box, i).exists && static_cast<unsigned>(first + Group::shift(i)) < limit;
+      any = any || exists[i];
     }
+    if (!any)
+      continue;
+    const GroupWindows<Spec> windows(inputs, run, first, exists);
+#pragma unroll
+    for (int i = 0; i < kTurned; ++i)
+      if (exists[i]) {
+        const WriteRun<Spec> next = run.next(box, i);
+        const int begin = first + Group::shift(i);
+        BoxWindow<Spec, typename Spec::Stores> results;
+        results.make(windows.window(List<L>{}, i, inputs, next, begin, all, sizes)...);
+        results.store(pointers, next, begin, sizes);
+      }
   }
 }
 

@@ -10,6 +10,8 @@ struct Spec {
   enum : int { kWriteRun = 2 };
   enum : int { kLanes = 32 };
   enum : bool { kWriteAligned = true };
+  enum : int { kTurned = 1 };
+  enum : int { kApart = 0 };
   struct Sizes {};
   static __device__ auto extents(const Sizes &sizes) {
     return swage::extents(swage::Fixed<64>{}, swage::Fixed<262144>{}, swage::Fixed<3>{});

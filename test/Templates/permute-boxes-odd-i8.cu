@@ -10,6 +10,8 @@ struct Spec {
   enum : int { kWriteRun = 1 };
   enum : int { kLanes = 8 };
   enum : bool { kWriteAligned = false };
+  enum : int { kTurned = 1 };
+  enum : int { kApart = 15 };
   struct Sizes {};
   static __device__ auto extents(const Sizes &sizes) {
     return swage::extents(swage::Fixed<8193>{}, swage::Fixed<8191>{});

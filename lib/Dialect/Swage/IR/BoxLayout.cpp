@@ -108,6 +108,9 @@ SmallVector<int64_t> BoxProblem::writeOrder() const {
   return order;
 }
 
+/// Bytes of a run that pays for its ends, if elements are narrow.
+constexpr int64_t kLongRun = 128;
+
 /// How many dimensions of `order` are one piece of memory: whole ones, of which there is one box,
 /// and the next.
 static unsigned runOf(ArrayRef<int64_t> order, ArrayRef<int64_t> extents, ArrayRef<int64_t> strides,
@@ -181,11 +184,27 @@ static BoxPart partOf(const BoxProblem &problem, const BoxProblem::Input &input,
   return part;
 }
 
+/// Whether runs that neighbour each other along a dimension share aligned words.
+static bool canTurn(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t dim) {
+  const BoxProblem::Input &input = problem.principal();
+  int64_t each = 4 / input.bytes;
+  return each >= 2 && dim == input.readOrder.front() && input.strides[dim] == 1 &&
+         input.beginsAligned && box[dim] % each == 0 &&
+         llvm::all_of(llvm::seq<int64_t>(0, problem.rank()), [&](int64_t other) {
+           return other == dim || problem.extents[other] == 1 || input.strides[other] % each == 0;
+         });
+}
+
 BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool skewed) {
   BoxLayout layout;
   ArrayRef<int64_t> extents = problem.extents;
   SmallVector<int64_t> writeOrder = problem.writeOrder();
   layout.writeRun = runOf(writeOrder, extents, problem.out.strides, box, box);
+  // What is long enough without them ends before runs that can be turned.
+  int64_t bytes = problem.out.bytes;
+  for (unsigned k = 1; k < layout.writeRun; ++k)
+    if ((bytes *= box[writeOrder[k - 1]]) >= kLongRun && canTurn(problem, box, writeOrder[k]))
+      layout.writeRun = k;
   ArrayRef<int64_t> written = ArrayRef(writeOrder).take_front(layout.writeRun);
   layout.writeElements = product(written, box);
   layout.writeAligned = isAligned(problem.out, extents, box, written);
@@ -198,6 +217,11 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
     layout.reach[outermost] += llvm::divideCeil(problem.vector() - 1, inner);
     if (extents[outermost] != 0)
       layout.reach[outermost] = std::min(layout.reach[outermost], extents[outermost]);
+  }
+  int64_t fastest = problem.principal().readOrder.front();
+  if (fastest < int64_t(problem.rank() - layout.writeRun) && canTurn(problem, box, fastest)) {
+    layout.turned = 4 / problem.principal().bytes;
+    layout.apart = problem.out.strides[fastest];
   }
   for (const BoxProblem::Input &input : problem.inputs) {
     bool isSkewed = skewed && &input == &problem.principal();

@@ -111,7 +111,7 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
     points *= double(choice.box[dim]);
     read *= double(layout.reach[dim]);
     if (dim + layout.writeRun < problem.rank())
-      runs *= choice.box[dim];
+      runs *= layout.groups(problem, choice.box, dim);
     if (int64_t extent = problem.extents[dim])
       waste *= double(llvm::alignTo(extent, choice.box[dim])) / double(extent);
   }
@@ -150,16 +150,20 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
           chunks =
               llvm::divideCeil(part.readElements * in.bytes + (part.readAligned ? 0 : 15), 16) *
               (part.elements / part.readElements);
-  double slots = double(llvm::alignTo(groups * across * 32, kThreads) * problem.vector()) / points;
+  double slots =
+      double(llvm::alignTo(groups * across * 32, kThreads) * problem.vector() * layout.turned) /
+      points;
   double chunkSlots = double(llvm::alignTo(chunks, kThreads)) * 16 / double(in.bytes) / points;
   bool isStraight =
       layout.writeRun == 1 || (layout.writeAligned && choice.box.back() % problem.vector() == 0);
-  double perElement = 1 + 0.3 * double(others) + (choice.skewed ? 0.54 : 0);
+  // What a window costs a thread it does once for those that it makes together.
+  double together = double(layout.turned);
+  double perElement = 0.05 + 0.95 / together + 0.3 * double(others) + (choice.skewed ? 0.54 : 0);
   if (!isStraight)
-    perElement += choice.box.back() < problem.vector() ? 0.9 : 0.7;
+    perElement += (choice.box.back() < problem.vector() ? 0.9 : 0.7) / together;
   double width = double(in.bytes + out.bytes) / 2;
   double instructions = (slots * perElement + 0.2 * chunkSlots) / width;
-  double waits = std::max(0.74 / width, 0.18) * conflicts;
+  double waits = std::max(0.74 / width, 0.18) * conflicts / together;
 
   // The slowest of the three, and something of the others.
   constexpr double kPower = 3.8;
@@ -253,8 +257,9 @@ int64_t BoxSearch::conflicts(const Choice &choice, const BoxLayout &layout) cons
     for (int64_t lane = 0; lane < 32; ++lane) {
       int64_t run = warp / across * (32 / lanes) + lane / lanes, place = 0;
       for (int64_t dim : dims) {
-        place += run % box[dim] * layout.principal().steps[dim];
-        run /= box[dim];
+        int64_t count = layout.groups(problem, box, dim);
+        place += run % count * llvm::divideCeil(box[dim], count) * layout.principal().steps[dim];
+        run /= count;
       }
       int64_t element = (warp % across * lanes + lane % lanes) * problem.vector();
       element = std::min(element + (layout.writeAligned ? 0 : 3), layout.writeElements - 1);

@@ -59,9 +59,17 @@ struct BoxLayout {
   int64_t writeElements;            ///< of such a piece
   bool writeAligned;
   llvm::SmallVector<BoxPart> parts; ///< one for each of the problem's inputs
+  /// How many write runs are one thread's: those of which elements that neighbour each other in the
+  /// principal input are an aligned word, or 1. `apart`: the outputs' stride between them.
+  int64_t turned = 1, apart = 0;
   int64_t sharedBytes = 0;
 
   const BoxPart &principal() const { return parts.front(); }
+  /// What threads count along a dimension outside of the runs.
+  int64_t groups(const BoxProblem &problem, llvm::ArrayRef<int64_t> box, int64_t dim) const {
+    return dim == problem.principal().readOrder.front() ? llvm::divideCeil(box[dim], turned)
+                                                        : box[dim];
+  }
 
   /// With `skewed` that of the principal input is.
   static BoxLayout of(const BoxProblem &problem, llvm::ArrayRef<int64_t> box, bool skewed);
