@@ -34,6 +34,7 @@ Bundle sample() {
     kernel.ops = {"arith.addf at 2:8"};
     kernel.clusterSize = bits == 64 ? 4 : 1;
     kernel.dynamicSharedBytes = bits == 64 ? 50000 : 0;
+    kernel.scratchBytes = bits == 64 ? 16 : 0;
     kernel.overlap = bits == 64;
     kernel.source = "// the source of a kernel\n";
     auto binary = std::make_shared<KernelBinary>(*kernel.binary);
@@ -95,6 +96,7 @@ TEST(BundleTest, WhatIsReadIsWhatWasWritten) {
     EXPECT_EQ(to.kernels[0].ops, from.kernels[0].ops);
     EXPECT_EQ(to.kernels[0].clusterSize, from.kernels[0].clusterSize);
     EXPECT_EQ(to.kernels[0].dynamicSharedBytes, from.kernels[0].dynamicSharedBytes);
+    EXPECT_EQ(to.kernels[0].scratchBytes, from.kernels[0].scratchBytes);
     EXPECT_EQ(to.kernels[0].overlap, from.kernels[0].overlap);
     EXPECT_EQ(to.kernels[0].binary->image, from.kernels[0].binary->image);
     EXPECT_EQ(to.kernels[0].binary->resources.barriers, 5);
@@ -102,7 +104,7 @@ TEST(BundleTest, WhatIsReadIsWhatWasWritten) {
     auto expected = from.layOut({{10, 64}, {64}}), actual = to.layOut({{10, 64}, {64}});
     ASSERT_TRUE(expected && *expected && actual && *actual);
     EXPECT_EQ((**actual).workspaceBytes, (**expected).workspaceBytes);
-    EXPECT_EQ((**actual).workspaceBytes, i == 1 ? 10u * 64 * 4 : 0u);
+    EXPECT_EQ((**actual).workspaceBytes, i == 1 ? 10u * 64 * 4 + 16 : 0u);
     ASSERT_EQ((**actual).launches.size(), i + 1);
     EXPECT_EQ((**actual).launches[0].sizes, (**expected).launches[0].sizes);
     EXPECT_EQ((**actual).launches[0].blocks, (**expected).launches[0].blocks);
@@ -248,7 +250,7 @@ TEST(BundleTest, OtherFilesAndVersionsAreNamed) {
   expectPart(problem(sealed(other)), "does not start like one");
   other = bytes;
   other[8] = 99;
-  expectPart(problem(sealed(other)), "has format version 99; needed: 4");
+  expectPart(problem(sealed(other)), "has format version 99; needed: 5");
 }
 
 TEST(BundleTest, AFileIsWrittenWholeAndErrorsNameIt) {
@@ -274,7 +276,7 @@ TEST(BundleTest, AFileIsWrittenWholeAndErrorsNameIt) {
 // A bundle of this version, as it was written once.  A change of the format needs another number in
 // Bundle.cpp and another file, from sample().write(...).
 TEST(BundleTest, BundlesOfThisVersionStayReadable) {
-  auto bytes = readFile(SWAGE_TEST_INPUTS "/sample-4.bundle");
+  auto bytes = readFile(SWAGE_TEST_INPUTS "/sample-5.bundle");
   ASSERT_TRUE(bytes) << bytes.error().str();
   auto bundle = Bundle::parse(*bytes);
   ASSERT_TRUE(bundle) << bundle.error().str();

@@ -279,7 +279,7 @@ TEST_F(PlanTest, TensorMapsGetTheCallersAddresses) {
   alignas(256) static char other[1024];
   const void *otherInputs[] = {other};
   ASSERT_TRUE(plan->launch(stream->handle(), otherInputs, outputs, work));
-  EXPECT_EQ(fake->calls.size(), 6u) << "two addresses and a launch";
+  EXPECT_EQ(fake->calls.size(), 10u) << "two addresses within a context, and a launch";
   ASSERT_EQ(fake->launches.size(), 2u);
   FakeTensorMap rows = tensorMap(fake->launches[0].parameters[0]);
   EXPECT_EQ(rows.address, x + 64);
@@ -325,11 +325,15 @@ static Result replaceAddress(TensorMap *map, void *address) {
   std::memcpy(map, &address, sizeof address);
   return kSuccess;
 }
+static Result pushContext(ContextHandle) { return kSuccess; }
+static Result popContext(ContextHandle *) { return kSuccess; }
 
 TEST_F(PlanTest, TensorMapsAllocateAndLockNothing) {
   auto quick = std::make_shared<Driver>(*driver());
   quick->cuLaunchKernel = launchNothing;
   quick->cuTensorMapReplaceAddress = replaceAddress;
+  quick->cuCtxPushCurrent_v2 = pushContext;
+  quick->cuCtxPopCurrent_v2 = popContext;
   auto gpu = Device::open(quick, 0);
   ASSERT_TRUE(gpu);
   auto plan = Plan::create(*gpu, withTensorMaps(*gpu));
