@@ -108,9 +108,6 @@ SmallVector<int64_t> BoxProblem::writeOrder() const {
   return order;
 }
 
-/// Bytes of a run that pays for its ends, if elements are narrow.
-constexpr int64_t kLongRun = 128;
-
 /// How many dimensions of `order` are one piece of memory: whole ones, of which there is one box,
 /// and the next.
 static unsigned runOf(ArrayRef<int64_t> order, ArrayRef<int64_t> extents, ArrayRef<int64_t> strides,
@@ -200,11 +197,6 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
   ArrayRef<int64_t> extents = problem.extents;
   SmallVector<int64_t> writeOrder = problem.writeOrder();
   layout.writeRun = runOf(writeOrder, extents, problem.out.strides, box, box);
-  // What is long enough without them ends before runs that can be turned.
-  int64_t bytes = problem.out.bytes;
-  for (unsigned k = 1; k < layout.writeRun; ++k)
-    if ((bytes *= box[writeOrder[k - 1]]) >= kLongRun && canTurn(problem, box, writeOrder[k]))
-      layout.writeRun = k;
   ArrayRef<int64_t> written = ArrayRef(writeOrder).take_front(layout.writeRun);
   layout.writeElements = product(written, box);
   layout.writeAligned = isAligned(problem.out, extents, box, written);

@@ -158,7 +158,10 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
       layout.writeRun == 1 || (layout.writeAligned && choice.box.back() % problem.vector() == 0);
   // What a window costs a thread it does once for those that it makes together.
   double together = double(layout.turned);
-  double perElement = 0.05 + 0.95 / together + 0.3 * double(others) + (choice.skewed ? 0.54 : 0);
+  bool isTurned = layout.turned > 1;
+  double perElement = (isTurned ? 0.05 + 1.25 / together : 1) + 0.3 * double(others);
+  if (choice.skewed)
+    perElement += isTurned ? 0.27 : 0.54;
   if (!isStraight)
     perElement += (choice.box.back() < problem.vector() ? 0.9 : 0.7) / together;
   double width = double(in.bytes + out.bytes) / 2;
