@@ -22,20 +22,6 @@ using namespace swage::codegen;
 // Checks
 //===----------------------------------------------------------------------===//
 
-static int64_t indexBits(Attribute schedule) {
-  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule))
-    return pointwise.getIndex();
-  if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule))
-    return permute.getIndex();
-  if (auto boxes = dyn_cast<BoxScheduleAttr>(schedule))
-    return boxes.getIndex();
-  if (auto row = dyn_cast<RowScheduleAttr>(schedule))
-    return row.getIndex();
-  if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule))
-    return attention.getIndex();
-  return cast<ReduceScheduleAttr>(schedule).getIndex();
-}
-
 /// What a hand-edited module may lack. Everything later relies on it.
 LogicalResult SpecEmitter::check() {
   if (!isIdentifier(kernel.getSymName()))
@@ -86,7 +72,7 @@ LogicalResult SpecEmitter::check() {
     return between.emitOpError() << "names no collective";
   if (isRow && !kernel.getPhase(Phase::Prologue).getCollective())
     return kernel.getPhase(Phase::Prologue).emitOpError() << "names no collective";
-  index = indexBits(*schedule) == 64 ? "long long" : "int";
+  index = indexBitsOf(*schedule) == 64 ? "long long" : "int";
   return success();
 }
 
@@ -331,10 +317,11 @@ std::string SpecEmitter::print(AffineExpr expr, bool nested) const {
 std::string SpecEmitter::extent(AffineExpr expr, bool first) const {
   if (std::optional<int64_t> constant = constantSize(expr))
     return fmt::format("swage::Fixed<{}>{{}}", *constant);
-  if (first || isa<AttentionScheduleAttr>(*kernel.getSchedule()))
-    return print(expr);
   ArrayRef<AffineExpr> dividers = kernel.getGeometry()->getDividers().getResults();
-  return fmt::format("sizes.by{}", llvm::find(dividers, expr) - dividers.begin());
+  const auto *divider = llvm::find(dividers, expr);
+  if (first || divider == dividers.end())
+    return print(expr);
+  return fmt::format("sizes.by{}", divider - dividers.begin());
 }
 
 void SpecEmitter::emitExtents(StringRef name, AffineMap space) {
@@ -485,8 +472,7 @@ void SpecEmitter::emitConstants() {
     if (isRounded(kernel))
       flag("kRounded");
   } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {
-    std::string why;
-    AttentionProblem problem = *AttentionProblem::of(kernel, why);
+    AttentionProblem problem = *AttentionProblem::of(kernel);
     out.line("using Element = " + elementName(problem.element) + ";");
     constant("kHeadDim", problem.headDim);
     constant("kValueDim", problem.valueDim);

@@ -23,15 +23,6 @@ using namespace swage;
 // Reading the prepared module
 //===----------------------------------------------------------------------===//
 
-/// Width of the index type of a kernel's schedule.
-static int indexBitsOf(KernelOp kernel) {
-  return llvm::TypeSwitch<mlir::Attribute, int>(kernel.getScheduleAttr())
-      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
-            ReduceScheduleAttr, AttentionScheduleAttr>(
-          [](auto schedule) { return int(schedule.getIndex()); })
-      .Default([](mlir::Attribute) { return 32; });
-}
-
 static std::string familyName(KernelOp kernel) {
   mlir::Attribute schedule = kernel.getScheduleAttr();
   if (auto row = mlir::dyn_cast_or_null<RowScheduleAttr>(schedule))
@@ -441,7 +432,7 @@ Status swage::buildVariant(ProgramIR &program, const std::string &arch, int inde
     info.dynamicSharedBytes = unsigned(geometry.getSharedBytes());
     info.scratchBytes = unsigned(geometry.getScratchBytes());
     info.overlap = geometry.getOverlap();
-    info.indexBits = indexBitsOf(kernel);
+    info.indexBits = int(indexBitsOf(kernel.getScheduleAttr()));
     variant.kernels.push_back(std::move(info));
     variant.symbolic.push_back(symbolicKernel(kernel));
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <set>
@@ -14,6 +15,13 @@ using namespace mlir;
 using namespace swage;
 
 using EmitError = function_ref<InFlightDiagnostic()>;
+
+int64_t swage::indexBitsOf(Attribute schedule) {
+  return llvm::TypeSwitch<Attribute, int64_t>(schedule)
+      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
+            ReduceScheduleAttr, AttentionScheduleAttr>([](auto known) { return known.getIndex(); })
+      .Default([](Attribute) { return 32; });
+}
 
 static LogicalResult verifyIndex(EmitError emitError, int64_t index) {
   if (index != 32 && index != 64)

@@ -28,11 +28,7 @@ static bool isAccepted(KernelOp kernel) {
 /// The same schedule with offsets as wide as another one's.
 static Attribute withIndexOf(Attribute schedule, Attribute other) {
   MLIRContext *context = schedule.getContext();
-  int64_t index = llvm::TypeSwitch<Attribute, int64_t>(other)
-                      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr,
-                            RowScheduleAttr, ReduceScheduleAttr, AttentionScheduleAttr>(
-                          [](auto known) { return known.getIndex(); })
-                      .Default([](Attribute) { return 32; });
+  int64_t index = indexBitsOf(other);
   return llvm::TypeSwitch<Attribute, Attribute>(schedule)
       .Case([&](PointwiseScheduleAttr s) {
         return PointwiseScheduleAttr::get(context, s.getThreads(), s.getVector(), s.getUnroll(),

@@ -32,6 +32,9 @@ class PhaseOp;
 /// Bytes of one element in memory; i1 takes one.
 int64_t elementBytes(mlir::Type element);
 
+/// Bits of the offsets that a schedule of any family counts in; 32 of what is none.
+int64_t indexBitsOf(mlir::Attribute schedule);
+
 /// Whether a collective gives each element a value of its own: norms and softmax.
 bool hasElementResult(Collective kind);
 /// How many results a collective has that are the same for the whole row: its statistics.
