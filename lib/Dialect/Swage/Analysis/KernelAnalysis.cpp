@@ -244,7 +244,7 @@ static std::string turnedOutputProblem(KernelOp kernel) {
 /// it there are row results.
 static std::string attentionProblem(KernelOp kernel) {
   std::string why;
-  if (!AttentionProblem::of(kernel, why))
+  if (!AttentionProblem::of(kernel, &why))
     return why;
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues()))

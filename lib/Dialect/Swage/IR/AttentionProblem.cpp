@@ -29,10 +29,11 @@ static bool isTiled(KernelOp kernel, ViewAttr view, unsigned inner) {
   return true;
 }
 
-std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::string &why) {
+std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::string *why) {
   using Dim = AttentionDim;
   auto refuse = [&](const Twine &text) {
-    why = text.str();
+    if (why)
+      *why = text.str();
     return std::nullopt;
   };
   static constexpr int64_t reduced[] = {Dim::Key, Dim::HeadDim};
@@ -67,7 +68,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   return problem;
 }
 
-/// Columns of a panel, in which tiles lie in shared memory, and bytes of its rows.
+/// Columns of a panel, in which tiles lie in shared memory, and bytes of its rows, which are
+/// swizzled.
 static constexpr int64_t kPanelColumns = 64, kPanelRow = 128;
 
 int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
@@ -77,6 +79,27 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
           keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow;
   constexpr int64_t barriers = 1024;
   return barriers + schedule.getQuerySlots() * queries + schedule.getStages() * keys;
+}
+
+SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) const {
+  using Dim = AttentionDim;
+  SmallVector<Attribute> tiles;
+  auto add = [&](bool isOutput, int64_t position, ArrayRef<int64_t> dims, int64_t rows) {
+    SmallVector<int64_t> box(dims.size(), 1);
+    box[0] = kPanelColumns;
+    box[1] = rows;
+    tiles.push_back(
+        TileAttr::get(schedule.getContext(), isOutput, position, dims, box, kPanelRow));
+  };
+  add(false, AttentionInput::Queries,
+      {Dim::HeadDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 64 * schedule.getGroups());
+  add(false, AttentionInput::Keys, {Dim::HeadDim, Dim::Key, Dim::KeyHead, Dim::Batch},
+      schedule.getKeys());
+  add(false, AttentionInput::Values, {Dim::ValueDim, Dim::Key, Dim::KeyHead, Dim::Batch},
+      schedule.getKeys());
+  // Each warp sends its own rows.
+  add(true, 0, {Dim::ValueDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 16);
+  return tiles;
 }
 
 int64_t AttentionProblem::registers(AttentionScheduleAttr schedule) const {

@@ -384,7 +384,7 @@ static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule
 
 static LogicalResult verifySchedule(KernelOp kernel, AttentionScheduleAttr schedule) {
   std::string why;
-  std::optional<AttentionProblem> problem = AttentionProblem::of(kernel, why);
+  std::optional<AttentionProblem> problem = AttentionProblem::of(kernel, &why);
   if (!problem)
     return kernel.emitOpError() << "has a schedule of attention, but " << why;
   if (int64_t shared = problem->sharedBytes(schedule); shared > kMostSharedBytes)

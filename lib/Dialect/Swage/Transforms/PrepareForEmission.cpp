@@ -351,8 +351,7 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
     return product;
   };
   SmallVector<SmallVector<AffineExpr>> spaces;
-  AffineExpr blocks;
-  SmallVector<AffineExpr> mostBlocks;
+  AffineExpr blocks, most; // null: any number
   SmallVector<Attribute> tiles;
   int64_t threads = 0, cluster = 1, shared = 0, scratch = 0;
   auto inVectors = [&](unsigned dim, int64_t vector) {
@@ -405,30 +404,16 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
       shared = bytes;
   } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {
     using Dim = AttentionDim;
-    std::string why;
-    int64_t rows = 64 * attention.getGroups();
+    AttentionProblem problem = *AttentionProblem::of(kernel);
     threads = 128 * (attention.getGroups() + 1);
     spaces = {extents};
-    blocks = productOf({extents[Dim::Query].ceilDiv(rows), extents[Dim::Group],
-                        extents[Dim::KeyHead], extents[Dim::Batch]});
+    blocks = productOf({extents[Dim::Query].ceilDiv(64 * attention.getGroups()),
+                        extents[Dim::Group], extents[Dim::KeyHead], extents[Dim::Batch]});
     // Blocks stay and take tiles in turn; the tickets for these are counted in memory.
-    mostBlocks = {getAffineConstantExpr(device.smCount, context)};
+    most = getAffineConstantExpr(device.smCount, context);
     scratch = 16;
-    shared = AttentionProblem::of(kernel, why)->sharedBytes(attention);
-    constexpr int64_t panel = 64, swizzle = 128;
-    auto tile = [&](bool isOutput, int64_t position, ArrayRef<int64_t> dims, int64_t boxRows) {
-      SmallVector<int64_t> box(dims.size(), 1);
-      box[0] = panel;
-      box[1] = boxRows;
-      tiles.push_back(TileAttr::get(context, isOutput, position, dims, box, swizzle));
-    };
-    tile(false, AttentionInput::Queries,
-         {Dim::HeadDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, rows);
-    tile(false, AttentionInput::Keys, {Dim::HeadDim, Dim::Key, Dim::KeyHead, Dim::Batch},
-         attention.getKeys());
-    tile(false, AttentionInput::Values, {Dim::ValueDim, Dim::Key, Dim::KeyHead, Dim::Batch},
-         attention.getKeys());
-    tile(true, 0, {Dim::ValueDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 16);
+    shared = problem.sharedBytes(attention);
+    tiles = problem.tiles(attention);
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     threads = reduce.getLanes() * reduce.getRowGroups();
@@ -444,8 +429,10 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
         dividers.insert(extent);
     maps.push_back(AffineMapAttr::get(AffineMap::get(0, symbols, space, context)));
   }
-  mostBlocks.insert(mostBlocks.begin(), blocks);
-  return LaunchAttr::get(context, AffineMap::get(0, symbols, mostBlocks, context), threads,
+  SmallVector<AffineExpr> least = {blocks};
+  if (most)
+    least.push_back(most);
+  return LaunchAttr::get(context, AffineMap::get(0, symbols, least, context), threads,
                          ArrayAttr::get(context, maps),
                          AffineMap::get(0, symbols, dividers.takeVector(), context), cluster,
                          /*overlap=*/false, shared,

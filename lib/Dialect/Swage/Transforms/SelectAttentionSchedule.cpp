@@ -35,8 +35,7 @@ SelectedSchedule ScheduleSelector::attention() const {
     return {{}, "attention for " + device.arch};
   if (std::string problem = accessProblem(kernel); !problem.empty())
     return {{}, problem};
-  std::string why;
-  AttentionProblem problem = *AttentionProblem::of(kernel, why);
+  AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
   bool isShort = dim <= 64, isLong = dim > 128;
   auto make = [&](int64_t keys, int64_t slots) {

@@ -28,10 +28,12 @@ struct AttentionProblem {
   int64_t headDim = 0, valueDim = 0;
 
   /// The kernel's, if the template can compute it; or nothing, and `why`.
-  static std::optional<AttentionProblem> of(KernelOp kernel, std::string &why);
+  static std::optional<AttentionProblem> of(KernelOp kernel, std::string *why = nullptr);
 
   /// Shared memory of a block, as the template lays it out (AttentionLayout).
   int64_t sharedBytes(AttentionScheduleAttr schedule) const;
+  /// How queries, keys and values come to shared memory, and the result leaves it.
+  llvm::SmallVector<mlir::Attribute> tiles(AttentionScheduleAttr schedule) const;
   /// 32-bit registers that a thread has for scores, weights, outputs and queries, and those that
   /// leave it enough for everything else.
   int64_t registers(AttentionScheduleAttr schedule) const;
