@@ -78,18 +78,20 @@ public:
     Operation *op = value.getDefiningOp();
     if (!op || isa<CollectiveOp, ContractOp>(op))
       return value;
+    if (Value known = rebuilt.lookup(value))
+      return known;
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(inside(operand));
     if (llvm::equal(operands, op->getOperands()))
-      return value;
+      return rebuilt[value] = value;
     Operation *clone = builder.clone(*op);
     clone->setOperands(operands);
     SmallVector<Value> folded;
     if (failed(builder.tryFold(clone, folded)) || folded.empty())
-      return clone->getResult(0);
+      return rebuilt[value] = clone->getResult(0);
     clone->erase();
-    return folded.front();
+    return rebuilt[value] = folded.front();
   }
 
 private:
@@ -319,6 +321,7 @@ private:
   /// they are within these.
   bool isConjunction = true;
   llvm::DenseMap<Value, bool> implied;
+  llvm::DenseMap<Value, Value> rebuilt; ///< what `inside` has been asked for
 };
 
 /// Whether a scalar of a kernel with attention does not vary along queries; and whether it never
