@@ -188,6 +188,8 @@ private:
 
   const Variant &variant;
   std::vector<WorkspaceValue> values;
+  /// Launches, and the values that are theirs alone.
+  std::vector<std::pair<size_t, size_t>> scratch;
   std::vector<TensorType> valueTypes;
   /// Outputs that may take the place of an input of their launch, if that dies with it.
   struct InPlace {
@@ -478,7 +480,7 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
   noteInPlace(symbolic, number);
   // Behind the values that launches hand to each other.
   if (launch.scratchBytes && launch.blocks) {
-    launch.scratchOffset = values.size();
+    scratch.push_back({number, values.size()});
     values.push_back({number, number, launch.scratchBytes, std::nullopt, 0});
   }
   layout.launches.push_back(std::move(launch));
@@ -495,14 +497,13 @@ Status LayoutBuilder::run() {
   WorkspaceSize size = placeValues(values);
   layout.workspaceBytes = size.bytes;
   layout.workspaceLowerBound = size.lowerBound;
-  for (LaunchInfo &launch : layout.launches) {
-    if (launch.scratchBytes && launch.blocks)
-      launch.scratchOffset = values[launch.scratchOffset].offset;
+  for (auto [launch, value] : scratch)
+    layout.launches[launch].scratchOffset = values[value].offset;
+  for (LaunchInfo &launch : layout.launches)
     for (auto *tensors : {&launch.inputs, &launch.outputs})
       for (LaunchTensor &tensor : *tensors)
         if (tensor.kind == BufferKind::Workspace)
           tensor.offset = values[tensor.index].offset;
-  }
   return {};
 }
 
