@@ -168,7 +168,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
 
   /// After the products of the first block's scores.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
-    if (block >= endOpen || block < firstOpen)
+    if (rows.hasNothing())
+      rows.modifyNothing(scores);
+    else if (block >= endOpen || block < firstOpen)
       modify<true>(scores, block);
     else
       modify<false>(scores, block);

@@ -60,13 +60,15 @@ template <class Spec, class Arguments> struct AttentionProducer {
     const auto place = placeOf<Spec::kStages>(number);
     ring.waitEmpty(place);
     const SharedAddress full = ring.full(place.stage);
+    // Where there are no keys a map says that there is one, and what is behind it is not read.
+    const int key = block * Spec::kKeys + (arguments.keys() == 0);
     if (electLane()) {
       mbarrierArriveExpect(full, Panels * PanelBytes);
       const AttentionTile *const of = shared.loading(tile);
 #pragma unroll
       for (int panel = 0; panel < Panels; ++panel)
         tensorLoad(ring.at(place.stage) + panel * PanelBytes, map, full, panel * kPanelColumns,
-                   block * Spec::kKeys, of->keyHead, of->batch);
+                   key, of->keyHead, of->batch);
     }
   }
 

@@ -5,12 +5,17 @@
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=5 | FileCheck %s
 // RUN: swage-run %s --entry=lengths --dims='3,2,130,64;3,1,201,64;3,1,201,64;3' --device=sim --check | FileCheck %s --check-prefix=DYNAMIC
+// RUN: swage-run %s --entry=lengths --dims='3,2,1,64;3,1,0,64;3,1,0,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
+// RUN: swage-run %s --entry=batches --dims='2,3,4,70,64;2,3,2,90,64;2,3,90;3,4;90' --device=sim --check | FileCheck %s --check-prefix=BATCHES
+// RUN: swage-run %s --entry=batches --dims='2,1,4,5,64;2,1,2,0,64;2,1,5;1,4;0' --device=sim --sim=check --check | FileCheck %s --check-prefix=BATCHES
 // RUN: swage-run %s --entry=again --device=sim --check | FileCheck %s --check-prefix=AGAIN
 // CHECK: reg{{.*}}schedule
 // CHECK-COUNT-10: attention_{{[0-9a-f]+}}
 // CHECK-COUNT-11: accepted
 // CHECK-NOT: rejected
 // DYNAMIC: 0 {{.*}} accepted
+// BATCHES-COUNT-2: accepted
+// BATCHES-NOT: rejected
 // AGAIN-COUNT-2: accepted
 func.func @main(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %v: tensor<2x2x201x64xbf16>, %packed: tensor<2x70x3x2x72xf16>,
                 %qw: tensor<1x2x200x192xbf16>, %kw: tensor<1x2x140x192xbf16>, %vw: tensor<1x2x140x128xbf16>, %slopes: tensor<4xf32>,
@@ -139,4 +144,25 @@ func.func @again(%q: tensor<1x2x130x64xbf16>, %k: tensor<1x2x130x64xbf16>) -> (t
   %z = swage.attention %y, %k, %q scale 0.125 : (tensor<1x2x130x64xbf16>, tensor<1x2x130x64xbf16>, tensor<1x2x130x64xbf16>) -> tensor<1x2x130x64xbf16>
   %w = arith.mulf %z, %x : tensor<1x2x130x64xbf16>
   return %w, %y : tensor<1x2x130x64xbf16>, tensor<1x2x130x64xbf16>
+}
+
+// Two batch dimensions, of which tensors around it have both, one, or none; heads beside each other in the result.
+func.func @batches(%q: tensor<2x?x4x?x64xbf16>, %k: tensor<2x?x2x?x64xbf16>, %documents: tensor<2x?x?xi32>, %slopes: tensor<?x4xf32>, %bias: tensor<?xf32>)
+    -> (tensor<2x?x?x4x64xbf16>, tensor<2x?x4x?xf32>) {
+  %o, %lse = swage.attention %q, %k, %k scale 0.125 score {
+  ^bb0(%s: f32, %a: index, %b: index, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%b, %h] : tensor<?x4xf32>
+    %term = tensor.extract %bias[%j] : tensor<?xf32>
+    %product = arith.mulf %slope, %term : f32
+    %t = arith.addf %s, %product : f32
+    swage.yield %t : f32
+  } mask {
+  ^bb0(%a: index, %b: index, %h: index, %i: index, %j: index):
+    %mine = tensor.extract %documents[%a, %b, %i] : tensor<2x?x?xi32>
+    %number = arith.index_cast %j : index to i32
+    %seen = arith.cmpi ne, %mine, %number : i32
+    swage.yield %seen : i1
+  } : (tensor<2x?x4x?x64xbf16>, tensor<2x?x2x?x64xbf16>, tensor<2x?x2x?x64xbf16>) -> (tensor<2x?x4x?x64xbf16>, tensor<2x?x4x?xf32>)
+  %heads = swage.permute %o [0, 1, 3, 2, 4] : tensor<2x?x4x?x64xbf16> -> tensor<2x?x?x4x64xbf16>
+  return %heads, %lse : tensor<2x?x?x4x64xbf16>, tensor<2x?x4x?xf32>
 }

@@ -55,6 +55,25 @@ func.func @documents(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: t
 
 // -----
 
+// The same causal mask as a difference, of which the other side is a number.
+// PREPARED-LABEL: func.func @difference
+// PREPARED: swage.phase inside loads []
+// PREPARED: swage.phase bounds loads [3]
+func.func @difference(%q: tensor<4x130x64xf16>, %k: tensor<4x201x64xf16>) -> tensor<4x130x64xf16> {
+  %o = swage.attention %q, %k, %k mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %query = arith.index_cast %i : index to i64
+    %key = arith.index_cast %j : index to i64
+    %behind = arith.subi %query, %key : i64
+    %c0 = arith.constant 0 : i64
+    %seen = arith.cmpi sge, %behind, %c0 : i64
+    swage.yield %seen : i1
+  } : (tensor<4x130x64xf16>, tensor<4x201x64xf16>, tensor<4x201x64xf16>) -> tensor<4x130x64xf16>
+  return %o : tensor<4x130x64xf16>
+}
+
+// -----
+
 // A bound that falls from a query to the next is asked for each score.
 // PREPARED-LABEL: func.func @falling
 // PREPARED: swage.phase inside

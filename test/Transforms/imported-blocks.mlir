@@ -35,4 +35,5 @@
 
 // LLAMA-FUSED: swage.rms_norm
 // LLAMA-FUSED: swage.attention %{{.*}}, %{{.*}}, %{{.*}} scale 2.500000e-01 score {
+// LLAMA-FUSED: } : (tensor<2x4x32x16xbf16>, tensor<2x2x32x16xbf16>, tensor<2x2x32x16xbf16>) -> tensor<2x4x32x16xbf16>
 // LLAMA-FUSED: swage.rms_norm

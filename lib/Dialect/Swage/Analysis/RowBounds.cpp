@@ -333,21 +333,23 @@ bool isSameForQueries(KernelOp kernel, Value value) {
   return llvm::all_of(value.getDefiningOp()->getOperands(),
                       [&](Value operand) { return isSameForQueries(kernel, operand); });
 }
-bool risesWithQueries(KernelOp kernel, Value value) {
+/// With `falls`: whether it never rises.
+bool risesWithQueries(KernelOp kernel, Value value, bool falls = false) {
   if (!value || isSameForQueries(kernel, value))
     return true;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     ViewAttr view = kernel.getInput(argument.getArgNumber());
     AffineExpr step = LinearAccess::of(view.getAccess())->strides[AttentionDim::Query];
-    return view.getSource() == Source::Coordinate && constantSize(step).value_or(-1) >= 0;
+    std::optional<int64_t> known = constantSize(step);
+    return view.getSource() == Source::Coordinate && known && (falls ? *known <= 0 : *known >= 0);
   }
   Operation *op = value.getDefiningOp();
   if (isa<arith::SubIOp>(op))
-    return risesWithQueries(kernel, op->getOperand(0)) &&
-           isSameForQueries(kernel, op->getOperand(1));
+    return risesWithQueries(kernel, op->getOperand(0), falls) &&
+           risesWithQueries(kernel, op->getOperand(1), !falls);
   return isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
          llvm::all_of(op->getOperands(),
-                      [&](Value operand) { return risesWithQueries(kernel, operand); });
+                      [&](Value operand) { return risesWithQueries(kernel, operand, falls); });
 }
 
 } // namespace

@@ -50,8 +50,6 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   for (int64_t dim : {problem.headDim, problem.valueDim})
     if (dim < 8 || dim > 256 || dim % 8)
       return refuse("attention's head dims are known multiples of 8 up to 256");
-  if (constantSize(kernel.getExtents().getResult(Dim::Key)) == 0)
-    return refuse("attention has no keys");
   static constexpr unsigned inner[] = {Dim::HeadDim, Dim::HeadDim, Dim::ValueDim};
   static constexpr const char *names[] = {"queries", "keys", "values"};
   for (unsigned i = 0; i < AttentionInput::Count; ++i) {
@@ -88,8 +86,7 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
     SmallVector<int64_t> box(dims.size(), 1);
     box[0] = kPanelColumns;
     box[1] = rows;
-    tiles.push_back(
-        TileAttr::get(schedule.getContext(), isOutput, position, dims, box, kPanelRow));
+    tiles.push_back(TileAttr::get(schedule.getContext(), isOutput, position, dims, box, kPanelRow));
   };
   add(false, AttentionInput::Queries,
       {Dim::HeadDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 64 * schedule.getGroups());

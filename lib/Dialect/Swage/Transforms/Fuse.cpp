@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionForms.h"
 #include "FusionGraph.h"
 #include "KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -643,6 +644,8 @@ LogicalResult Fuser::run() {
     return success(succeeded(done));
   if (failed(checkKernelOps(function)))
     return failure();
+  for (AttentionOp attention : llvm::to_vector(function.getOps<AttentionOp>()))
+    mergeBatches(attention);
   if (fuse)
     sinkConcats(function);
   insertResultCopies(function, fuse);

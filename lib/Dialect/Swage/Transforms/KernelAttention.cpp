@@ -80,6 +80,21 @@ bool KernelBuilder::spanAttention() {
   return true;
 }
 
+/// Output 0 is the one with a value dim, whichever op gives it.
+void KernelBuilder::putResultFirst() {
+  SmallVector<Value> order = outputs.takeVector();
+  llvm::stable_sort(order, [&](Value a, Value b) {
+    auto isResult = [&](Value output) {
+      auto relation = relations.find(output);
+      return relation != relations.end() && llvm::any_of(relation->second, [](LinearAccess access) {
+               return constantSize(access.strides[Dim::ValueDim]) != 0;
+             });
+    };
+    return isResult(a) && !isResult(b);
+  });
+  outputs.insert(order.begin(), order.end());
+}
+
 //===----------------------------------------------------------------------===//
 // Regions
 //===----------------------------------------------------------------------===//

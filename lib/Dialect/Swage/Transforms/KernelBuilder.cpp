@@ -530,6 +530,8 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     bool built = (attention ? spanAttention() : (span(seed), true)) && propagate(seed);
     if (built && collective)
       reduced = reducedBy(collective);
+    if (built && attention)
+      putResultFirst();
     SmallVector<Value> yields;
     for (Value output : outputs)
       built = built && storeOutput(output, yields);

@@ -89,6 +89,8 @@ private:
   std::optional<Relation> push(mlir::Operation *op, const Relation &operand);
   std::optional<Relation> reshape(const Relation &from, mlir::Value fromValue, mlir::Value toValue);
 
+  Relation inMemory(const Relation &from, mlir::Value fromValue, mlir::Value toValue);
+
   mlir::Value evaluate(mlir::Value value, const Relation &relation);
   mlir::Value load(mlir::Value tensor, const Relation &relation);
   mlir::Value loadComputed(mlir::Value value, const Relation &relation);
@@ -98,6 +100,7 @@ private:
   mlir::Value computeCollective(mlir::OpResult result, const Relation &relation);
   mlir::Value softmaxOperand(SoftmaxOp op, mlir::Value x);
   bool spanAttention();
+  void putResultFirst();
   std::optional<LinearAccess> positionIn(mlir::Block &region, mlir::Value index);
   mlir::Value extract(mlir::Block &region, mlir::tensor::ExtractOp op);
   mlir::Value inlineRegion(mlir::Region &region, mlir::Value score);

@@ -133,6 +133,17 @@ std::optional<Relation> KernelBuilder::reshape(const Relation &from, Value fromV
   return result;
 }
 
+/// Follows a reshape of what is loaded or stored: that needs no coordinates of its own, only its
+/// place in memory, which a reshape leaves as it is.
+Relation KernelBuilder::inMemory(const Relation &from, Value fromValue, Value toValue) {
+  wanted.reset();
+  AffineExpr zero = getAffineConstantExpr(0, context());
+  Relation relation(shapes.shapeOf(toValue).size(),
+                    LinearAccess{SmallVector<AffineExpr>(extents.size(), zero), zero});
+  relation.back() = flatten(from, fromValue);
+  return relation;
+}
+
 /// The operand's relation, from the result's.
 std::optional<Relation> KernelBuilder::pull(Operation *op, const Relation &result) {
   if (auto permute = dyn_cast<PermuteOp>(op)) {
@@ -170,16 +181,10 @@ std::optional<Relation> KernelBuilder::pull(Operation *op, const Relation &resul
     bool isLoaded =
         !isComputed(x) &&
         !(x.getDefiningOp() && (isIndexOp(x.getDefiningOp()) || isa<IotaOp>(x.getDefiningOp())));
-    if (operand || wanted || !isLoaded || shapes.shapeOf(x).empty())
+    if (operand || (wanted && !attention) || !isLoaded || shapes.shapeOf(x).empty())
       return operand;
-    // What is loaded needs no coordinates of its own, only its place in memory, which a reshape
-    // leaves as it is.
     why = before;
-    AffineExpr zero = getAffineConstantExpr(0, context());
-    operand = Relation(shapes.shapeOf(x).size(),
-                       LinearAccess{SmallVector<AffineExpr>(extents.size(), zero), zero});
-    operand->back() = flatten(result, op->getResult(0));
-    return operand;
+    return inMemory(result, op->getResult(0), x);
   }
   return result; // elementwise, copy, tensor.cast, softmax
 }
@@ -193,8 +198,21 @@ std::optional<Relation> KernelBuilder::push(Operation *op, const Relation &opera
       result.push_back(operand[dim]);
     return result;
   }
-  if (isa<ReshapeOp>(op))
-    return reshape(operand, op->getOperand(0), op->getResult(0));
+  if (isa<ReshapeOp>(op)) {
+    Value from = op->getOperand(0), to = op->getResult(0);
+    std::string before = why;
+    std::optional<Relation> result = reshape(operand, from, to);
+    // Attention's dimensions are not split for what is only stored.
+    bool isStored =
+        attention && !shapes.shapeOf(to).empty() &&
+        llvm::all_of(to.getUsers(), [&](Operation *user) {
+          return !ops.contains(user) || (isa<CopyOp>(user) && outputs.contains(user->getResult(0)));
+        });
+    if (result || !isStored)
+      return result;
+    why = before;
+    return inMemory(operand, from, to);
+  }
   if (isa<BroadcastOp>(op))
     return refuse("a broadcast has more elements than the iteration space gives it");
   if (isa<SliceOp>(op))

@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionForms.h"
 #include "RecognizeAttention.h"
 #include "RowPattern.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -530,6 +531,8 @@ struct RecognizePass : swage::impl::RecognizePassBase<RecognizePass> {
       // Softmax is there by now; what is left over of it would count as uses.
       for (MatmulOp product : llvm::to_vector(block.getOps<MatmulOp>()))
         recognizeAttention(product);
+      for (AttentionOp attention : llvm::to_vector(block.getOps<AttentionOp>()))
+        absorbIntoAttention(attention);
       eraseDead(block);
     }
   }
