@@ -1,10 +1,11 @@
 """Random permutations on a GPU: every bit against torch's, and the share of a copy's speed.
 
-    python permutations.py [--count 400] [--seed 1] [--peers 20] [--least-mb 8] [--most-mb 512] [--elements 1,2,4,8,16] [--json FILE]
+    python permutations.py [--count 400] [--seed 1] [--peers 20] [--least-mb 8] [--most-mb 512] [--elements 1,2,4,8,16] [--edges] [--json FILE]
 
 Ranks 2 to 8, elements of 1 to 16 bytes (those of 16 are pairs that stay together), extents odd, prime, powers of two and
 small. Times are medians of CUDA graphs over buffers that exceed L2; the copy of the same bytes is timed in turn with each
-case. `--peers N`: the first N cases also by torch.compile. The package must be importable; torch must see the GPU.
+case. `--peers N`: the first N cases also by torch.compile. `--edges`: EDGES in front of the random ones, which takes 60 GB
+of the GPU. The package must be importable; torch must see the GPU.
 """
 
 import argparse
@@ -24,6 +25,26 @@ ELEMENTS = {1: ("i8", torch.int8), 2: ("f16", torch.float16), 4: ("f32", torch.f
 EXTENTS = [1, 2, 3, 5, 7, 11, 13, 17, 31, 37, 61, 97, 101, 127, 2, 4, 8, 16, 32, 64, 128, 3, 6, 9, 12, 15, 24, 30, 40, 48]
 EXTENTS += [56, 80, 96, 100, 112, 120, 200, 224, 256, 384, 512, 1000, 1024]
 
+#: Bytes of an element, shape, order, and the elements by which input and output begin beyond an aligned address: more
+#: than 2^31 elements, extents of 1 between those that merge, identity, nothing at all, tensors that begin anywhere.
+EDGES = [
+    (1, [65536, 65536, 3], [2, 0, 1], 0),
+    (1, [3, 65536, 65536], [1, 2, 0], 0),
+    (1, [46349, 46351], [1, 0], 0),
+    (2, [5, 50021, 97, 101], [3, 0, 2, 1], 0),
+    (4, [1, 256, 1, 128, 1, 512, 1], [5, 0, 1, 4, 2, 3, 6], 0),
+    (2, [64, 1, 4096, 1, 96], [0, 3, 4, 1, 2], 0),
+    (8, [1, 1 << 20, 1, 3], [3, 2, 0, 1], 0),
+    (4, [100, 200, 300], [0, 1, 2], 0),
+    (2, [1, 30000, 1, 200], [2, 1, 0, 3], 0),
+    (4, [100, 0, 300], [2, 1, 0], 0),
+    (1, [8191, 8193], [1, 0], 1),
+    (1, [64, 512, 512, 3], [0, 3, 1, 2], 3),
+    (2, [512, 33, 65, 24], [2, 0, 3, 1], 1),
+    (4, [300, 77, 1000], [1, 2, 0], 1),
+    (8, [300, 77, 500], [2, 1, 0], 1),
+]
+
 
 def random_case(generator, least_bytes, most_bytes, elements):
     """(bytes of an element, shape, order), of about a size whose logarithm is uniform."""
@@ -42,8 +63,9 @@ def random_case(generator, least_bytes, most_bytes, elements):
 
 
 class Case:
-    def __init__(self, size, shape, order):
-        self.name = f"{'x'.join(map(str, shape))} ({', '.join(map(str, order))}) {size}"
+    def __init__(self, size, shape, order, offset=0):
+        self.name = f"{'x'.join(map(str, shape))} ({', '.join(map(str, order))}) {size}" + (f" from {offset}" if offset else "")
+        self.offset = offset
         self.bytes = size * math.prod(shape)
         element, self.dtype = ELEMENTS[min(size, 8)]
         pair = size == 16
@@ -62,13 +84,18 @@ class Case:
         kernels = artifact.kernels
         return schedules[-1] if schedules else ("none", ""), kernels
 
+    def empty(self, shape):
+        storage = torch.empty(math.prod(shape) + self.offset, device="cuda", dtype=self.dtype)
+        return storage[self.offset :].view(shape)
+
     def random_input(self):
-        storage = torch.randint(-128, 128, (self.bytes,), device="cuda", dtype=torch.int8)
-        return storage.view(self.dtype).view(self.shape)
+        tensor = self.empty(self.shape)
+        bits(tensor).random_(-128, 128)
+        return tensor
 
 
 def bits(tensor):
-    return tensor.reshape(-1).view(torch.int8)
+    return tensor.view(-1).view(torch.int8)
 
 
 def graph_of(call, sets):
@@ -102,14 +129,18 @@ def times(graphs, repetitions):
 
 def measure(case, with_peer):
     """{share, us, exact, ...} of a case."""
-    sets = max(2, min(16, math.ceil(3 * L2_BYTES / (2 * case.bytes))))
+    sets = max(2, min(16, math.ceil(3 * L2_BYTES / (2 * max(case.bytes, 1)))))
     inputs = [case.random_input() for _ in range(sets)]
-    outputs = [bits(torch.empty_like(x)).fill_(77).view(case.dtype).view(case.result) for x in inputs]
+    outputs = [case.empty(case.result) for _ in inputs]
+    for y in outputs:
+        bits(y).fill_(77)
     pairs = list(zip(inputs, outputs))
     case.function(inputs[0], out=outputs[0])
     exact = torch.equal(bits(outputs[0]), bits(inputs[0].permute(case.order).contiguous()))
-    words = case.bytes // 4
-    copies = [(bits(x)[: words * 4].view(torch.float32), bits(y)[: words * 4].view(torch.float32)) for x, y in pairs]
+    if not case.bytes:
+        return {"case": case.name, "bytes": 0, "exact": exact, "us": 0.0, "share": 1.0}
+    first, words = -case.offset * case.dtype.itemsize % 16, case.bytes // 4 - 4
+    copies = [tuple(bits(z)[first : first + words * 4].view(torch.float32) for z in pair) for pair in pairs]
     graphs = [graph_of(lambda x, y: case.function(x, out=y), pairs), graph_of(lambda x, y: torch.neg(x, out=y), copies)]
     if with_peer:
         compiled = torch.compile(
@@ -135,21 +166,26 @@ def main():
     parser.add_argument("--least-mb", type=float, default=8)
     parser.add_argument("--most-mb", type=float, default=512)
     parser.add_argument("--elements", default="1,2,4,8,16")
+    parser.add_argument("--edges", action="store_true")
     parser.add_argument("--json")
     arguments = parser.parse_args()
     torch._dynamo.config.cache_size_limit = 512
     generator = random.Random(arguments.seed)
     elements = [int(size) for size in arguments.elements.split(",")]
     limits = (arguments.least_mb * 2**20, arguments.most_mb * 2**20)
-    cases = [Case(*random_case(generator, *limits, elements)) for _ in range(arguments.count)]
+    cases = [Case(*edge) for edge in EDGES] if arguments.edges else []
+    cases += [Case(*random_case(generator, *limits, elements)) for _ in range(arguments.count)]
     torch.empty(1, device="cuda")
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         described = list(pool.map(Case.describe, cases))
     records = []
-    for number, (case, (schedule, kernels)) in enumerate(zip(cases, described)):
-        record = measure(case, number < arguments.peers)
+    peers = cases[len(cases) - arguments.count :][: arguments.peers]
+    for case, (schedule, kernels) in zip(cases, described):
+        record = measure(case, case in peers)
         record.update(schedule=schedule[0], details=schedule[1], kernels=len(kernels))
         records.append(record)
+    for r in records[: len(cases) - arguments.count]:
+        print(f"  {r['share']:.3f} {r['us']:9.1f} us  {r['case']:48} {r['schedule']} {r['details']}")
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump(records, file, indent=1)
