@@ -452,6 +452,7 @@ void SpecEmitter::emitConstants() {
     numbers("Reach", layout.reach);
     constant("kWriteRun", layout.writeRun);
     constant("kLanes", boxes.getLanes());
+    constant("kFastest", boxes.fastestDim());
     flag("kWriteAligned", layout.writeAligned);
     constant("kTurned", layout.turned);
     constant("kApart", layout.apart % 16);

@@ -138,7 +138,13 @@ template <class Spec> struct BoxOfBlock {
   int own[B::kRank], read[B::kRank]; ///< extents, cut off at the tensor's end
 
   __device__ __forceinline__ BoxOfBlock(const typename Spec::Sizes &sizes) {
-    Spec::boxes(sizes).split(static_cast<Index>(blockIndex()), origin);
+    Coord counted;
+    Spec::boxes(sizes).split(static_cast<Index>(blockIndex()), counted);
+#pragma unroll
+    for (int dim = 0; dim < B::kRank; ++dim)
+      origin[dim] = counted[dim < Spec::kFastest   ? dim
+                            : dim > Spec::kFastest ? dim - 1
+                                                   : B::kRank - 1];
     cut<0>(Spec::extents(sizes));
   }
   /// The elements of a run along the last dimensions of which there are `extents`.

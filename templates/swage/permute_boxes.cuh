@@ -32,7 +32,8 @@
 
 namespace swage {
 
-/// extents(sizes): the iteration space; boxes(sizes): the same counted in boxes, the grid.
+/// extents(sizes): the iteration space; boxes(sizes): the same counted in boxes, the grid, but with
+/// kFastest, the dimension that blocks count first, as the last one.
 /// Box: the extents of what a block writes, Reach: of what it reads, the same but along one
 /// dimension.  kWriteRun: how many dimensions are one run of the outputs, all but the outermost of
 /// them whole.  kWriteAligned: all runs begin at multiples of 16 bytes.  kLanes: neighbouring
@@ -56,7 +57,7 @@ concept BoxSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Reach;
   typename Spec::Principal::Steps;
   typename Spec::Principal::ReadOrder;
-  Spec::kThreads + Spec::kWriteRun + Spec::kLanes + Spec::kTurned + Spec::kApart +
+  Spec::kThreads + Spec::kFastest + Spec::kWriteRun + Spec::kLanes + Spec::kTurned + Spec::kApart +
       Spec::Principal::kReadRun;
   Spec::kWriteAligned || Spec::Principal::kReadAligned || Spec::Principal::kSkewed;
   Spec::extents(sizes);

@@ -9,6 +9,7 @@ struct Spec {
   using Reach = swage::Numbers<1, 2048, 3>;
   enum : int { kWriteRun = 2 };
   enum : int { kLanes = 32 };
+  enum : int { kFastest = 2 };
   enum : bool { kWriteAligned = true };
   enum : int { kTurned = 1 };
   enum : int { kApart = 0 };

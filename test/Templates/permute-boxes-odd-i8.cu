@@ -9,6 +9,7 @@ struct Spec {
   using Reach = swage::Numbers<128, 143>;
   enum : int { kWriteRun = 1 };
   enum : int { kLanes = 8 };
+  enum : int { kFastest = 1 };
   enum : bool { kWriteAligned = false };
   enum : int { kTurned = 1 };
   enum : int { kApart = 15 };

@@ -436,3 +436,23 @@ func.func @short_rows(%x: tensor<8x512x512x3xi8>, %mean: tensor<3xf32>) -> tenso
   %y = arith.truncf %c : tensor<8x512x512x3xf32> to tensor<8x512x512x3xbf16>
   return %y : tensor<8x512x512x3xbf16>
 }
+
+// -----
+
+// Short pieces that share lines of memory with the next ones: those are the next block's, if they would else be far away.
+// CHECK-LABEL: func.func @short_pieces
+// CHECK:       #swage.box_schedule<threads = 256, box = [16, 1, 256], lanes = 32, skewed = true, index = 32, fastest = 0>
+func.func @short_pieces(%x: tensor<10863x80x100xf32>) -> tensor<100x80x10863xf32> {
+  %y = swage.permute %x [2, 1, 0] : tensor<10863x80x100xf32> -> tensor<100x80x10863xf32>
+  return %y : tensor<100x80x10863xf32>
+}
+
+// -----
+
+// Whole lines are not shared.
+// CHECK-LABEL: func.func @whole_lines
+// CHECK:       #swage.box_schedule<threads = 256, box = [{{[0-9]+}}, {{[0-9]+}}], lanes = {{[0-9]+}}, skewed = {{.*}}, index = 32>
+func.func @whole_lines(%x: tensor<25190x128xf32>) -> tensor<128x25190xf32> {
+  %y = swage.permute %x [1, 0] : tensor<25190x128xf32> -> tensor<128x25190xf32>
+  return %y : tensor<128x25190xf32>
+}

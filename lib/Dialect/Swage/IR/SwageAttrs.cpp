@@ -100,7 +100,8 @@ LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind
 }
 
 LogicalResult BoxScheduleAttr::verify(EmitError emitError, int64_t threads, ArrayRef<int64_t> box,
-                                      int64_t lanes, bool /*skewed*/, int64_t index) {
+                                      int64_t lanes, bool /*skewed*/, int64_t index,
+                                      int64_t fastest) {
   if (failed(verifyThreads(emitError, threads)) ||
       failed(verifyPower(emitError, "lanes", lanes, 32)) || failed(verifyIndex(emitError, index)))
     return failure();
@@ -109,6 +110,8 @@ LogicalResult BoxScheduleAttr::verify(EmitError emitError, int64_t threads, Arra
   for (int64_t extent : box)
     if (failed(verifyRange(emitError, "box", extent, 1 << 17)))
       return failure();
+  if (fastest < -1 || fastest >= int64_t(box.size()))
+    return emitError() << "fastest is " << fastest << ", but boxes have rank " << box.size();
   return success();
 }
 

@@ -393,8 +393,11 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
     SmallVector<AffineExpr> boxes;
     for (auto [extent, box] : llvm::zip_equal(extents, boxed.getBox()))
       boxes.push_back(extent.ceilDiv(box));
-    spaces = {extents, boxes};
     blocks = productOf(boxes);
+    // In the order in which blocks count them.
+    std::rotate(boxes.begin() + boxed.fastestDim(), boxes.begin() + boxed.fastestDim() + 1,
+                boxes.end());
+    spaces = {extents, boxes};
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     threads = row.getThreadsPerRow() * row.getRowsPerBlock();
     split(row.getKind() != RowClass::Column, row.getAligned() ? 1 : row.getVector());

@@ -41,7 +41,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       })
       .Case([&](BoxScheduleAttr s) {
         return BoxScheduleAttr::get(context, s.getThreads(), s.getBox(), s.getLanes(),
-                                    s.getSkewed(), index);
+                                    s.getSkewed(), index, s.getFastest());
       })
       .Case([&](RowScheduleAttr s) {
         return RowScheduleAttr::get(context, s.getKind(), s.getThreadsPerRow(), s.getRowsPerBlock(),
@@ -207,7 +207,7 @@ void Grid::boxes(BoxScheduleAttr known) {
     for (int64_t threads : {128, 256, 512})
       for (int64_t lanes : {4, 8, 16, 32})
         for (bool skewed : {false, true})
-          addChecked<BoxScheduleAttr>(threads, box, lanes, skewed, int64_t(32));
+          addChecked<BoxScheduleAttr>(threads, box, lanes, skewed, int64_t(32), known.getFastest());
 }
 
 void Grid::reduce(ReduceScheduleAttr known) {

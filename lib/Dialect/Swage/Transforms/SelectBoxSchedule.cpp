@@ -279,6 +279,29 @@ int64_t BoxSearch::conflicts(const Choice &choice, const BoxLayout &layout) cons
   return worst;
 }
 
+/// The dimension along which blocks follow each other, or -1. Lines and pages of memory that a
+/// piece shares with the next one should be met while they are on chip. As the outputs lie the next
+/// piece that is written is the next block's. Along the principal input's pieces the next one that
+/// is read is, and what is written next is as many blocks away as there are along them: that pays
+/// where pieces that are read are short, and the next one would else be much farther away.
+static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
+                          ArrayRef<int64_t> box) {
+  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32;
+  const BoxPart &part = layout.principal();
+  int64_t piece = part.readElements * problem.principal().bytes;
+  if (!problem.isGathered || piece >= kShort || (part.readAligned && piece % kLine == 0))
+    return -1;
+  auto count = [&](int64_t dim) { return llvm::divideCeil(problem.extents[dim], box[dim]); };
+  const auto *read = llvm::find_if(problem.principal().readOrder,
+                                   [&](int64_t dim) { return count(dim) > 1; });
+  if (read == problem.principal().readOrder.end())
+    return -1;
+  double away = 1;
+  for (int64_t dim = *read + 1; dim < int64_t(problem.rank()); ++dim)
+    away *= double(count(dim));
+  return away >= double(kFarther * count(*read)) ? *read : -1;
+}
+
 /// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
 /// knows, where nothing is gathered and yet their vectors are not aligned, or, if
 /// `needsManyBlocks`, where they leave multiprocessors idle.
@@ -302,7 +325,8 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   if (!problem->isGathered && !layout.writeAligned)
     return std::nullopt;
   return SelectedSchedule{
-      BoxScheduleAttr::get(context(), kThreads, choice->box, choice->lanes, choice->skewed, index),
+      BoxScheduleAttr::get(context(), kThreads, choice->box, choice->lanes, choice->skewed, index,
+                           fastestDim(*problem, layout, choice->box)),
       "boxes, of which " +
           std::to_string(layout.principal().readElements * problem->principal().bytes) +
           " bytes are read and " + std::to_string(layout.writeElements * problem->out.bytes) +

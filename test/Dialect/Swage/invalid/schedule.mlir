@@ -152,3 +152,8 @@ func.func private @reduce_unroll() attributes {schedule = #swage.reduce_schedule
 
 // expected-error @+1 {{index is 8 bits, but must be 32 or 64}}
 func.func private @reduce_index() attributes {schedule = #swage.reduce_schedule<lanes = 8, row_groups = 32, vector = 8, unroll = 1, index = 8>}
+
+// -----
+
+// expected-error @+1 {{fastest is 2, but boxes have rank 2}}
+func.func private @f() attributes {s = #swage.box_schedule<threads = 256, box = [8, 64], lanes = 8, skewed = false, index = 32, fastest = 2>}

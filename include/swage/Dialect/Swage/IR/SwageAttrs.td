@@ -124,14 +124,20 @@ def Swage_BoxScheduleAttr : Swage_Attr<"BoxSchedule", "box_schedule"> {
   let description = [{
     A block of `threads` writes `box` points, one number for each dimension, through shared memory. `lanes` threads of a warp (a power of two
     up to 32) write neighbouring vectors, the others neighbouring runs. `skewed`: 4 bytes, or an element, stay free in shared memory
-    behind every 128. `index`: 32 or 64 bits. What follows from these is in IR/BoxLayout.h.
+    behind every 128. `index`: 32 or 64 bits. Blocks that follow each other have boxes that do so along dimension `fastest`, then along
+    the last one and so on; where it is left out they do as the outputs lie. What follows from these is in IR/BoxLayout.h.
   }];
   let parameters = (ins "int64_t":$threads, ArrayRefParameter<"int64_t">:$box, "int64_t":$lanes, "bool":$skewed,
-                        "int64_t":$index);
+                        "int64_t":$index, DefaultValuedParameter<"int64_t", "-1">:$fastest);
   let assemblyFormat = [{
-    `<` `threads` `=` $threads `,` `box` `=` `[` $box `]` `,` `lanes` `=` $lanes `,` `skewed` `=` $skewed `,` `index` `=` $index `>`
+    `<` `threads` `=` $threads `,` `box` `=` `[` $box `]` `,` `lanes` `=` $lanes `,` `skewed` `=` $skewed `,` `index` `=` $index
+    (`,` `fastest` `=` $fastest^)? `>`
   }];
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// The dimension that blocks count fastest.
+    int64_t fastestDim() const { return getFastest() < 0 ? int64_t(getBox().size()) - 1 : getFastest(); }
+  }];
 }
 
 def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
