@@ -99,54 +99,61 @@ void KernelBuilder::putResultFirst() {
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// A coordinate of a region as a linear expression of the iteration space; null where it is none.
-std::optional<LinearAccess> KernelBuilder::positionIn(Block &region, Value index) {
-  AffineExpr zero = getAffineConstantExpr(0, context());
-  LinearAccess access{SmallVector<AffineExpr>(Dim::Count, zero), zero};
-  APInt number;
-  if (matchPattern(index, m_ConstantInt(&number))) {
-    access.offset = getAffineConstantExpr(number.getSExtValue(), context());
-    return access;
+/// The linear expressions of the iteration space that a region's coordinates and what is computed of
+/// them stand for, as far as they are such.
+void KernelBuilder::placeArguments(Block &region) {
+  positions.clear();
+  for (BlockArgument argument : region.getArguments())
+    if (argument.getType().isIndex())
+      positions[argument] =
+          scorePlace[scorePlace.size() - (region.getNumArguments() - argument.getArgNumber())];
+}
+
+std::optional<LinearAccess> KernelBuilder::positionOf(Value index) const {
+  if (APInt number; matchPattern(index, m_ConstantInt(&number))) {
+    AffineExpr zero = getAffineConstantExpr(0, context());
+    return LinearAccess{SmallVector<AffineExpr>(Dim::Count, zero),
+                        getAffineConstantExpr(number.getSExtValue(), context())};
   }
-  if (auto argument = dyn_cast<BlockArgument>(index)) {
-    if (argument.getOwner() != &region || !argument.getType().isIndex())
-      return std::nullopt;
-    return scorePlace[scorePlace.size() - (region.getNumArguments() - argument.getArgNumber())];
-  }
-  Operation *op = index.getDefiningOp();
-  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
-    return positionIn(region, op->getOperand(0));
-  if (!isa<arith::AddIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  std::optional<LinearAccess> a = positionIn(region, op->getOperand(0)),
-                              b = positionIn(region, op->getOperand(1));
+  auto known = positions.find(index);
+  return known == positions.end() ? std::nullopt : std::optional(known->second);
+}
+
+/// Notes where the result of an op stands, once for each op: what is before it is known by then.
+void KernelBuilder::place(Operation &op) {
+  if (!isa<arith::IndexCastOp, arith::ExtSIOp, arith::AddIOp, arith::MulIOp>(op))
+    return;
+  std::optional<LinearAccess> a = positionOf(op.getOperand(0)),
+                              b = positionOf(op.getOperands().back());
   if (!a || !b)
-    return std::nullopt;
+    return;
   auto isConstant = [](const LinearAccess &access) {
     return llvm::all_of(access.strides,
                         [](AffineExpr stride) { return constantSize(stride) == 0; });
   };
-  if (isa<arith::MulIOp>(op)) {
+  if (isa<arith::AddIOp>(op)) {
+    for (auto [to, from] : llvm::zip_equal(a->strides, b->strides))
+      to = addSizes(to, from);
+    a->offset = addSizes(a->offset, b->offset);
+  } else if (isa<arith::MulIOp>(op)) {
     if (isConstant(*a))
       std::swap(a, b);
     if (!isConstant(*b))
-      return std::nullopt;
+      return;
     for (AffineExpr &stride : a->strides)
       stride = multiplySizes(stride, b->offset);
     a->offset = multiplySizes(a->offset, b->offset);
-    return a;
   }
-  for (auto [to, from] : llvm::zip_equal(a->strides, b->strides))
-    to = addSizes(to, from);
-  a->offset = addSizes(a->offset, b->offset);
-  return a;
+  // Null: beyond 64 bits.
+  if (a->offset && llvm::all_of(a->strides, [](AffineExpr stride) { return bool(stride); }))
+    positions[op.getResult(0)] = *a;
 }
 
 /// An element of a tensor around the region.
-Value KernelBuilder::extract(Block &region, tensor::ExtractOp op) {
+Value KernelBuilder::extract(tensor::ExtractOp op) {
   Relation relation;
   for (Value index : op.getIndices()) {
-    std::optional<LinearAccess> position = positionIn(region, index);
+    std::optional<LinearAccess> position = positionOf(index);
     if (!position)
       return refuse("a region reads a tensor where no linear function of its coordinates is"),
              Value();
@@ -156,12 +163,12 @@ Value KernelBuilder::extract(Block &region, tensor::ExtractOp op) {
 }
 
 /// The value that a region yields, with what computes it in the body. Indices are 32-bit integers
-/// there, as coordinates are.
+/// there, as coordinates are, and narrow floats are wide.
 Value KernelBuilder::inlineRegion(Region &region, Value score) {
   Block &block = region.front();
   IRMapping mapping;
-  Type i32 = IntegerType::get(context(), 32);
   unsigned symbols = shapes.getSymbols().size();
+  placeArguments(block);
   for (BlockArgument argument : block.getArguments()) {
     if (!argument.getType().isIndex()) {
       mapping.map(argument, score);
@@ -169,77 +176,49 @@ Value KernelBuilder::inlineRegion(Region &region, Value score) {
     }
     if (argument.use_empty())
       continue;
+    Type type = scalarType(argument.getType());
     auto view =
-        ViewAttr::get(context(), /*tensor=*/-1, i32, AffineMap::get(0, symbols, {}, context()),
-                      positionIn(block, argument)->map(symbols), /*align=*/1, Source::Coordinate);
+        ViewAttr::get(context(), /*tensor=*/-1, type, AffineMap::get(0, symbols, {}, context()),
+                      positionOf(argument)->map(symbols), /*align=*/1, Source::Coordinate);
     static constexpr const char *names[] = {"batch", "head", "query", "key"};
     StringRef name = names[4 - (block.getNumArguments() - argument.getArgNumber())];
     mapping.map(
         argument,
-        addInput(view, i32, NameLoc::get(StringAttr::get(context(), name), argument.getLoc())));
+        addInput(view, type, NameLoc::get(StringAttr::get(context(), name), argument.getLoc())));
   }
-  auto typeOf = [&](Type type) { return type.isIndex() ? i32 : type; };
-  llvm::DenseSet<Operation *> reads; // roundings of what was narrow before
-  std::function<Value(Value)> valueOf = [&](Value value) -> Value {
+  auto valueOf = [&](Value value) -> Value {
     if (Value known = mapping.lookupOrNull(value))
       return known;
-    Operation *op = value.getDefiningOp();
-    if (op && matchPattern(op, m_Constant())) {
-      auto attr = cast<TypedAttr>(op->getAttr("value"));
-      if (auto number = dyn_cast<IntegerAttr>(attr); number && number.getType().isIndex())
-        attr = builder->getI32IntegerAttr(number.getInt());
-      Value constant = arith::ConstantOp::create(*builder, op->getLoc(), attr);
-      mapping.map(value, constant);
-      return constant;
-    }
-    return refuse("a region uses a scalar that is no constant"), Value();
+    TypedAttr attr;
+    if (!matchPattern(value, m_Constant(&attr)))
+      return refuse("a region uses a scalar that is no constant"), Value();
+    if (auto number = dyn_cast<IntegerAttr>(attr);
+        number && attr.getType().isIndex() && !number.getValue().isSignedIntN(32))
+      return refuse("a region uses an index of more than 32 bits"), Value();
+    Value scalar = constant(attr, value.getLoc());
+    mapping.map(value, scalar);
+    return scalar;
   };
   for (Operation &op : block.without_terminator()) {
     if (matchPattern(&op, m_Constant()))
       continue;
     locations.push_back(op.getLoc());
+    place(op);
+    Value scalar;
     if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
-      Value element = extract(block, read);
-      if (!element)
-        return {};
-      if (Type type = typeOf(read.getType()); element.getType() != type) {
-        auto narrow = arith::TruncFOp::create(*builder, op.getLoc(), type, element);
-        reads.insert(narrow);
-        element = narrow;
+      scalar = extract(read);
+    } else {
+      SmallVector<Value> operands;
+      for (Value operand : op.getOperands()) {
+        operands.push_back(valueOf(operand));
+        if (!operands.back())
+          return {};
       }
-      mapping.map(read.getResult(), element);
-      continue;
+      scalar = computeScalar(*builder, &op, operands);
     }
-    SmallVector<Value> operands;
-    for (Value operand : op.getOperands()) {
-      operands.push_back(valueOf(operand));
-      if (!operands.back())
-        return {};
-    }
-    // A narrow float that was read is held as f32 already.
-    if (auto narrow = isa<arith::ExtFOp>(op) ? operands.front().getDefiningOp<arith::TruncFOp>()
-                                             : arith::TruncFOp();
-        narrow && reads.contains(narrow) && narrow.getIn().getType() == op.getResult(0).getType()) {
-      mapping.map(op.getResult(0), narrow.getIn());
-      continue;
-    }
-    Type type = typeOf(op.getResult(0).getType());
-    if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-      Value from = operands.front();
-      unsigned width = from.getType().getIntOrFloatBitWidth(), to = type.getIntOrFloatBitWidth();
-      Value cast = from;
-      if (to > width)
-        cast = arith::ExtSIOp::create(*builder, op.getLoc(), type, from);
-      else if (to < width)
-        cast = arith::TruncIOp::create(*builder, op.getLoc(), type, from);
-      mapping.map(op.getResult(0), cast);
-      continue;
-    }
-    OperationState state(op.getLoc(), op.getName());
-    state.addOperands(operands);
-    state.addTypes(type);
-    state.addAttributes(op.getAttrs());
-    mapping.map(op.getResult(0), builder->create(state)->getResult(0));
+    if (!scalar)
+      return refuse("a region takes the bits of a narrow float"), Value();
+    mapping.map(op.getResult(0), scalar);
   }
   return valueOf(block.getTerminator()->getOperand(0));
 }
@@ -250,9 +229,8 @@ Value KernelBuilder::inlineRegion(Region &region, Value score) {
 
 Value KernelBuilder::computeAttention(OpResult result) {
   Location loc = attention.getLoc();
-  auto constant = [&](double number) -> Value {
-    return arith::ConstantOp::create(*builder, loc,
-                                     FloatAttr::get(Float32Type::get(context()), number));
+  auto number = [&](double value) {
+    return constant(FloatAttr::get(Float32Type::get(context()), value), loc);
   };
   CollectiveOp &softmax = collectiveScalars[0];
   if (!softmax) {
@@ -271,14 +249,14 @@ Value KernelBuilder::computeAttention(OpResult result) {
     Type type = operands[0].getType();
     Value score = ContractOp::create(*builder, loc, type, operands[0], operands[1], Dim::HeadDim);
     if (std::optional<APFloat> scale = attention.getScale(); scale && !scale->isExactlyValue(1.0))
-      score = arith::MulFOp::create(*builder, loc, score, constant(scale->convertToDouble()));
+      score = arith::MulFOp::create(*builder, loc, score, number(scale->convertToDouble()));
     if (!attention.getScore().empty() && !(score = inlineRegion(attention.getScore(), score)))
       return {};
     if (!attention.getMask().empty()) {
       Value seen = inlineRegion(attention.getMask(), {});
       if (!seen)
         return {};
-      score = arith::SelectOp::create(*builder, loc, seen, score, constant(-INFINITY));
+      score = arith::SelectOp::create(*builder, loc, seen, score, number(-INFINITY));
     }
     SmallVector<Type> types(3, type);
     softmax = CollectiveOp::create(*builder, loc, types, Collective::Softmax, score, FloatAttr(),

@@ -42,13 +42,13 @@ bool swage::isElementwiseOp(Operation *op) {
 }
 
 Type swage::scalarType(Type element) {
+  if (element.isIndex())
+    return IntegerType::get(element.getContext(), 32);
   return isa<FloatType>(element) && !element.isF64() ? Float32Type::get(element.getContext())
                                                      : element;
 }
 
-static Type elementType(Value tensor) {
-  return cast<ShapedType>(tensor.getType()).getElementType();
-}
+static Type elementType(Value value) { return getElementTypeOrSelf(value.getType()); }
 
 KernelBuilder::KernelBuilder(const SymbolicShapes &shapes, const llvm::SetVector<Operation *> &ops,
                              const llvm::DenseSet<Operation *> &inlined, ArrayRef<Value> outputs)
@@ -110,7 +110,7 @@ static int64_t alignmentOf(Value tensor) {
 
 Value KernelBuilder::load(Value tensor, const Relation &relation) {
   unsigned symbols = shapes.getSymbols().size();
-  auto view = ViewAttr::get(context(), positionOf(tensor), elementType(tensor),
+  auto view = ViewAttr::get(context(), numberOf(tensor), elementType(tensor),
                             AffineMap::get(0, symbols, shapes.shapeOf(tensor), context()),
                             flatten(relation, tensor).map(symbols), alignmentOf(tensor));
   return addInput(view, scalarType(elementType(tensor)), tensor.getLoc());
@@ -128,7 +128,7 @@ Value KernelBuilder::loadComputed(Value value, const Relation &relation) {
   }
   Value state = value.getDefiningOp<RandomOp>().getState();
   auto view =
-      ViewAttr::get(context(), positionOf(state), elementType(value),
+      ViewAttr::get(context(), numberOf(state), elementType(value),
                     AffineMap::get(0, symbols, shapes.shapeOf(state), context()),
                     flatten(relation, value).map(symbols), alignmentOf(state), Source::Random);
   return addInput(view, elementType(value), value.getLoc());
@@ -143,12 +143,22 @@ Value KernelBuilder::addInput(ViewAttr view, Type type, Location loc) {
   return body->addArgument(type, loc);
 }
 
-int64_t KernelBuilder::positionOf(Value tensor) {
+int64_t KernelBuilder::numberOf(Value tensor) {
   auto it = llvm::find(tensors, tensor);
   int64_t position = it - tensors.begin();
   if (it == tensors.end())
     tensors.push_back(tensor);
   return position;
+}
+
+/// A number as the body holds it.
+Value KernelBuilder::constant(TypedAttr attr, Location loc) {
+  Type type = scalarType(attr.getType());
+  if (auto number = dyn_cast<FloatAttr>(attr))
+    attr = FloatAttr::get(type, number.getValueAsDouble());
+  else if (auto number = dyn_cast<IntegerAttr>(attr); number && attr.getType() != type)
+    attr = IntegerAttr::get(type, number.getValue().sextOrTrunc(type.getIntOrFloatBitWidth()));
+  return arith::ConstantOp::create(*builder, loc, attr);
 }
 
 Value KernelBuilder::evaluate(Value value, const Relation &relation) {
@@ -157,15 +167,12 @@ Value KernelBuilder::evaluate(Value value, const Relation &relation) {
     return it->second;
   Operation *op = value.getDefiningOp();
   Value scalar;
-  Attribute constant;
-  if (op && matchPattern(op, m_Constant(&constant))) {
-    auto dense = dyn_cast<SplatElementsAttr>(constant);
+  Attribute elements;
+  if (op && matchPattern(op, m_Constant(&elements))) {
+    auto dense = dyn_cast<SplatElementsAttr>(elements);
     if (!dense)
       return refuse("a constant that is no splat must be an argument"), Value();
-    auto attr = dense.getSplatValue<TypedAttr>();
-    if (auto number = dyn_cast<FloatAttr>(attr))
-      attr = FloatAttr::get(scalarType(number.getType()), number.getValueAsDouble());
-    scalar = arith::ConstantOp::create(*builder, op->getLoc(), attr);
+    scalar = constant(dense.getSplatValue<TypedAttr>(), op->getLoc());
   } else if (op && isIndexOp(op)) {
     locations.push_back(op->getLoc());
     std::optional<Relation> operand = pull(op, relation);
@@ -220,6 +227,21 @@ Value swage::computeScalar(OpBuilder &builder, Operation *op, ArrayRef<Value> op
                ? narrow
                : arith::ExtFOp::create(builder, op->getLoc(), scalarType(to), narrow);
   }
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
+    Value scalar = operands.front();
+    unsigned width = scalar.getType().getIntOrFloatBitWidth(),
+             wanted = scalarType(to).getIntOrFloatBitWidth();
+    if (wanted < width)
+      return arith::TruncIOp::create(builder, op->getLoc(), scalarType(to), scalar);
+    if (wanted == width)
+      return scalar;
+    // What is held of an index has its sign.
+    if (isa<arith::IndexCastOp>(op) || from.isIndex())
+      return arith::ExtSIOp::create(builder, op->getLoc(), scalarType(to), scalar);
+    return arith::ExtUIOp::create(builder, op->getLoc(), scalarType(to), scalar);
+  }
+  if (isa<arith::BitcastOp>(op) && (scalarType(from) != from || scalarType(to) != to))
+    return {};
   OperationState state(op->getLoc(), op->getName());
   state.addOperands(operands);
   state.addTypes(scalarType(to));

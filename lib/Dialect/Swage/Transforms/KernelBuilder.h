@@ -38,9 +38,11 @@ bool mayComeSecond(Collective kind, mlir::Type type);
 /// Whether an op is arith or math on tensors that a kernel body can hold.
 bool isElementwiseOp(mlir::Operation *op);
 
-/// The scalar that a body holds for an element of this type: floats are widened to f32 or f64.
+/// The scalar that a body holds for an element of this type: floats are widened to f32 or f64, an
+/// index is a 32-bit integer.
 mlir::Type scalarType(mlir::Type element);
-/// An elementwise op on scalars that a body holds.
+/// An elementwise op on scalars that a body holds; null where that takes the bits of one of them,
+/// and they are wider than the op says.
 mlir::Value computeScalar(mlir::OpBuilder &builder, mlir::Operation *op,
                           llvm::ArrayRef<mlir::Value> operands);
 /// What an op reads, by its operands and in its regions.
@@ -95,14 +97,17 @@ private:
   mlir::Value load(mlir::Value tensor, const Relation &relation);
   mlir::Value loadComputed(mlir::Value value, const Relation &relation);
   mlir::Value addInput(ViewAttr view, mlir::Type type, mlir::Location loc);
-  int64_t positionOf(mlir::Value tensor);
+  int64_t numberOf(mlir::Value tensor);
+  mlir::Value constant(mlir::TypedAttr attr, mlir::Location loc);
   mlir::Value compute(mlir::OpResult result, const Relation &relation);
   mlir::Value computeCollective(mlir::OpResult result, const Relation &relation);
   mlir::Value softmaxOperand(SoftmaxOp op, mlir::Value x);
   bool spanAttention();
   void putResultFirst();
-  std::optional<LinearAccess> positionIn(mlir::Block &region, mlir::Value index);
-  mlir::Value extract(mlir::Block &region, mlir::tensor::ExtractOp op);
+  void placeArguments(mlir::Block &region);
+  void place(mlir::Operation &op);
+  std::optional<LinearAccess> positionOf(mlir::Value index) const;
+  mlir::Value extract(mlir::tensor::ExtractOp op);
   mlir::Value inlineRegion(mlir::Region &region, mlir::Value score);
   mlir::Value computeAttention(mlir::OpResult result);
   llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
@@ -133,6 +138,7 @@ private:
   std::array<Relation, 3> operandPlaces; ///< of attention, which may be one tensor
   Relation scorePlace;                   ///< attention's score, as if there were a tensor of them
   mlir::Value weighted;                  ///< attention's result for a query and a value dim
+  llvm::DenseMap<mlir::Value, LinearAccess> positions; ///< of a region's integers
   llvm::SmallVector<int64_t> reduced;
   mlir::Block *body = nullptr;
   std::unique_ptr<mlir::OpBuilder> builder;

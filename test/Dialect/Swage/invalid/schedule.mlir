@@ -157,3 +157,43 @@ func.func private @reduce_index() attributes {schedule = #swage.reduce_schedule<
 
 // expected-error @+1 {{fastest is 2, but boxes have rank 2}}
 func.func private @f() attributes {s = #swage.box_schedule<threads = 256, box = [8, 64], lanes = 8, skewed = false, index = 32, fastest = 2>}
+
+// -----
+
+// expected-error @+1 {{groups is 1, but must be 2 or 3}}
+func.func private @attention_groups() attributes {schedule = #swage.attention_schedule<groups = 1, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{keys is 24, but must be a multiple of 16}}
+func.func private @attention_keys() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 24, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{keys is 272, but must be in 1..256}}
+func.func private @attention_keys() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 272, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{stages is 9, but must be in 1..8}}
+func.func private @attention_stages() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 9, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{query_slots is 3, but must be in 1..2}}
+func.func private @attention_query_slots() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 3, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{patience is 9, but must be from 0 to 8}}
+func.func private @attention_patience() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 9, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+
+// -----
+
+// expected-error @+1 {{section is 1073741825, but must be in 1..1073741824}}
+func.func private @attention_section() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1073741825, index = 32>}
+
+// -----
+
+// expected-error @+1 {{index is 16 bits, but must be 32 or 64}}
+func.func private @attention_index() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 16>}
