@@ -4,6 +4,7 @@
 #include "TypeNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
@@ -491,7 +492,7 @@ void SpecEmitter::emitConstants() {
     auto yielded = [](PhaseOp phase) { return phase.getBody().front().back().getOperand(0); };
     flag("kZeroRows", prologue.getZeroRows());
     flag("kInsideMasks", !isa<BlockArgument>(yielded(inside)));
-    flag("kBeginsLater", bounds && !isa<arith::ConstantOp>(*yielded(bounds).getDefiningOp()));
+    flag("kBeginsLater", bounds && !matchPattern(yielded(bounds), m_Zero()));
     double scale = prologue.getScale() ? prologue.getScale()->convertToDouble() : 1.0;
     named("scale", numberText(scale));
   } else {

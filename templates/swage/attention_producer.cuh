@@ -19,6 +19,7 @@ template <class Spec, class Arguments> struct AttentionProducer {
   // The warp has few registers: places in the rings follow from how much has been loaded, and what
   // only the lane needs that asks for copies is in shared memory.
   unsigned blocks = 0, tiles = 0; ///< of keys that have been loaded, and of queries
+  unsigned cleared = 0;           ///< blocks of values, of those that nobody sees
 
   template <int Dim> __device__ __forceinline__ int extent() const {
     return arguments.template extent<Dim>();
@@ -42,10 +43,11 @@ template <class Spec, class Arguments> struct AttentionProducer {
     tile.keyHead = static_cast<int>(head / group % keyHeads);
     tile.batch = static_cast<int>(head / group / keyHeads);
     tile.firstQuery = static_cast<int>((perHead - 1 - row) * Layout::kRows);
-    const int seen = seenKeys<Spec>(tile, tile.firstQuery, arguments).first;
-    const int last = seenKeys<Spec>(tile, tile.firstQuery + Layout::kRows - 1, arguments).last;
+    tile.firstKey = seenKeys<Spec>(tile, tile.firstQuery, arguments).first;
+    tile.endKey = seenKeys<Spec>(tile, tile.firstQuery + Layout::kRows - 1, arguments).last;
     // A tile has one block at least: who sees nothing finds that there.
-    const int end = (last + Spec::kKeys - 1) / Spec::kKeys, begin = seen / Spec::kKeys;
+    const int end = (tile.endKey + Spec::kKeys - 1) / Spec::kKeys;
+    const int begin = tile.firstKey / Spec::kKeys;
     tile.endBlock = end > 1 ? end : 1;
     tile.firstBlock = !Spec::kBeginsLater ? 0 : begin < tile.endBlock ? begin : tile.endBlock - 1;
     return tile;
@@ -54,12 +56,12 @@ template <class Spec, class Arguments> struct AttentionProducer {
   template <int Places> static __device__ __forceinline__ Slot<Places> placeOf(unsigned number) {
     return {static_cast<int>(number % Places), number / Places % 2};
   }
+  /// `full` completes when everything has arrived.
   template <int Panels, int PanelBytes, class Ring>
   __device__ __forceinline__ void load(const Ring &ring, unsigned number, const TensorMap &map,
-                                       unsigned tile, int block) const {
+                                       unsigned tile, int block, SharedAddress full) const {
     const auto place = placeOf<Spec::kStages>(number);
     ring.waitEmpty(place);
-    const SharedAddress full = ring.full(place.stage);
     // Where there are no keys a map says that there is one, and what is behind it is not read.
     const int key = block * Spec::kKeys + (arguments.keys() == 0);
     if (electLane()) {
@@ -96,13 +98,49 @@ template <class Spec, class Arguments> struct AttentionProducer {
   }
 
   __device__ __forceinline__ void loadKeys(const TensorMap &k, int block) {
-    load<Layout::kHeadPanels, Layout::kKeyPanel>(shared.keys, blocks++, k, tiles, block);
+    const auto &ring = shared.keys;
+    load<Layout::kHeadPanels, Layout::kKeyPanel>(ring, blocks, k, tiles, block,
+                                                 ring.full(blocks % Spec::kStages));
+    ++blocks;
   }
   /// Of the block whose keys came `before` those that came last.
   __device__ __forceinline__ void loadValues(const TensorMap &v, unsigned tile, int block,
-                                             unsigned before) const {
-    load<Layout::kValuePanels, Layout::kKeyPanel>(shared.values, blocks - 1 - before, v, tile,
-                                                  block);
+                                             unsigned before) {
+    const auto &ring = shared.values;
+    const unsigned number = blocks - 1 - before;
+    const SharedAddress full = ring.full(number % Spec::kStages);
+    bool isWhole = true;
+    if constexpr (IsBounded<Spec>) {
+      const AttentionTile *const of = shared.loading(tile);
+      const int begin = block * Spec::kKeys, end = begin + Spec::kKeys;
+      isWhole = of->firstKey <= begin && (of->endKey >= end || of->endKey >= arguments.keys());
+    }
+    load<Layout::kValuePanels, Layout::kKeyPanel>(ring, number, v, tile, block,
+                                                  isWhole ? full : shared.clear());
+    if (!isWhole)
+      clearUnseen(ring.at(number % Spec::kStages), tile, block, full);
+  }
+
+  /// A key that no query of the tile sees has no weight, but its value may be no number, of which
+  /// the product with that is none either.
+  __device__ __forceinline__ void clearUnseen(SharedAddress values, unsigned tile, int block,
+                                              SharedAddress full) {
+    mbarrierWait(shared.clear(), cleared++ % 2);
+    const AttentionTile *const of = shared.loading(tile);
+    const int first = of->firstKey - block * Spec::kKeys, end = of->endKey - block * Spec::kKeys;
+    constexpr int kPieces = kPanelRow / 16;
+    const unsigned zeros[4] = {};
+#pragma unroll 1
+    for (int i = static_cast<int>(laneIndex()); i < Spec::kKeys * kPieces; i += kWarpSize)
+      if (const int row = i / kPieces; row < first || row >= end)
+#pragma unroll
+        for (int panel = 0; panel < Layout::kValuePanels; ++panel)
+          storeShared<16>(dynamicArena() + (values - shared.base) + panel * Layout::kKeyPanel + i * 16,
+                          zeros);
+    fenceProxyAsync();
+    syncWarp();
+    if (electLane())
+      mbarrierArrive(full);
   }
 
   /// In the upper half of a word, that the lower one counts tickets.  What memory held before the
@@ -151,6 +189,7 @@ template <class Spec, class Arguments> struct AttentionProducer {
         first = tile.firstBlock;
         if (electLane())
           *shared.loading(tiles) = tile;
+        syncWarp();
       }
       // With a second place the queries come early; else after a key tile, for which there is one.
       if constexpr (Spec::kQuerySlots > 1)

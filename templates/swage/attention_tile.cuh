@@ -108,6 +108,7 @@ template <class Spec, int Bytes> struct TileRing {
 struct AttentionTile {
   int firstQuery, batch, keyHead, group;
   int firstBlock, endBlock; ///< of keys: others no query sees
+  int firstKey, endKey;     ///< the same to the key
 
   __device__ __forceinline__ bool ends() const { return firstQuery < 0; }
   template <class Coord> __device__ __forceinline__ Coord at(int query, int key) const {
@@ -144,7 +145,12 @@ template <class Spec> struct AttentionShared {
   TileRing<Spec, Layout::kKeyBytes> keys;
   TileRing<Spec, Layout::kValueBytes> values;
 
-  enum : int { kTilesAt = 512, kLoadingAt = 768, kRingBarriers = 8 * 2 * Spec::kQuerySlots };
+  enum : int {
+    kTilesAt = 512,
+    kLoadingAt = 768,
+    kClearAt = 504,
+    kRingBarriers = 8 * 2 * Spec::kQuerySlots
+  };
 
   __device__ __forceinline__ explicit AttentionShared(SharedAddress base)
       : base(base), keys{base + Layout::kKeyAt, base + kRingBarriers},
@@ -157,6 +163,8 @@ template <class Spec> struct AttentionShared {
   __device__ __forceinline__ SharedAddress queryEmpty(int slot) const {
     return base + 8 * (Spec::kQuerySlots + slot);
   }
+  /// Values that have arrived, and of which some are yet to be cleared.
+  __device__ __forceinline__ SharedAddress clear() const { return base + kClearAt; }
   __device__ __forceinline__ void init() const {
     for (int slot = 0; slot < Spec::kQuerySlots; ++slot) {
       mbarrierInit(queryFull(slot), 1);
@@ -164,6 +172,7 @@ template <class Spec> struct AttentionShared {
     }
     keys.init();
     values.init();
+    mbarrierInit(clear(), 1);
   }
   __device__ __forceinline__ void waitQuery(const Slot<Spec::kQuerySlots> &slot) const {
     mbarrierWait(queryFull(slot.stage), slot.parity);
