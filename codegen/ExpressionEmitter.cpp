@@ -270,7 +270,7 @@ static bool isConverted(Operation &op) {
 /// Whether an approximation will do, and there is one.
 static bool isFlagged(Operation &op, arith::FastMathFlags flag) {
   auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
-  return flags && isa<arith::DivFOp, math::ExpOp, math::TanhOp, math::ErfOp>(op) &&
+  return flags && isa<arith::DivFOp, math::ExpOp, math::Exp2Op, math::TanhOp, math::ErfOp>(op) &&
          op.getResult(0).getType().isF32() &&
          arith::bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(), flag);
 }
@@ -285,6 +285,8 @@ std::optional<Expression> ExpressionEmitter::printFloat(Operation &op) {
       .Case<arith::SubFOp>([&](auto) { return infix(op, "-", Precedence::Sum); })
       .Case<arith::MulFOp>([&](auto) { return infix(op, "*", Precedence::Product); })
       .Case<arith::DivFOp>([&](auto) {
+        if (isFlagged(op, arith::FastMathFlags::arcp | arith::FastMathFlags::afn))
+          return call(op, "swage::divideByMore");
         return isFlagged(op, arith::FastMathFlags::arcp) ? call(op, "swage::divideFast")
                                                          : infix(op, "/", Precedence::Product);
       })

@@ -487,6 +487,9 @@ void SpecEmitter::emitConstants() {
     flag("kEager", attention.getEager());
     flag("kHoldsQuery", attention.getHoldsQuery());
     flag("kDynamic", attention.getDynamic());
+    std::optional<int64_t> keys =
+        constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+    flag("kWholeBlocks", keys && *keys > 0 && *keys % attention.getKeys() == 0);
     PhaseOp prologue = kernel.getPhase(Phase::Prologue), inside = kernel.getPhase(Phase::Inside),
             bounds = kernel.getPhase(Phase::Bounds);
     auto yielded = [](PhaseOp phase) { return phase.getBody().front().back().getOperand(0); };

@@ -17,6 +17,9 @@ __device__ __forceinline__ float divideFast(float a, float b) {
   return a * scale * reciprocal(b * scale);
 }
 
+/// The same where b is at least 1: by more than 2^126 the quotient is 0.
+__device__ __forceinline__ float divideByMore(float a, float b) { return a * reciprocal(b); }
+
 /// Within 2 units and 2^-24 |x|; denormal results are 0.
 __device__ __forceinline__ float expFast(float x) { return exp2Fast(x * 1.4426950408889634f); }
 

@@ -61,12 +61,13 @@ template <class Spec, class Arguments> struct AttentionRows {
 #pragma unroll
       for (int c = 0; c < 2; ++c) {
         const int column = firstColumn + 8 * j + c;
-        const bool isKey = !Masked || column < keys;
+        const bool isKey = !Masked || Spec::kWholeBlocks || column < keys;
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
           float &score = scores[4 * j + 2 * r + c];
           const int row = first + 8 * r < last ? first + 8 * r : last;
-          const auto coord = tile.at<typename Spec::Coord>(row, isKey ? column : keys - 1);
+          auto coord = tile.at<typename Spec::Coord>(row, isKey ? column : keys - 1);
+          coord[AttentionDim::HeadDim] = 8 * j + c; // of a score: from the thread's first key
           if constexpr (Masked)
             score = scoreOf<true>(typename Spec::PrologueLoads{}, score, coord);
           else

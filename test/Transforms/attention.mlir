@@ -89,3 +89,88 @@ func.func @falling(%q: tensor<4x130x64xf16>, %k: tensor<4x201x64xf16>) -> tensor
   } : (tensor<4x130x64xf16>, tensor<4x201x64xf16>, tensor<4x201x64xf16>) -> tensor<4x130x64xf16>
   return %o : tensor<4x130x64xf16>
 }
+
+// -----
+
+// A prefix that all see, beside what is before: the two are one range of keys, within which nothing is asked.
+// PREPARED-LABEL: func.func @prefix
+// PREPARED: swage.phase inside loads []
+// PREPARED: ^bb0(%[[SCORE:.*]]: f32):
+// PREPARED-NEXT: swage.yield %[[SCORE]] : f32
+// PREPARED: swage.phase bounds
+func.func @prefix(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: tensor<4x201x128xf16>, %prefix: tensor<4xi32>) -> tensor<4x130x128xf16> {
+  %o = swage.attention %q, %k, %v scale 0.125 mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %length = tensor.extract %prefix[%h] : tensor<4xi32>
+    %at = arith.index_cast %j : index to i32
+    %common = arith.cmpi slt, %at, %length : i32
+    %before = arith.cmpi sle, %j, %i : index
+    %seen = arith.ori %common, %before : i1
+    swage.yield %seen : i1
+  } : (tensor<4x130x128xf16>, tensor<4x201x128xf16>, tensor<4x201x128xf16>) -> tensor<4x130x128xf16>
+  return %o : tensor<4x130x128xf16>
+}
+
+// -----
+
+// Two ranges that may have a gap between them are none.
+// PREPARED-LABEL: func.func @gap
+// PREPARED: swage.phase inside
+// PREPARED: arith.ori
+// PREPARED: swage.phase finish
+func.func @gap(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: tensor<4x201x128xf16>) -> tensor<4x130x128xf16> {
+  %o = swage.attention %q, %k, %v scale 0.125 mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %c4 = arith.constant 4 : index
+    %sink = arith.cmpi slt, %j, %c4 : index
+    %from = arith.subi %i, %c4 : index
+    %near = arith.cmpi sge, %j, %from : index
+    %seen = arith.ori %sink, %near : i1
+    swage.yield %seen : i1
+  } : (tensor<4x130x128xf16>, tensor<4x201x128xf16>, tensor<4x201x128xf16>) -> tensor<4x130x128xf16>
+  return %o : tensor<4x130x128xf16>
+}
+
+// -----
+
+// A bias by distance, by steps from a thread's first key; and a bound by tanh with the scale in the exponent, unless sums of weights are asked for.
+// PREPARED-LABEL: func.func @distance
+// PREPARED: (d6), align = 1, source = coordinate>, #swage.view<{{.*}} (-d3 + d5 - d6), align = 1, source = coordinate>
+// PREPARED: swage.phase inside
+// PREPARED: ^bb0(%{{.*}}: f32, %[[SLOPE:.*]]: f32, %[[STEP:.*]]: i32, %[[FIRST:.*]]: i32):
+// PREPARED: %[[STEPS:.*]] = arith.sitofp %[[STEP]] : i32 to f32
+// PREPARED: %[[FIRSTS:.*]] = arith.sitofp %[[FIRST]] : i32 to f32
+// PREPARED: %[[FROM:.*]] = arith.mulf %[[SLOPE]], %[[FIRSTS]] : f32
+// PREPARED: math.fma %[[SLOPE]], %[[STEPS]], %[[FROM]] : f32
+// PREPARED: math.exp2 %{{.*}} fastmath<afn> : f32
+func.func @distance(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: tensor<4x201x128xf16>, %slopes: tensor<4xf32>) -> tensor<4x130x128xf16> {
+  %o = swage.attention %q, %k, %v scale 0.0625 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+    %distance = arith.subi %j, %i : index
+    %integer = arith.index_cast %distance : index to i32
+    %number = arith.sitofp %integer : i32 to f32
+    %term = arith.mulf %slope, %number : f32
+    %sum = arith.addf %s, %term : f32
+    %less = arith.constant 0.125 : f32
+    %more = arith.constant 8.0 : f32
+    %x = arith.mulf %sum, %less : f32
+    %held = math.tanh %x : f32
+    %t = arith.mulf %held, %more : f32
+    swage.yield %t : f32
+  } : (tensor<4x130x128xf16>, tensor<4x201x128xf16>, tensor<4x201x128xf16>) -> tensor<4x130x128xf16>
+  return %o : tensor<4x130x128xf16>
+}
+
+// -----
+
+// PREPARED-LABEL: func.func @with_sums
+// PREPARED: math.tanh %{{.*}} : f32
+func.func @with_sums(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: tensor<4x201x128xf16>) -> (tensor<4x130x128xf16>, tensor<4x130xf32>) {
+  %o, %l = swage.attention %q, %k, %v scale 0.0625 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %t = math.tanh %s : f32
+    swage.yield %t : f32
+  } : (tensor<4x130x128xf16>, tensor<4x201x128xf16>, tensor<4x201x128xf16>) -> (tensor<4x130x128xf16>, tensor<4x130xf32>)
+  return %o, %l : tensor<4x130x128xf16>, tensor<4x130xf32>
+}

@@ -8,13 +8,17 @@
 // grows with its argument, by 2^-24 of that; nothing may magnify it, as differences do and sums of
 // numbers of one sign do not.
 //
+// Attention's scores end in weights of 16 bits, unless the sums of these are asked for.
+//
 //===----------------------------------------------------------------------===//
 
 #include "swage/Dialect/Swage/Analysis/Approximation.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "llvm/ADT/SmallPtrSet.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace swage;
@@ -74,6 +78,10 @@ bool Sight::mayUse(OpOperand &use) {
   bool mayPass = growth == Growth::Smooth;
   if (isa<YieldOp>(op))
     return isNarrow(kernel.getOutput(use.getOperandNumber()).getElement());
+  if (isa<ContractOp>(op)) // rounds to what is in memory
+    return isNarrow(kernel.getInput(AttentionInput::Values).getElement());
+  if (kernel.isAttention() && isa<CollectiveOp>(op))
+    return mayPass && llvm::all_of(op->getResults(), [&](Value x) { return endsNarrow(x); });
   // What is rounded in the middle of a graph may come out as a neighbour. A few units of an f32 are
   // allowed for that, more are not.
   if (isa<arith::TruncFOp>(op) && isNarrow(op->getResult(0).getType()))
@@ -113,6 +121,71 @@ static math::TanhOp tanhBesideOne(arith::AddFOp sum) {
         tanh && matchPattern(y, m_Constant(&number)) && number.getValue().isExactlyValue(1.0))
       return tanh;
   return {};
+}
+
+/// The largest factor between a bound on attention's scores and these.
+static constexpr double kMostBound = 256;
+
+/// Whether a value is only multiplied by numbers and added to others on its way to the softmax, where
+/// an error counts by its size, and is at most `kMostBound` times what it was at the end.
+static bool isPartOfScore(Value value, double factor) {
+  if (factor > kMostBound)
+    return false;
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    FloatAttr number;
+    if (isa<CollectiveOp>(user))
+      return true;
+    if (isa<arith::MulFOp>(user))
+      return llvm::any_of(user->getOperands(),
+                          [&](Value x) { return matchPattern(x, m_Constant(&number)); }) &&
+             isPartOfScore(user->getResult(0), factor * std::fabs(number.getValueAsDouble()));
+    return isa<arith::AddFOp, arith::SubFOp, arith::NegFOp, arith::SelectOp>(user) &&
+           isPartOfScore(user->getResult(0), factor);
+  });
+}
+
+/// Pattern: a tanh(b x) in a score -> a - 2 a / (1 + exp2(2 b log2(e) x)), within 2^-22 a.
+static void replaceScoreTanh(KernelOp kernel) {
+  for (auto tanh : llvm::make_early_inc_range(kernel.getBody().front().getOps<math::TanhOp>())) {
+    if (!bitEnumContainsAll(tanh.getFastmath(), arith::FastMathFlags::afn) ||
+        !isPartOfScore(tanh.getResult(), 1))
+      continue;
+    OpBuilder builder(tanh);
+    Location loc = tanh.getLoc();
+    auto constant = [&](double number) -> Value {
+      return arith::ConstantOp::create(builder, loc,
+                                       builder.getF32FloatAttr(static_cast<float>(number)));
+    };
+    Value x = tanh.getOperand();
+    double factor = 2 * M_LOG2E;
+    FloatAttr number;
+    for (auto product = x.getDefiningOp<arith::MulFOp>();
+         product && matchPattern(product.getRhs(), m_Constant(&number));
+         product = x.getDefiningOp<arith::MulFOp>()) {
+      factor *= number.getValueAsDouble();
+      x = product.getLhs();
+    }
+    Value power = math::Exp2Op::create(
+        builder, loc, arith::MulFOp::create(builder, loc, x, constant(factor)),
+        arith::FastMathFlags::afn);
+    Value divisor = arith::AddFOp::create(builder, loc, power, constant(1));
+    auto bounded = [&](double a) -> Value {
+      auto part = arith::DivFOp::create(builder, loc, constant(-2 * a), divisor,
+                                        arith::FastMathFlags::arcp | arith::FastMathFlags::afn);
+      return arith::AddFOp::create(builder, loc, part, constant(a));
+    };
+    for (Operation *user : llvm::make_early_inc_range(tanh->getUsers()))
+      if (auto product = dyn_cast<arith::MulFOp>(user);
+          product && matchPattern(product.getRhs(), m_Constant(&number))) {
+        builder.setInsertionPoint(product);
+        product.replaceAllUsesWith(bounded(number.getValueAsDouble()));
+        product.erase();
+      }
+    builder.setInsertionPoint(tanh);
+    if (!tanh.use_empty())
+      tanh.replaceAllUsesWith(bounded(1));
+    tanh.erase();
+  }
 }
 
 /// Pattern: 1 + tanh(x) -> 2 / (1 + exp(-2 x)), which does not cancel.
@@ -159,4 +232,6 @@ void swage::allowApproximations(KernelOp kernel) {
       allow(exp, mayLoseDenormals(exp) && mayBeOff(Growth::Relative), arith::FastMathFlags::afn);
   }
   replaceTanh(kernel);
+  if (kernel.isAttention())
+    replaceScoreTanh(kernel);
 }

@@ -33,6 +33,12 @@ struct Linear {
   Value rest; ///< i64
 };
 
+/// The range of positions that a condition leaves, and whether it holds in all of it.
+struct Where {
+  RowBounds bounds;
+  bool isExact = false;
+};
+
 /// Expressions of a kernel body are followed this far; every step may double the work.
 constexpr int kDepth = 10;
 /// What may be added to a position, and what is beyond every sum of that kind.
@@ -51,10 +57,10 @@ public:
       return {};
     if (auto select = dyn_cast<arith::SelectOp>(op)) {
       if (isNegativeInfinity(select.getFalseValue()))
-        return both(ofMask(select.getCondition(), false, depth - 1),
+        return both(ofMask(select.getCondition(), false, depth - 1).bounds,
                     ofValue(select.getTrueValue(), depth - 1));
       if (isNegativeInfinity(select.getTrueValue()))
-        return both(ofMask(select.getCondition(), true, depth - 1),
+        return both(ofMask(select.getCondition(), true, depth - 1).bounds,
                     ofValue(select.getFalseValue(), depth - 1));
       return {};
     }
@@ -124,30 +130,35 @@ private:
   }
 
   /// Where a condition may hold, or with `negated` may not.
-  RowBounds ofMask(Value mask, bool negated, int depth) {
+  Where ofMask(Value mask, bool negated, int depth) {
     Operation *op = mask.getDefiningOp();
     if (!op || depth == 0)
       return {};
+    Where where;
     if (isa<arith::AndIOp, arith::OrIOp>(op)) {
-      llvm::SaveAndRestore hold(isConjunction, isConjunction && isa<arith::AndIOp>(op) != negated);
-      RowBounds a = ofMask(op->getOperand(0), negated, depth - 1),
-                b = ofMask(op->getOperand(1), negated, depth - 1);
-      return isa<arith::AndIOp>(op) != negated ? both(a, b) : either(a, b);
-    }
-    if (auto flip = dyn_cast<arith::XOrIOp>(op))
+      bool isAnd = isa<arith::AndIOp>(op) != negated;
+      llvm::SaveAndRestore hold(isConjunction, isConjunction && isAnd);
+      Where a = ofMask(op->getOperand(0), negated, depth - 1),
+            b = ofMask(op->getOperand(1), negated, depth - 1);
+      if (isAnd)
+        return {both(a.bounds, b.bounds), a.isExact && b.isExact};
+      // Two ranges that go on without an end on the same side leave no gap between them.
+      bool meet = (!a.bounds.first && !b.bounds.first) || (!a.bounds.last && !b.bounds.last);
+      where = {either(a.bounds, b.bounds), a.isExact && b.isExact && meet};
+    } else if (auto flip = dyn_cast<arith::XOrIOp>(op)) {
       for (auto [a, b] :
            {std::pair(flip.getLhs(), flip.getRhs()), std::pair(flip.getRhs(), flip.getLhs())})
         if (matchPattern(b, m_One()))
           return ofMask(a, !negated, depth - 1);
-    if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
+    } else if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
       P predicate = compare.getPredicate();
-      RowBounds bounds = ofComparison(negated ? arith::invertPredicate(predicate) : predicate,
-                                      compare.getLhs(), compare.getRhs(), depth - 1);
-      if (bounds && isConjunction)
-        implied[mask] = !negated;
-      return bounds;
+      where.bounds = ofComparison(negated ? arith::invertPredicate(predicate) : predicate,
+                                  compare.getLhs(), compare.getRhs(), depth - 1);
+      where.isExact = bool(where.bounds);
     }
-    return {};
+    if (where.isExact && isConjunction)
+      implied[mask] = !negated;
+    return where;
   }
 
   RowBounds ofComparison(P predicate, Value lhs, Value rhs, int depth) {
@@ -317,8 +328,8 @@ private:
   OpBuilder &builder;
   Location loc;
   unsigned row;
-  /// Whether what is at hand must hold, and the comparisons of that kind that set bounds, with what
-  /// they are within these.
+  /// Whether what is at hand must hold, and the conditions of that kind that are bounds and nothing
+  /// else, with what they are within these.
   bool isConjunction = true;
   llvm::DenseMap<Value, bool> implied;
   llvm::DenseMap<Value, Value> rebuilt; ///< what `inside` has been asked for

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "StepPositions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -317,6 +318,7 @@ static bool isMasked(Value value, Value number) {
 }
 
 LogicalResult Preparer::addAttentionPhases() {
+  stepPositions(kernel);
   CollectiveOp softmax = kernel.getCollective();
   OpBuilder builder(kernel.getBody().front().getTerminator());
   RowBounds bounds = rowBounds(kernel, builder);
