@@ -1,12 +1,19 @@
 """Random attention: graphs of a seed, each judged by swage-run against the f64 reference.
 
-    python3 attention.py --run path/to/swage-run [--count 500] [--seed 1] [--device gpu|sim] [--most 1500] [--each 10]
+    python3 attention.py --run path/to/swage-run [--count 500] [--first 0] [--seed 1] [--device gpu|sim] [--most 1500] [--each 10]
+    python3 attention.py --run path/to/swage-run --torch 20
 
 Element types, head dims (8 to 256 by 8, values' their own now and then), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
-windows, lengths, documents), score functions (none, a bias by distance, a bias for each score, a bound by tanh), with and
-without log-sum-exp. Prints what was not accepted with its text, and one line of counts; fails if there is anything."""
-import argparse, os, random, subprocess, sys, tempfile
+windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
+scores of ordinary size and of 10^4, with and without log-sum-exp. Each graph runs twice, and its results must be the same to
+the bit. `--first` says which of a seed's configurations come first, so that parts of them can run at different times.
+
+With --torch the same inputs go through PyTorch's own attention, and the largest error must be at most twice of what that has,
+plus one unit of the largest result in its last place; errors are those from f64.
+
+Prints what was not accepted with its text, and one line of counts; fails if there is anything."""
+import argparse, filecmp, os, random, subprocess, sys, tempfile
 
 
 def tensor(shape, element):
@@ -45,6 +52,7 @@ class Graph:
         q = self.operand(rng, f"{n}q", batch, heads, queries, dim, element)
         k = self.operand(rng, f"{n}k", batch, keyHeads, keys, dim, element)
         v = self.operand(rng, f"{n}v", batch, keyHeads, keys, value, element)
+        scale = dim ** -0.5 * rng.choice([1, 1, 1, 1, 1, 3000])
         coordinates = "%b: index, %h: index, %i: index, %j: index"
         mask, score = self.mask(rng, batch, queries, keys), self.score(rng, heads, queries, keys, element)
         regions = (f" score {{\n  ^bb0(%s: f32, {coordinates}):\n{score}  }}" if score else "") + \
@@ -52,14 +60,14 @@ class Graph:
         types = f"({tensor((batch, heads, queries, dim), element)}, {tensor((batch, keyHeads, keys, dim), element)}, {tensor((batch, keyHeads, keys, value), element)})"
         result, sums = tensor((batch, heads, queries, value), element), tensor((batch, heads, queries), "f32")
         if rng.random() < 0.5:
-            self.lines.append(f"  %o{n} = swage.attention {q}, {k}, {v} scale {dim ** -0.5:e}{regions} : {types} -> {result}")
+            self.lines.append(f"  %o{n} = swage.attention {q}, {k}, {v} scale {scale:e}{regions} : {types} -> {result}")
             self.results.append((f"%o{n}", result))
         else:
-            self.lines.append(f"  %o{n}, %l{n} = swage.attention {q}, {k}, {v} scale {dim ** -0.5:e}{regions} : {types} -> ({result}, {sums})")
+            self.lines.append(f"  %o{n}, %l{n} = swage.attention {q}, {k}, {v} scale {scale:e}{regions} : {types} -> ({result}, {sums})")
             self.results += [(f"%o{n}", result), (f"%l{n}", sums)]
 
     def mask(self, rng, batch, queries, keys):
-        kind = rng.choice(["none", "causal", "last", "window", "lengths", "documents"])
+        kind = rng.choice(["none", "causal", "last", "window", "lengths", "documents", "prefix"])
         if kind == "none":
             return ""
         if kind == "causal":
@@ -77,6 +85,9 @@ class Graph:
             return (f"    %length = tensor.extract {lengths}[%b] : {tensor((batch,), 'i32')}\n    %cm = arith.constant {keys // 2 + 1} : i32\n"
                     "    %some = arith.addi %length, %cm : i32\n    %at = arith.index_cast %j : index to i32\n"
                     "    %seen = arith.cmpi slt, %at, %some : i32\n")
+        if kind == "prefix":
+            return (f"    %cp = arith.constant {rng.randint(0, keys)} : index\n    %common = arith.cmpi slt, %j, %cp : index\n"
+                    "    %before = arith.cmpi sle, %j, %i : index\n    %seen = arith.ori %common, %before : i1\n")
         extent = max(queries, keys)
         documents = self.argument((batch, extent), "i32")
         return (f"    %mine = tensor.extract {documents}[%b, %i] : {tensor((batch, extent), 'i32')}\n"
@@ -106,35 +117,97 @@ class Graph:
                 f"\n  return {', '.join(names)} : {', '.join(types)}\n}}\n")
 
 
+def runs(options, path, directory, seed):
+    """swage-run with a check, and without one: what it says, and whether both left the same bits."""
+    outputs = [os.path.join(directory, name) for name in ("first", "again")]
+    common = [options.run, path, f"--device={options.device}", f"--seed={seed}"] + options.rest
+    ran = subprocess.run(common + ["--check", f"--save-outputs={outputs[0]}"], capture_output=True, text=True)
+    subprocess.run(common + [f"--save-outputs={outputs[1]}"], capture_output=True)
+    files = sorted(os.listdir(outputs[0])) if os.path.isdir(outputs[0]) else []
+    same = all(filecmp.cmp(*[os.path.join(output, name) for output in outputs], shallow=False) for name in files)
+    return ran, bool(files) and same
+
+
+def check(options):
+    bad, results = 0, 0
+    for number in range(options.first, options.first + options.count, options.each):
+        rng, graph = random.Random(f"{options.seed} {number}"), Graph()
+        for _ in range(min(options.each, options.first + options.count - number)):
+            graph.add(rng, options.most)
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "attention.mlir")
+            with open(path, "w") as file:
+                file.write(graph.text())
+            ran, same = runs(options, path, directory, rng.randint(0, 2**31))
+        accepted = ran.stdout.count(" accepted ")
+        results += accepted
+        if ran.returncode or accepted != len(graph.results) or not same:
+            bad += 1
+            print(graph.text(), ran.stdout, ran.stderr[-4000:], "" if same else "not the same bits twice", sep="\n")
+    print(f"attention: {options.count} of seed {options.seed} from {options.first}, {results} results accepted, {bad} graphs were not")
+    return bad
+
+
+def compare(options):
+    """Beside PyTorch."""
+    import numpy, torch
+    bad = 0
+    for number in range(options.first, options.first + options.torch):
+        rng = random.Random(f"{options.seed} torch {number}")
+        name = rng.choice(["bf16", "f16"])
+        type, digits = {"bf16": (torch.bfloat16, 8), "f16": (torch.float16, 11)}[name]
+        dim, batch, heads = 8 * rng.randint(2, 32), rng.randint(1, 3), rng.randint(1, 4)
+        queries, keys, causal = rng.randint(1, options.most), rng.randint(1, options.most), rng.random() < 0.5
+        if causal:
+            keys = queries
+        torch.manual_seed(number)
+        shapes = [(batch, heads, length, dim) for length in (queries, keys, keys)]
+        inputs = [torch.randn(shape, device="cuda").to(type) for shape in shapes]
+        mask = " mask {\n  ^bb0(%b: index, %h: index, %i: index, %j: index):\n    %seen = arith.cmpi sle, %j, %i : index\n    swage.yield %seen : i1\n  }"
+        types = [tensor(shape, name) for shape in shapes]
+        text = (f"func.func @main(%q: {types[0]}, %k: {types[1]}, %v: {types[2]}) -> {types[0]} {{\n"
+                f"  %o = swage.attention %q, %k, %v scale {dim ** -0.5:e}{mask if causal else ''} : ({', '.join(types)}) -> {types[0]}\n"
+                f"  return %o : {types[0]}\n}}\n")
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "attention.mlir")
+            with open(path, "w") as file:
+                file.write(text)
+            files = []
+            for i, x in enumerate(inputs):
+                files.append(os.path.join(directory, f"{i}.npy"))
+                numpy.save(files[-1], x.view(torch.int16).cpu().numpy().view(numpy.uint16 if name == "bf16" else numpy.float16))
+            ran = subprocess.run([options.run, path, f"--device={options.device}", f"--save-outputs={directory}"] + [f"--input={file}" for file in files],
+                                 capture_output=True, text=True)
+            if ran.returncode:
+                print(text, ran.stdout, ran.stderr[-4000:], sep="\n")
+                bad += 1
+                continue
+            bits = numpy.load(os.path.join(directory, "result0.npy")).reshape(shapes[0]).view(numpy.int16)
+        ours = torch.from_numpy(bits.copy()).view(type).cuda().double()
+        theirs = torch.nn.functional.scaled_dot_product_attention(*inputs, is_causal=causal).double()
+        right = torch.nn.functional.scaled_dot_product_attention(*[x.double() for x in inputs], is_causal=causal)
+        mine, other = ((x - right).abs().max().item() for x in (ours, theirs))
+        unit = 2.0 ** (int(numpy.floor(numpy.log2(right.abs().max().item()))) + 1 - digits)
+        fits = mine <= 2 * other + unit
+        bad += not fits
+        print(f"{name} {batch}x{heads}x{queries}x{dim} by {keys}{' causal' if causal else ''}: error {mine:.2e}, PyTorch {other:.2e}, unit {unit:.2e}{'' if fits else ' WORSE'}")
+    print(f"attention beside PyTorch: {options.torch} of seed {options.seed} from {options.first}, {bad} were worse")
+    return bad
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--run", required=True)
     parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--torch", type=int, default=0, metavar="COUNT")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--most", type=int, default=1500)
     parser.add_argument("--each", type=int, default=10)
     parser.add_argument("rest", nargs="*", help="further options of swage-run, behind --")
     options = parser.parse_args()
-    rng, done, bad, results = random.Random(options.seed), 0, 0, 0
-    with tempfile.TemporaryDirectory() as directory:
-        while done < options.count:
-            graph = Graph()
-            for _ in range(min(options.each, options.count - done)):
-                graph.add(rng, options.most)
-                done += 1
-            path = os.path.join(directory, "attention.mlir")
-            with open(path, "w") as file:
-                file.write(graph.text())
-            ran = subprocess.run([options.run, path, "--check", f"--device={options.device}", f"--seed={rng.randint(0, 2**31)}"] + options.rest,
-                                 capture_output=True, text=True)
-            accepted = ran.stdout.count(" accepted ")
-            results += accepted
-            if ran.returncode or accepted != len(graph.results):
-                bad += 1
-                print(graph.text(), ran.stdout, ran.stderr[-4000:], sep="\n")
-    print(f"attention: {done} of seed {options.seed}, {results} results accepted, {bad} graphs were not")
-    sys.exit(bad != 0)
+    sys.exit((compare(options) if options.torch else check(options)) != 0)
 
 
 if __name__ == "__main__":
