@@ -163,7 +163,10 @@ void SpecEmitter::nameOperands() {
   outputNames = name(kernel.getOutputs().size(), "output", true);
   if (isa<AttentionScheduleAttr>(*kernel.getSchedule())) {
     std::copy_n(tileNames, AttentionInput::Count, inputNames.begin());
-    outputNames.front() = tileNames[AttentionInput::Count];
+    if (kernel.getGeometry()->tileOf(/*isOutput=*/true, 0))
+      outputNames.front() = tileNames[AttentionInput::Count];
+    structs.reserve("Element");
+    structs.reserve("Result");
   }
   for (Operand &operand : operands)
     operand.structName = structs.unique(typeCase(valueOf(operand)));
@@ -476,6 +479,8 @@ void SpecEmitter::emitConstants() {
   } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {
     AttentionProblem problem = *AttentionProblem::of(kernel);
     out.line("using Element = " + elementName(problem.element) + ";");
+    if (problem.hasTiledResult)
+      out.line("using Result = " + elementName(problem.result) + ";");
     constant("kHeadDim", problem.headDim);
     constant("kValueDim", problem.valueDim);
     constant("kGroups", attention.getGroups());

@@ -37,7 +37,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   PhaseOp phase = kernel.getPhase(kind);
   Block &body = phase.getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());
-  bool returns = kind == Phase::Prologue || kind == Phase::Between || kind == Phase::Inside,
+  bool returns = kind == Phase::Prologue || kind == Phase::Between || kind == Phase::Inside ||
+                 (kind == Phase::Epilogue && kernel.isAttention()),
        isBounds = kind == Phase::Bounds;
   size_t taken = isBounds ? 2 : returns ? 1 : 0;
   std::vector<std::string> given;

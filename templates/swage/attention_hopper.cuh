@@ -28,6 +28,10 @@
 namespace swage {
 namespace detail {
 
+/// Whether the copy engine stores the result, and whether something is made of it on its way.
+template <class Spec> concept HasTiledResult = requires { typename Spec::Result; };
+template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLoads; };
+
 enum : int { kTurnBarrier = 1, kStoreBarrier = 4 }; // of the first computing warpgroup
 
 /// What a computing warpgroup knows and does.  Element 4 j + 2 r + c of an accumulator is in row
@@ -273,12 +277,48 @@ template <class Spec, class Arguments> struct AttentionGroup {
     firstSoftmax(scores, endBlock - 1, true);
   }
 
-  /// Through the rows of the query tile that this warpgroup alone has read, swizzled as the copy
-  /// engine expects them; each warp sends its own 16.
+  /// Outputs 2 j and 2 j + 1 as they leave: divided by the sum of weights, and what the Spec makes
+  /// of that.
+  __device__ __forceinline__ void finish(float (&pair)[2], int j, const float (&scales)[2],
+                                         const AttentionStatistics (&statistics)[2],
+                                         const AttentionTile &tile) {
+    const int r = j % 2;
+    pair[0] = output[2 * j] * scales[r];
+    pair[1] = output[2 * j + 1] * scales[r];
+    if constexpr (HasEpilogue<Spec>)
+      rows.finishPair(typename Spec::EpilogueLoads{}, typename Spec::EpilogueStores{}, pair, r,
+                      j / 2 * 8 + lane % 4 * 2, statistics[r], tile);
+    // What is read is read in turn: registers are full.
+    if constexpr (HasEpilogue<Spec>)
+      if (j % 4 == 3)
+        syncWarp();
+  }
+
   __device__ __forceinline__ void store(int slot, const TensorMap &o) {
     const AttentionTile tile = shared.tile(slot);
     float scales[2];
-    rows.end(scales, lane % 4 == 0, tile);
+    AttentionStatistics statistics[2];
+    rows.end(scales, statistics, lane % 4 == 0, tile);
+    if constexpr (HasTiledResult<Spec>) {
+      storeTile(slot, o, scales, statistics, tile);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kOutputs / 2; ++j) {
+        float pair[2];
+        finish(pair, j, scales, statistics, tile);
+      }
+      if constexpr (Spec::kQuerySlots == 1)
+        if (lane == 0)
+          shared.releaseQuery(slot);
+      syncWarp();
+    }
+  }
+
+  /// Through the rows of the query tile that this warpgroup alone has read, swizzled as the copy
+  /// engine expects them; each warp sends its own 16.
+  __device__ __forceinline__ void storeTile(int slot, const TensorMap &o, const float (&scales)[2],
+                                            const AttentionStatistics (&statistics)[2],
+                                            const AttentionTile &tile) {
     namedBarrier(kStoreBarrier + group, 128); // all four warps' products have read the queries
     const int row = group * 64 + warp * 16;
     const SharedAddress from = shared.query(slot) + row * kPanelRow;
@@ -286,9 +326,11 @@ template <class Spec, class Arguments> struct AttentionGroup {
     for (int i = 0; i < (Spec::kValueDim + 15) / 16; ++i) {
       unsigned pairs[4] = {};
 #pragma unroll
-      for (int j = 0; j < 4 && 8 * i + 2 * j < kOutputs; ++j)
-        pairs[j] = narrowPair(Element{}, output[8 * i + 2 * j] * scales[j % 2],
-                              output[8 * i + 2 * j + 1] * scales[j % 2]);
+      for (int j = 0; j < 4 && 8 * i + 2 * j < kOutputs; ++j) {
+        float pair[2];
+        finish(pair, 4 * i + j, scales, statistics, tile);
+        pairs[j] = narrowPair(typename Spec::Result{}, pair[0], pair[1]);
+      }
       const int chunk = (i % 4 * 2 + lane / 16) ^ (lane & 7);
       storeMatrix<4>(from + i / 4 * Layout::kQueryPanel + lane % 16 * kPanelRow + chunk * 16,
                      pairs);
@@ -402,7 +444,8 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
     prefetchTensorMap(q);
     prefetchTensorMap(k);
     prefetchTensorMap(v);
-    prefetchTensorMap(o);
+    if constexpr (HasTiledResult<Spec>)
+      prefetchTensorMap(o);
     shared.init();
     mbarrierFenceInit();
   }
@@ -418,6 +461,14 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
         shared, {arguments}, warp / 4 - 1, warp % 4, static_cast<int>(laneIndex())}
         .run(o);
   }
+}
+
+/// Where the copy engine stores nothing.
+template <class Spec, class Pointers>
+__device__ __forceinline__ void
+attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v,
+                const Pointers &pointers, void *scratch, const typename Spec::Sizes &sizes) {
+  attentionHopper<Spec>(q, k, v, q, pointers, scratch, sizes);
 }
 
 } // namespace swage

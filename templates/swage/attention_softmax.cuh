@@ -139,20 +139,48 @@ template <class Spec, class Arguments> struct AttentionRows {
 
   /// After the last block: what the outputs are multiplied by; and the row results, by one lane of
   /// the four that share a row.
-  __device__ __forceinline__ void end(float (&scales)[2], bool writes,
-                                      const AttentionTile &tile) const {
+  __device__ __forceinline__ void end(float (&scales)[2], AttentionStatistics (&statistics)[2],
+                                      bool writes, const AttentionTile &tile) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float total = sum[r] + shuffleXor(sum[r], 1);
       total += shuffleXor(total, 2);
       scales[r] = Spec::kZeroRows && total == 0.0f ? 0.0f : reciprocal(total);
+      statistics[r] = {highest[r] * static_cast<float>(Spec::scale()), total};
       if constexpr (!Spec::FinishStores::empty())
         if (const int row = first + 8 * r; writes && row < arguments.queries())
           runFinish<Spec, 1, AttentionDim::Query>(
-              typename Spec::FinishLoads{}, typename Spec::FinishStores{},
-              AttentionStatistics{highest[r] * static_cast<float>(Spec::scale()), total},
-              arguments.pointers, tile.at<typename Spec::Coord>(row, 0), arguments.sizes);
+              typename Spec::FinishLoads{}, typename Spec::FinishStores{}, statistics[r], arguments.pointers, tile.at<typename Spec::Coord>(row, 0), arguments.sizes);
     }
+  }
+
+  /// Two neighbouring elements of the result in row r, from `column` on, through the Spec's
+  /// epilogue: what it stores itself is stored, what the copy engine is to store comes back.
+  template <class... L, class... S>
+  __device__ __forceinline__ void finishPair(List<L...>, List<S...>, float (&pair)[2], int r,
+                                             int column, const AttentionStatistics &statistics,
+                                             const AttentionTile &tile) const {
+    const int row = first + 8 * r, last = arguments.queries() - 1;
+    auto coord = tile.at<typename Spec::Coord>(row < last ? row : last, 0);
+    coord[AttentionDim::ValueDim] = column;
+    Inputs<List<L...>, 2, AttentionDim::ValueDim> in;
+    in.load(arguments.pointers, coord, arguments.sizes);
+    Outputs<List<S...>, 2, AttentionDim::ValueDim> out;
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+      statistics.with([&](auto... row) {
+        const auto apply = [&](const auto &epilogue) {
+          pair[i] = epilogue(pair[i], static_cast<const Fragment<L, 2> &>(in).value(i)...,
+                             static_cast<Result<S, 2> &>(out).values[i]...);
+        };
+        if constexpr (EpilogueTakesStatistics<Spec>)
+          apply(Spec::epilogue(row...));
+        else
+          apply([](auto &&...values) { return Spec::epilogue(values...); });
+      });
+    if constexpr (sizeof...(S) > 0)
+      if (row <= last)
+        out.store(arguments.pointers, coord, arguments.sizes);
   }
 };
 

@@ -240,18 +240,36 @@ static std::string turnedOutputProblem(KernelOp kernel) {
   return {};
 }
 
-/// What the template of attention does not do: its result goes as it is to one output, and beside
-/// it there are row results.
+/// What the template of attention does not do: outputs have an element for each of its result's, or
+/// one for each query.
 static std::string attentionProblem(KernelOp kernel) {
   std::string why;
   if (!AttentionProblem::of(kernel, &why))
     return why;
+  auto isAcross = [](ViewAttr view) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    return view.getSource() == Source::Memory && !access.isBroadcast(AttentionDim::ValueDim) &&
+           constantSize(access.strides[AttentionDim::ValueDim]) != 1;
+  };
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  for (auto [i, value] : llvm::enumerate(yield.getValues()))
-    if ((value == weightedValuesOf(kernel).getResult()) != (i == 0) ||
-        (i > 0 && phaseOf(kernel, i) != Phase::Finish))
-      return "attention writes its result as it is, and beside it what there is for each query";
-  return {};
+  Value weighted = weightedValuesOf(kernel);
+  for (auto [i, value] : llvm::enumerate(yield.getValues())) {
+    ViewAttr view = kernel.getOutput(i);
+    bool isElement = dependsOn(value, weighted),
+         hasElements = !LinearAccess::of(view.getAccess())->isBroadcast(AttentionDim::ValueDim) ||
+                       constantSize(extentOf(kernel, AttentionDim::ValueDim)) == 1;
+    if (isElement ? !hasElements || phaseOf(kernel, i) != Phase::Epilogue
+                  : i == 0 || hasElements || phaseOf(kernel, i) != Phase::Finish)
+      return "beside attention's result a kernel writes what is made of its elements, or of row "
+             "results";
+    if (isElement && isAcross(view))
+      return "what is made of attention's result is not contiguous along the head dim";
+  }
+  for (ViewAttr view :
+       llvm::drop_begin(kernel.getInputs().getAsRange<ViewAttr>(), AttentionInput::Count))
+    if (isAcross(view))
+      return "an operand would be read across attention's result";
+  return phaseProblem(kernel);
 }
 
 std::string swage::accessProblem(KernelOp kernel) {

@@ -59,10 +59,9 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
       return refuse(Twine(names[i]) + " are not contiguous along the head dim, from multiples of "
                                       "16 bytes on");
   }
-  if (kernel.getOutput(0).getElement() != problem.element)
-    return refuse("attention's result has another type than its operands");
-  if (!isTiled(kernel, kernel.getOutput(0), Dim::ValueDim))
-    return refuse("the result is not contiguous along the head dim, from multiples of 16 bytes on");
+  problem.result = kernel.getOutput(0).getElement();
+  problem.hasTiledResult = (problem.result.isF16() || problem.result.isBF16()) &&
+                           isTiled(kernel, kernel.getOutput(0), Dim::ValueDim);
   return problem;
 }
 
@@ -95,7 +94,8 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
   add(false, AttentionInput::Values, {Dim::ValueDim, Dim::Key, Dim::KeyHead, Dim::Batch},
       schedule.getKeys());
   // Each warp sends its own rows.
-  add(true, 0, {Dim::ValueDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 16);
+  if (hasTiledResult)
+    add(true, 0, {Dim::ValueDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 16);
   return tiles;
 }
 

@@ -426,9 +426,10 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   if (phase.getStatistics() && (isScore || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
-  size_t taken = isScore || kind == Phase::Prologue || kind == Phase::Between ? 1
-                 : kind == Phase::Bounds                                      ? 2
-                                                                              : 0,
+  bool isResult = kernel.isAttention() && kind == Phase::Epilogue;
+  size_t taken = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ? 1
+                 : kind == Phase::Bounds                                                  ? 2
+                                                                                          : 0,
          given = isPerElement ? 1 : 0;
   if (phase.getStatistics() || kind == Phase::Finish)
     given += statisticsOf(*prologue.getCollective());

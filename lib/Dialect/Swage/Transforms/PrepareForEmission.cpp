@@ -45,6 +45,10 @@ private:
   LogicalResult addBounds(RowBounds bounds);
   LogicalResult addAttentionPhases();
   int64_t accessOf(OperandRef operand, std::optional<unsigned> vectorDim);
+  /// Whether the copy engine stores an output.
+  bool isTiledResult(unsigned output) {
+    return output == 0 && kernel.isAttention() && AttentionProblem::of(kernel)->hasTiledResult;
+  }
 
   KernelOp kernel;
   const DeviceProperties &device;
@@ -120,6 +124,8 @@ static int64_t vectorOf(KernelOp kernel) {
     return permute.getKind() == PermuteClass::Tiles ? permute.getVectorOut() : 16;
   if (auto row = dyn_cast<RowScheduleAttr>(schedule))
     return row.getVector();
+  if (isa<AttentionScheduleAttr>(schedule))
+    return 2;
   return cast<ReduceScheduleAttr>(schedule).getVector();
 }
 
@@ -145,6 +151,16 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
       kind = Access::Splat;
     return static_cast<int64_t>(kind);
   }
+  // A thread has pairs of elements of attention's result.
+  auto isInPairs = [&] {
+    bool isWhole = isMultipleOf(access.offset, 2, factsOf(kernel)) &&
+                   view.getAlign() >= 2 * elementBytes(view.getElement());
+    for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+      isWhole &= dim == vectorDim || isMultipleOf(access.strides[dim], 2, factsOf(kernel));
+    return isWhole;
+  };
+  if (kernel.isAttention() && vectorDim && !access.isBroadcast(*vectorDim))
+    return static_cast<int64_t>(isInPairs() ? Access::Vector : Access::Gather);
   if (isa_and_nonnull<BoxScheduleAttr>(kernel.getScheduleAttr()))
     kind = store || BoxProblem::of(kernel)->find(operand.position) ? Access::Boxed : Access::Vector;
   else if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
@@ -172,7 +188,7 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   SmallVector<unsigned> outputs;
   for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
-    if (kind == Phase::Body || phaseOf(kernel, i) == kind)
+    if (kind == Phase::Body || (phaseOf(kernel, i) == kind && !isTiledResult(i)))
       outputs.push_back(i);
   SmallVector<Value> results(extra);
   for (unsigned output : outputs)
@@ -336,6 +352,17 @@ LogicalResult Preparer::addAttentionPhases() {
   if (failed(addPhase(Phase::Prologue, softmax.getValue(), std::nullopt, softmax)) ||
       failed(addPhase(Phase::Inside, bounds.inside, std::nullopt)) ||
       failed(addPhase(Phase::Finish, {}, std::nullopt)))
+    return failure();
+  // What the copy engine takes is given back, the rest is stored.
+  Value element = handedElement(kernel, Phase::Epilogue),
+        result = isTiledResult(0)
+                     ? cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[0]
+                     : element;
+  bool stores = false;
+  for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
+    stores |= !isTiledResult(i) && phaseOf(kernel, i) == Phase::Epilogue;
+  if ((result != element || stores) &&
+      failed(addPhase(Phase::Epilogue, result, AttentionDim::ValueDim)))
     return failure();
   return addBounds(bounds);
 }

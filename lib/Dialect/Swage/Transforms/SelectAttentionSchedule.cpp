@@ -8,6 +8,7 @@
 
 #include "ScheduleSelector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 
@@ -20,7 +21,8 @@ static constexpr int64_t kSectionBytes = 16 << 20;
 /// Whether scores are scaled and masked by position only, which leaves registers.
 static bool isPlain(KernelOp kernel) {
   for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
-    if (i >= AttentionInput::Count && view.getSource() != Source::Coordinate)
+    if (i >= AttentionInput::Count && view.getSource() != Source::Coordinate &&
+        dependsOn(kernel.getCollective().getValue(), kernel.getBody().getArgument(i)))
       return false;
   Value score = kernel.getCollective().getValue();
   while (auto select = score.getDefiningOp<arith::SelectOp>())

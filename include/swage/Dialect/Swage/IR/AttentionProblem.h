@@ -24,8 +24,10 @@ struct AttentionInput {
 };
 
 struct AttentionProblem {
-  mlir::Type element; ///< of queries, keys, values and result
+  mlir::Type element, result; ///< of queries, keys and values, and of output 0
   int64_t headDim = 0, valueDim = 0;
+  /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
+  bool hasTiledResult = false;
 
   /// The kernel's, if the template can compute it; or nothing, and `why`.
   static std::optional<AttentionProblem> of(KernelOp kernel, std::string *why = nullptr);
