@@ -468,6 +468,12 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
     return doesNotFit();
   launch.inputViews = std::move(*inputViews);
   launch.outputViews = std::move(*outputViews);
+  for (size_t i = 0; i < launch.inputViews.size(); ++i)
+    if (launch.inputViews[i].tile && launch.inputViews[i].tile->isEmpty() && !isEmpty)
+      return makeError(Stage::Input,
+                       fmt::format("kernel @{}: input {} has no elements; needed: at least one, "
+                                   "because the copy engine reads it for what is written",
+                                   info.name, i));
   for (size_t i = 0; i < launch.outputViews.size(); ++i)
     if (const std::optional<TensorTile> &tile = launch.outputViews[i].tile)
       if (uint64_t row = tile->extents[0] * tile->elementBytes; row % TensorTile::kAlignment != 0)

@@ -172,9 +172,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
 
   /// After the products of the first block's scores.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
-    if (rows.hasNothing())
-      rows.modifyNothing(scores);
-    else if (block >= endOpen || block < firstOpen)
+    if (block >= endOpen || block < firstOpen)
       modify<true>(scores, block);
     else
       modify<false>(scores, block);

@@ -62,15 +62,13 @@ template <class Spec, class Arguments> struct AttentionProducer {
                                        unsigned tile, int block, SharedAddress full) const {
     const auto place = placeOf<Spec::kStages>(number);
     ring.waitEmpty(place);
-    // Where there are no keys a map says that there is one, and what is behind it is not read.
-    const int key = block * Spec::kKeys + (arguments.keys() == 0);
     if (electLane()) {
       mbarrierArriveExpect(full, Panels * PanelBytes);
       const AttentionTile *const of = shared.loading(tile);
 #pragma unroll
       for (int panel = 0; panel < Panels; ++panel)
         tensorLoad(ring.at(place.stage) + panel * PanelBytes, map, full, panel * kPanelColumns,
-                   key, of->keyHead, of->batch);
+                   block * Spec::kKeys, of->keyHead, of->batch);
     }
   }
 
@@ -133,7 +131,7 @@ template <class Spec, class Arguments> struct AttentionProducer {
 #pragma unroll 1
     for (int i = static_cast<int>(laneIndex()); i < Spec::kKeys * kPieces; i += kWarpSize)
       if (const int row = i / kPieces; row < first || row >= end)
-#pragma unroll
+#pragma unroll 1
         for (int panel = 0; panel < Layout::kValuePanels; ++panel)
           storeShared<16>(dynamicArena() + (values - shared.base) + panel * Layout::kKeyPanel + i * 16,
                           zeros);

@@ -78,19 +78,6 @@ template <class Spec, class Arguments> struct AttentionRows {
       }
   }
 
-  /// Where there are no keys, which the score function would read something for.
-  template <class... L> static constexpr __device__ bool reads(List<L...>) {
-    return (false || ... || (L::source() == Source::Memory));
-  }
-  __device__ __forceinline__ bool hasNothing() const {
-    return reads(typename Spec::PrologueLoads{}) && arguments.keys() == 0;
-  }
-  __device__ __forceinline__ void modifyNothing(float (&scores)[kScores]) const {
-#pragma unroll
-    for (int i = 0; i < kScores; ++i)
-      scores[i] = unseen();
-  }
-
   /// Whether a row may have seen nothing yet.
   template <bool Masked> static constexpr __device__ bool mayBeUnseen() {
     return Masked || Spec::kInsideMasks;

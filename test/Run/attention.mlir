@@ -5,15 +5,18 @@
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=5 | FileCheck %s
 // RUN: swage-run %s --entry=lengths --dims='3,2,130,64;3,1,201,64;3,1,201,64;3' --device=sim --check | FileCheck %s --check-prefix=DYNAMIC
-// RUN: swage-run %s --entry=lengths --dims='3,2,1,64;3,1,0,64;3,1,0,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
+// RUN: swage-run %s --entry=lengths --dims='3,2,1,64;3,1,1,64;3,1,1,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
+// RUN: swage-run %s --entry=lengths --dims='3,2,0,64;3,1,0,64;3,1,0,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
+// RUN: not swage-run %s --entry=lengths --dims='3,2,1,64;3,1,0,64;3,1,0,64;3' --device=sim --check 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: swage-run %s --entry=batches --dims='2,3,4,70,64;2,3,2,90,64;2,3,90;3,4;90' --device=sim --check | FileCheck %s --check-prefix=BATCHES
-// RUN: swage-run %s --entry=batches --dims='2,1,4,5,64;2,1,2,0,64;2,1,5;1,4;0' --device=sim --sim=check --check | FileCheck %s --check-prefix=BATCHES
+// RUN: swage-run %s --entry=batches --dims='2,1,4,5,64;2,1,2,1,64;2,1,5;1,4;1' --device=sim --sim=check --check | FileCheck %s --check-prefix=BATCHES
 // RUN: swage-run %s --entry=again --device=sim --check | FileCheck %s --check-prefix=AGAIN
 // CHECK: reg{{.*}}schedule
 // CHECK-COUNT-10: attention_{{[0-9a-f]+}}
 // CHECK-COUNT-11: accepted
 // CHECK-NOT: rejected
 // DYNAMIC: 0 {{.*}} accepted
+// NONE: kernel @attention_{{[0-9a-f]+}}: input 1 has no elements; needed: at least one, because the copy engine reads it for what is written
 // BATCHES-COUNT-2: accepted
 // BATCHES-NOT: rejected
 // AGAIN-COUNT-2: accepted

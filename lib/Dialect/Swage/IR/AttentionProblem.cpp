@@ -50,6 +50,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   for (int64_t dim : {problem.headDim, problem.valueDim})
     if (dim < 8 || dim > 256 || dim % 8)
       return refuse("attention's head dims are known multiples of 8 up to 256");
+  if (constantSize(kernel.getExtents().getResult(Dim::Key)) == 0)
+    return refuse("attention has no keys");
   static constexpr unsigned inner[] = {Dim::HeadDim, Dim::HeadDim, Dim::ValueDim};
   static constexpr const char *names[] = {"queries", "keys", "values"};
   for (unsigned i = 0; i < AttentionInput::Count; ++i) {
