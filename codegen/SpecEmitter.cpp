@@ -31,10 +31,10 @@ LogicalResult SpecEmitter::check() {
   if (!schedule || !kernel.getGeometry())
     return kernel.emitOpError() << "is not prepared; run --swage-prepare-for-emission first";
   if (!isa<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
-           ReduceScheduleAttr, AttentionScheduleAttr>(*schedule))
+           ReduceScheduleAttr, AttentionScheduleAttr, PortableAttentionScheduleAttr>(*schedule))
     return kernel.emitOpError() << "has a schedule of no template";
   bool isRow = isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule),
-       isAttention = isa<AttentionScheduleAttr>(*schedule);
+       isAttention = kernel.isAttention();
   auto permute = dyn_cast<PermuteScheduleAttr>(*schedule);
   bool isTiles =
       isa<BoxScheduleAttr>(*schedule) || (permute && permute.getKind() == PermuteClass::Tiles);
@@ -89,6 +89,13 @@ Operand *SpecEmitter::find(bool isOutput, unsigned position, Access access) {
 }
 
 LogicalResult SpecEmitter::collectOperands() {
+  // What the template reads and writes by itself, not through a phase.
+  if (isa<PortableAttentionScheduleAttr>(*kernel.getSchedule())) {
+    for (unsigned i = 0; i < AttentionInput::Count; ++i)
+      operands.push_back({kernel.getInput(i), false, i, Access::Vector, {}});
+    if (AttentionProblem::of(kernel)->hasTiledResult)
+      operands.push_back({kernel.getOutput(0), true, 0, Access::Vector, {}});
+  }
   for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>()) {
     auto collect = [&](ArrayRef<int64_t> positions, ArrayRef<int64_t> accesses, ArrayAttr views,
                        bool isOutput) -> LogicalResult {
@@ -156,20 +163,22 @@ void SpecEmitter::nameOperands() {
     }
     return names;
   };
-  if (isa<AttentionScheduleAttr>(*kernel.getSchedule()))
+  if (kernel.isAttention())
     for (StringRef tile : tileNames)
       values.reserve(tile);
   inputNames = name(kernel.getInputs().size(), "input", false);
   outputNames = name(kernel.getOutputs().size(), "output", true);
-  if (isa<AttentionScheduleAttr>(*kernel.getSchedule())) {
+  if (kernel.isAttention()) {
     std::copy_n(tileNames, AttentionInput::Count, inputNames.begin());
-    if (kernel.getGeometry()->tileOf(/*isOutput=*/true, 0))
+    if (AttentionProblem::of(kernel)->hasTiledResult)
       outputNames.front() = tileNames[AttentionInput::Count];
     structs.reserve("Element");
     structs.reserve("Result");
   }
   for (Operand &operand : operands)
-    operand.structName = structs.unique(typeCase(valueOf(operand)));
+    operand.structName = structs.unique(kernel.isAttention() && valueOf(operand) == "result"
+                                            ? "Results" // beside the type of its elements
+                                            : typeCase(valueOf(operand)));
 }
 
 /// Whether some iteration dimension comes to the same elements again.
@@ -416,6 +425,26 @@ static std::string numberText(double number) {
   return text + (text.find_first_of(".e") == std::string::npos ? ".0" : "");
 }
 
+/// What every template of attention wants to know.
+void SpecEmitter::emitAttention(int64_t blockKeys) {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  out.line("using Element = " + elementName(problem.element) + ";");
+  if (problem.hasTiledResult)
+    out.line("using Result = " + elementName(problem.result) + ";");
+  constant("kHeadDim", problem.headDim);
+  constant("kValueDim", problem.valueDim);
+  std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  flag("kWholeBlocks", keys && *keys > 0 && *keys % blockKeys == 0);
+  PhaseOp prologue = kernel.getPhase(Phase::Prologue), inside = kernel.getPhase(Phase::Inside),
+          bounds = kernel.getPhase(Phase::Bounds);
+  auto yielded = [](PhaseOp phase) { return phase.getBody().front().back().getOperand(0); };
+  flag("kZeroRows", prologue.getZeroRows());
+  flag("kInsideMasks", !isa<BlockArgument>(yielded(inside)));
+  flag("kBeginsLater", bounds && !matchPattern(yielded(bounds), m_Zero()));
+  double scale = prologue.getScale() ? prologue.getScale()->convertToDouble() : 1.0;
+  named("scale", numberText(scale));
+}
+
 void SpecEmitter::emitConstants() {
   Attribute schedule = *kernel.getSchedule();
   int64_t threads = kernel.getGeometry()->getThreads();
@@ -477,12 +506,6 @@ void SpecEmitter::emitConstants() {
     if (isRounded(kernel))
       flag("kRounded");
   } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {
-    AttentionProblem problem = *AttentionProblem::of(kernel);
-    out.line("using Element = " + elementName(problem.element) + ";");
-    if (problem.hasTiledResult)
-      out.line("using Result = " + elementName(problem.result) + ";");
-    constant("kHeadDim", problem.headDim);
-    constant("kValueDim", problem.valueDim);
     constant("kGroups", attention.getGroups());
     constant("kKeys", attention.getKeys());
     constant("kStages", attention.getStages());
@@ -492,17 +515,15 @@ void SpecEmitter::emitConstants() {
     flag("kEager", attention.getEager());
     flag("kHoldsQuery", attention.getHoldsQuery());
     flag("kDynamic", attention.getDynamic());
-    std::optional<int64_t> keys =
-        constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-    flag("kWholeBlocks", keys && *keys > 0 && *keys % attention.getKeys() == 0);
-    PhaseOp prologue = kernel.getPhase(Phase::Prologue), inside = kernel.getPhase(Phase::Inside),
-            bounds = kernel.getPhase(Phase::Bounds);
-    auto yielded = [](PhaseOp phase) { return phase.getBody().front().back().getOperand(0); };
-    flag("kZeroRows", prologue.getZeroRows());
-    flag("kInsideMasks", !isa<BlockArgument>(yielded(inside)));
-    flag("kBeginsLater", bounds && !matchPattern(yielded(bounds), m_Zero()));
-    double scale = prologue.getScale() ? prologue.getScale()->convertToDouble() : 1.0;
-    named("scale", numberText(scale));
+    emitAttention(attention.getKeys());
+  } else if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(schedule)) {
+    constant("kAtoms", attention.getAtoms());
+    constant("kKeys", attention.getKeys());
+    constant("kStages", attention.getStages());
+    constant("kPatience", attention.getPatience());
+    constant("kSection", attention.getSection());
+    flag("kHoldsQuery", attention.getHoldsQuery());
+    emitAttention(attention.getKeys());
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     constant("kRowGroups", reduce.getRowGroups());
@@ -518,6 +539,8 @@ static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(Attribut
                          whole[] = {"extents"};
   if (isa<AttentionScheduleAttr>(schedule))
     return {"swage/attention_hopper.cuh", "attentionHopper", whole};
+  if (isa<PortableAttentionScheduleAttr>(schedule))
+    return {"swage/attention_portable.cuh", "attentionPortable", whole};
   if (isa<RowScheduleAttr>(schedule))
     return {"swage/row.cuh", "row", parts};
   if (isa<ReduceScheduleAttr>(schedule))

@@ -37,6 +37,7 @@ private:
   void nameOperands();
   void emitHeader();
   void emitConstants();
+  void emitAttention(int64_t blockKeys);
   void emitSizes();
   void emitSpaces();
   void emitPart(const Operand &operand);

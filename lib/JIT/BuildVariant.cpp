@@ -31,7 +31,7 @@ static std::string familyName(KernelOp kernel) {
     return "permute " + stringifyPermuteClass(permute.getKind()).str();
   if (mlir::isa_and_nonnull<BoxScheduleAttr>(schedule))
     return "permute boxes";
-  if (mlir::isa_and_nonnull<AttentionScheduleAttr>(schedule))
+  if (mlir::isa_and_nonnull<AttentionScheduleAttr, PortableAttentionScheduleAttr>(schedule))
     return "attention";
   return mlir::isa_and_nonnull<ReduceScheduleAttr>(schedule) ? "reduce" : "pointwise";
 }

@@ -63,8 +63,13 @@ std::vector<std::string> DeviceProperties::knownArchs() {
 Expected<DeviceProperties> DeviceProperties::forArch(std::string_view arch) {
   for (const DeviceProperties &device : presets()) {
     std::string plain = fmt::format("sm_{}{}", device.ccMajor, device.ccMinor);
-    if (arch == device.arch || arch == plain)
+    if (arch == device.arch)
       return device;
+    if (arch == plain) {
+      DeviceProperties without = device;
+      without.arch = plain;
+      return without;
+    }
   }
   // A sibling without numbers of its own is scheduled like the nearest older one of its generation.
   int version = 0;

@@ -28,10 +28,6 @@
 namespace swage {
 namespace detail {
 
-/// Whether the copy engine stores the result, and whether something is made of it on its way.
-template <class Spec> concept HasTiledResult = requires { typename Spec::Result; };
-template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLoads; };
-
 enum : int { kTurnBarrier = 1, kStoreBarrier = 4 }; // of the first computing warpgroup
 
 /// What a computing warpgroup knows and does.  Element 4 j + 2 r + c of an accumulator is in row

@@ -3,6 +3,7 @@
 // attention_hopper.cuh.
 #pragma once
 
+#include "swage/attention_order.cuh"
 #include "swage/attention_tile.cuh"
 #include "swage/device/atomic.cuh"
 #include "swage/device/bulk.cuh"
@@ -23,34 +24,6 @@ template <class Spec, class Arguments> struct AttentionProducer {
 
   template <int Dim> __device__ __forceinline__ int extent() const {
     return arguments.template extent<Dim>();
-  }
-
-  /// Tiles with most work first, of one section of heads after the other: keys and values of a
-  /// section stay in L2.
-  __device__ __forceinline__ AttentionTile tileOf(unsigned index, unsigned perHead) const {
-    const unsigned group = extent<AttentionDim::Group>();
-    const unsigned keyHeads = extent<AttentionDim::KeyHead>();
-    const unsigned keyHeadsInAll = extent<AttentionDim::Batch>() * keyHeads;
-    const unsigned fit = Spec::kSection / Layout::kKeyRow / (arguments.keys() + 1u) + 1;
-    const unsigned inSection = fit < keyHeadsInAll ? fit : keyHeadsInAll;
-    const unsigned section = index / (perHead * group * inSection);
-    const unsigned first = section * inSection, left = keyHeadsInAll - first;
-    const unsigned heads = (left < inSection ? left : inSection) * group;
-    index -= section * (perHead * group * inSection);
-    const unsigned row = index / heads, head = first * group + index - row * heads;
-    AttentionTile tile;
-    tile.group = static_cast<int>(head % group);
-    tile.keyHead = static_cast<int>(head / group % keyHeads);
-    tile.batch = static_cast<int>(head / group / keyHeads);
-    tile.firstQuery = static_cast<int>((perHead - 1 - row) * Layout::kRows);
-    tile.firstKey = seenKeys<Spec>(tile, tile.firstQuery, arguments).first;
-    tile.endKey = seenKeys<Spec>(tile, tile.firstQuery + Layout::kRows - 1, arguments).last;
-    // A tile has one block at least: who sees nothing finds that there.
-    const int end = (tile.endKey + Spec::kKeys - 1) / Spec::kKeys;
-    const int begin = tile.firstKey / Spec::kKeys;
-    tile.endBlock = end > 1 ? end : 1;
-    tile.firstBlock = !Spec::kBeginsLater ? 0 : begin < tile.endBlock ? begin : tile.endBlock - 1;
-    return tile;
   }
 
   template <int Places> static __device__ __forceinline__ Slot<Places> placeOf(unsigned number) {
@@ -182,7 +155,8 @@ template <class Spec, class Arguments> struct AttentionProducer {
         drawn = ticket();
       int end, first;
       {
-        const AttentionTile tile = tileOf(index, perHead);
+        const AttentionTile tile =
+            tileAt<Spec, Layout::kRows, Layout::kKeyRow>(index, perHead, arguments);
         end = tile.endBlock;
         first = tile.firstBlock;
         if (electLane())

@@ -16,6 +16,10 @@ struct AttentionStatistics {
   template <class F> __device__ __forceinline__ auto with(F f) const { return f(maximum, sum); }
 };
 
+/// Whether the result goes through shared memory, and whether something is made of it on its way.
+template <class Spec> concept HasTiledResult = requires { typename Spec::Result; };
+template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLoads; };
+
 template <class Spec, class Arguments> struct AttentionRows {
   enum : int { kScores = Spec::kKeys / 2 };
 

@@ -3,6 +3,7 @@
 // wider and narrower types, 8-bit ones by scales; the result itself beside what is made of it, and more rows than a tile has.
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=3 | FileCheck %s
+// RUN: swage-run %s --device=sim --arch=sm_80 --check --sim=check,async=random,order=random,seed=4 | FileCheck %s
 // CHECK-COUNT-5: attention_{{[0-9a-f]+}}
 // CHECK-COUNT-7: accepted
 // CHECK: 5 kernels ran

@@ -1,9 +1,12 @@
 // REQUIRES: host-compiler
-// Attention from the op to a kernel for compute capability 9.0, on the simulator against the reference: numbers of queries and
+// Attention from the op to a kernel, on the simulator against the reference: numbers of queries and
 // keys that no tile divides, heads that share keys, row results, operands and results in the order of a projection, head dims of
 // their own, masks that are bounds and masks that are none, score functions with operands, queries that see nothing.
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=5 | FileCheck %s
+// RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
+// RUN: swage-run %s --device=sim --arch=sm_86 --check --sim=check,async=random,order=random,seed=6 | FileCheck %s
+// RUN: swage-run %s --entry=lengths --arch=sm_80 --dims='3,2,130,64;3,1,201,64;3,1,201,64;3' --device=sim --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=lengths --dims='3,2,130,64;3,1,201,64;3,1,201,64;3' --device=sim --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=lengths --dims='3,2,1,64;3,1,1,64;3,1,1,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=lengths --dims='3,2,0,64;3,1,0,64;3,1,0,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC

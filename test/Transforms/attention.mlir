@@ -1,6 +1,8 @@
 // RUN: swage-opt %s -split-input-file --swage-fuse --swage-merge-dimensions 2>/dev/null | FileCheck %s --check-prefix=FUSE
 // RUN: swage-opt %s -split-input-file --swage-kernel-pipeline 2>/dev/null | FileCheck %s --check-prefix=PREPARED
-// RUN: not swage-opt %s --split-input-file --swage-kernel-pipeline=arch=sm_80 2>&1 | FileCheck %s --check-prefix=SM80
+// RUN: swage-opt %s -split-input-file --swage-kernel-pipeline=arch=sm_80 2>/dev/null | FileCheck %s --check-prefixes=PORTABLE,SM80
+// RUN: swage-opt %s -split-input-file --swage-kernel-pipeline=arch=sm_90 2>/dev/null | FileCheck %s --check-prefixes=PORTABLE,SM90
+// RUN: swage-opt %s -split-input-file --swage-kernel-pipeline=arch=sm_86 2>/dev/null | FileCheck %s --check-prefixes=PORTABLE,SM86
 
 // A causal mask bounds the keys, and within the bounds nothing is left of it; the scale goes into the exponentials.
 // FUSE-LABEL: func.func @causal
@@ -21,7 +23,15 @@
 // PREPARED: ^bb0(%[[SCORE:.*]]: f32):
 // PREPARED-NEXT: swage.yield %[[SCORE]] : f32
 // PREPARED: swage.phase bounds loads [3]
-// SM80: error: 'swage.kernel' op has no kernel yet: attention for sm_80
+// Without wgmma: plain grids and addresses; one place for keys or two, and one block of eight warps or two of four, as shared memory
+// has room.
+// PORTABLE-LABEL: func.func @causal
+// SM80: schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 64, stages = 2, patience = 0, holds_query = true
+// SM90: schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 64, stages = 2, patience = 0, holds_query = true
+// SM86: schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 64, stages = 1, patience = 0, holds_query = true
+// PORTABLE-SAME: blocks = () -> (16), threads = 128
+// PORTABLE-NOT: #swage.tile
+// PORTABLE: swage.phase inside loads []
 func.func @causal(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %v: tensor<2x2x201x64xbf16>) -> tensor<2x4x130x64xbf16> {
   %o = swage.attention %q, %k, %v scale 0.125 mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):
@@ -34,6 +44,10 @@ func.func @causal(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %v: 
 // -----
 
 // Documents bound nothing; what a mask leaves to be asked stays inside. Queries do not stay in registers, which scores with operands need.
+// PORTABLE-LABEL: func.func @documents
+// SM80: schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 1, patience = 8, holds_query = false
+// SM90: schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false
+// SM86: schedule #swage.portable_attention_schedule<warps = 8, atoms = 2, keys = 48, stages = 1, patience = 8, holds_query = false
 // PREPARED-LABEL: func.func @documents
 // PREPARED: holds_query = false
 // PREPARED: swage.phase inside loads [5, 6]
@@ -173,4 +187,16 @@ func.func @with_sums(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: t
     swage.yield %t : f32
   } : (tensor<4x130x128xf16>, tensor<4x201x128xf16>, tensor<4x201x128xf16>) -> (tensor<4x130x128xf16>, tensor<4x130xf32>)
   return %o, %l : tensor<4x130x128xf16>, tensor<4x130xf32>
+}
+
+// -----
+
+// Value dims whose outputs would not fit into registers for 32 rows a warp take 16; all that a block of 99 KiB can have is used.
+// PORTABLE-LABEL: func.func @long
+// PORTABLE: schedule #swage.portable_attention_schedule<warps = 8, atoms = 1, keys = 32, stages = {{[12]}}, patience = 8, holds_query = true
+// SM80-SAME: shared_bytes = 135168
+// SM86-SAME: shared_bytes = 101376
+func.func @long(%q: tensor<4x130x256xf16>, %k: tensor<4x201x256xf16>) -> tensor<4x130x256xf16> {
+  %o = swage.attention %q, %k, %k : (tensor<4x130x256xf16>, tensor<4x201x256xf16>, tensor<4x201x256xf16>) -> tensor<4x130x256xf16>
+  return %o : tensor<4x130x256xf16>
 }

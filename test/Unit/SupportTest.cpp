@@ -236,9 +236,9 @@ TEST(DeviceProperties, Presets) {
     EXPECT_GE(device->sharedBytesPerBlockOptIn, 99 * 1024);
     EXPECT_GT(device->l2Bytes, 0);
   }
-  auto hopper = DeviceProperties::forArch("sm_90");
+  auto hopper = DeviceProperties::forArch("sm_90"); // without the instructions of its own
   ASSERT_TRUE(hopper);
-  EXPECT_EQ(hopper->arch, "sm_90a");
+  EXPECT_EQ(hopper->arch, "sm_90");
   EXPECT_EQ(hopper->smCount, 132);
   auto unknown = DeviceProperties::forArch("sm_70");
   ASSERT_FALSE(unknown);

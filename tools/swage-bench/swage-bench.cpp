@@ -77,6 +77,11 @@ static cl::opt<std::string> deviceName("device",
                                        cl::desc("gpu (default); sim: the simulator, which judges "
                                                 "and does not time"),
                                        cl::init("gpu"), cl::cat(category));
+static cl::opt<std::string> arch("arch",
+                                 cl::desc("what kernels are made for; default: the device's. sm_90 "
+                                          "on an sm_90a: as devices without its own instructions "
+                                          "have them"),
+                                 cl::cat(category));
 
 //===----------------------------------------------------------------------===//
 // One case
@@ -122,7 +127,7 @@ Status Bench::chooseDevice() {
   auto found = simt::simulatorCompiler(simulation);
   if (!found)
     return found.takeError();
-  auto opened = simt::openSimulator(simulation, "sm_90a");
+  auto opened = simt::openSimulator(simulation, arch.empty() ? "sm_90a" : arch.getValue());
   if (!opened)
     return opened.takeError();
   compiler = *found;
@@ -170,7 +175,7 @@ Expected<Program> Bench::parse(const BenchCase &one) const {
 
 CompileOptions Bench::optionsFor(const BenchCase &one, const Program &program) const {
   CompileOptions options;
-  options.arch = device->properties().arch;
+  options.arch = arch.empty() ? device->properties().arch : arch.getValue();
   options.device = device->properties().name;
   options.compiler = compiler;
   options.environment.tuned = tuned && options.environment.tuned;

@@ -36,7 +36,8 @@ struct SWAGE_API DeviceProperties {
   int64_t memoryBytes = 0;
   double memoryBandwidth = 0; ///< peak, bytes per second; 0 when the driver does not say
 
-  /// A representative GPU of an architecture ("sm_90a" and also "sm_90": an H200).
+  /// A representative GPU of an architecture: an H200 for "sm_90a", and for "sm_90", which is the
+  /// same without the instructions that later GPUs do not have.
   static Expected<DeviceProperties> forArch(std::string_view arch);
   static std::vector<std::string> knownArchs();
 };

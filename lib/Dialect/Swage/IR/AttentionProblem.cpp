@@ -80,6 +80,15 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
   return barriers + schedule.getQuerySlots() * queries + schedule.getStages() * keys;
 }
 
+/// Rows lie an odd number of 16 bytes apart.
+static int64_t paddedRow(int64_t elements) { return (elements / 8 | 1) * 16; }
+
+int64_t AttentionProblem::sharedBytes(PortableAttentionScheduleAttr schedule) const {
+  int64_t head = paddedRow(llvm::alignTo(headDim, 16)), value = paddedRow(valueDim);
+  return schedule.getRows() * std::max(head, value) +
+         schedule.getStages() * schedule.getKeys() * (head + value);
+}
+
 SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) const {
   using Dim = AttentionDim;
   SmallVector<Attribute> tiles;
@@ -104,4 +113,9 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
 int64_t AttentionProblem::registers(AttentionScheduleAttr schedule) const {
   int64_t held = schedule.getHoldsQuery() ? llvm::divideCeil(headDim, 16) * 4 : 0;
   return schedule.getKeys() / 2 + schedule.getKeys() / 4 + valueDim / 2 + held;
+}
+
+int64_t AttentionProblem::registers(PortableAttentionScheduleAttr schedule) const {
+  int64_t held = schedule.getHoldsQuery() ? llvm::divideCeil(headDim, 16) * 4 : 0;
+  return schedule.getAtoms() * (schedule.getKeys() / 2 + valueDim / 2 + held);
 }

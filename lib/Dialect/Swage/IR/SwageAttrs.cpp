@@ -19,7 +19,8 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 int64_t swage::indexBitsOf(Attribute schedule) {
   return llvm::TypeSwitch<Attribute, int64_t>(schedule)
       .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
-            ReduceScheduleAttr, AttentionScheduleAttr>([](auto known) { return known.getIndex(); })
+            ReduceScheduleAttr, AttentionScheduleAttr, PortableAttentionScheduleAttr>(
+          [](auto known) { return known.getIndex(); })
       .Default([](Attribute) { return 32; });
 }
 
@@ -201,6 +202,22 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
   return success(succeeded(verifyRange(emitError, "keys", keys, 256)) &&
                  succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "query_slots", querySlots, 2)) &&
+                 succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
+                 succeeded(verifyIndex(emitError, index)));
+}
+
+LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t warps,
+                                                    int64_t atoms, int64_t keys, int64_t stages,
+                                                    int64_t patience, bool /*holdsQuery*/,
+                                                    int64_t section, int64_t index) {
+  if (keys % 16)
+    return emitError() << "keys is " << keys << ", but must be a multiple of 16";
+  if (patience < 0 || patience > 8)
+    return emitError() << "patience is " << patience << ", but must be from 0 to 8";
+  return success(succeeded(verifyPower(emitError, "warps", warps, 8)) &&
+                 succeeded(verifyRange(emitError, "atoms", atoms, 2)) &&
+                 succeeded(verifyRange(emitError, "keys", keys, 256)) &&
+                 succeeded(verifyRange(emitError, "stages", stages, 2)) &&
                  succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
                  succeeded(verifyIndex(emitError, index)));
 }

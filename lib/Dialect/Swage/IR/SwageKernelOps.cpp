@@ -46,7 +46,7 @@ static constexpr size_t kMaxKernelOps = 4096, kMaxKernelViews = 256;
 static constexpr int64_t kSharedMemory = kDeclaredSharedBytes;
 
 bool KernelOp::isAttention() {
-  return isa_and_nonnull<AttentionScheduleAttr>(getScheduleAttr()) ||
+  return isa_and_nonnull<AttentionScheduleAttr, PortableAttentionScheduleAttr>(getScheduleAttr()) ||
          !getBody().getOps<ContractOp>().empty();
 }
 
@@ -382,7 +382,8 @@ static LogicalResult verifySchedule(KernelOp kernel, ReduceScheduleAttr schedule
   return verifyVector(kernel, schedule.getVector(), keptInner);
 }
 
-static LogicalResult verifySchedule(KernelOp kernel, AttentionScheduleAttr schedule) {
+template <class Schedule>
+static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule) {
   std::string why;
   std::optional<AttentionProblem> problem = AttentionProblem::of(kernel, &why);
   if (!problem)
@@ -574,7 +575,9 @@ LogicalResult KernelOp::verify() {
       return emitOpError() << "has a schedule, but reduces dimension " << dim
                            << " before a kept one";
   if (auto attention = dyn_cast<AttentionScheduleAttr>(*schedule))
-    return verifySchedule(*this, attention);
+    return verifyAttentionSchedule(*this, attention);
+  if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(*schedule))
+    return verifyAttentionSchedule(*this, attention);
   if (isAttention() || getReduced().empty() == isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule))
     return emitOpError() << "has schedule " << *schedule << ", but reduces " << getReduced().size()
                          << " dimensions";

@@ -124,7 +124,7 @@ static int64_t vectorOf(KernelOp kernel) {
     return permute.getKind() == PermuteClass::Tiles ? permute.getVectorOut() : 16;
   if (auto row = dyn_cast<RowScheduleAttr>(schedule))
     return row.getVector();
-  if (isa<AttentionScheduleAttr>(schedule))
+  if (kernel.isAttention())
     return 2;
   return cast<ReduceScheduleAttr>(schedule).getVector();
 }
@@ -446,6 +446,13 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
     scratch = 16;
     shared = problem.sharedBytes(attention);
     tiles = problem.tiles(attention);
+  } else if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(schedule)) {
+    using Dim = AttentionDim;
+    threads = 32 * attention.getWarps();
+    spaces = {extents};
+    blocks = productOf({extents[Dim::Query].ceilDiv(attention.getRows()), extents[Dim::Group],
+                        extents[Dim::KeyHead], extents[Dim::Batch]});
+    shared = AttentionProblem::of(kernel)->sharedBytes(attention);
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     threads = reduce.getLanes() * reduce.getRowGroups();
@@ -457,7 +464,7 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
   SmallVector<Attribute> maps;
   for (ArrayRef<AffineExpr> space : spaces) {
     for (AffineExpr extent : space.drop_front())
-      if (!constantSize(extent) && !isa<AttentionScheduleAttr>(schedule))
+      if (!constantSize(extent) && !kernel.isAttention())
         dividers.insert(extent);
     maps.push_back(AffineMapAttr::get(AffineMap::get(0, symbols, space, context)));
   }

@@ -58,6 +58,11 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
                                           s.getQuerySlots(), s.getPatience(), s.getEager(),
                                           s.getHoldsQuery(), s.getDynamic(), s.getSection(), index);
       })
+      .Case([&](PortableAttentionScheduleAttr s) {
+        return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
+                                                  s.getStages(), s.getPatience(), s.getHoldsQuery(),
+                                                  s.getSection(), index);
+      })
       .Default([](Attribute) { return Attribute(); });
 }
 

@@ -55,6 +55,8 @@ private:
   SelectedSchedule column();
   SelectedSchedule reduce();
   SelectedSchedule attention() const;
+  SelectedSchedule hopperAttention() const;
+  SelectedSchedule portableAttention() const;
 
   int64_t indexWidth() const;
   mlir::AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }

@@ -1,8 +1,9 @@
 //===- SelectAttentionSchedule.cpp - Schedules of attention ---------------===//
 //
-// The rules follow what was measured (docs/notes/attention.md): short heads are bound by
+// The rules follow what was measured (docs/notes/attention.md). With wgmma short heads are bound by
 // exponentials and take three warpgroups, long ones by tensor cores and take two with as many keys
-// a block as registers and shared memory hold.
+// a block as registers and shared memory hold. Without it shared memory is the bound, and a warp
+// takes as many queries as its registers hold outputs of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,10 +34,12 @@ static bool isPlain(KernelOp kernel) {
 }
 
 SelectedSchedule ScheduleSelector::attention() const {
-  if (device.arch != "sm_90a")
-    return {{}, "attention for " + device.arch};
   if (std::string problem = accessProblem(kernel); !problem.empty())
     return {{}, problem};
+  return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
+}
+
+SelectedSchedule ScheduleSelector::hopperAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
   bool isShort = dim <= 64, isLong = dim > 128;
@@ -55,6 +58,32 @@ SelectedSchedule ScheduleSelector::attention() const {
           problem.registers(schedule) <= problem.mostRegisters(schedule))
         return {schedule, "attention by " + std::to_string(64 * schedule.getGroups()) +
                               " queries and " + std::to_string(keys) + " keys"};
+  return {{},
+          "attention with head dims of " + std::to_string(problem.headDim) + " and " +
+              std::to_string(problem.valueDim)};
+}
+
+/// Eight warps share a multiprocessor, because each has up to 255 registers: of two blocks, so that
+/// one's softmax runs under the other's products, or of one where shared memory does not hold two.
+/// With 32 rows a warp needs half the traffic in shared memory that it needs with 16; where their
+/// outputs are too many, queries in registers make up for part of it.
+SelectedSchedule ScheduleSelector::portableAttention() const {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  bool isShort = std::max(problem.headDim, problem.valueDim) <= 64;
+  int64_t taken = isPlain(kernel) ? 0 : 16; // registers, by what scores depend on
+  for (auto [atoms, warps] : {std::pair<int64_t, int64_t>{2, 4}, {2, 8}, {1, 8}})
+    for (int64_t keys = atoms == 2 && !isShort ? 48 : 64; keys >= 16 * atoms; keys -= 16)
+      for (int64_t stages : {2, 1}) {
+        auto schedule = PortableAttentionScheduleAttr::get(
+            context(), warps, atoms, keys, stages, /*patience=*/isShort ? 0 : 8,
+            /*holdsQuery=*/problem.headDim <= 64 || atoms == 1, kSectionBytes, index);
+        // One KiB of each block's shared memory is the system's own.
+        int64_t shared = device.sharedBytesPerSm * warps / 8 - 1024;
+        if (problem.sharedBytes(schedule) <= shared &&
+            problem.registers(schedule) + taken <= problem.mostRegisters(schedule))
+          return {schedule, "attention by " + std::to_string(schedule.getRows()) + " queries and " +
+                                std::to_string(keys) + " keys"};
+      }
   return {{},
           "attention with head dims of " + std::to_string(problem.headDim) + " and " +
               std::to_string(problem.valueDim)};

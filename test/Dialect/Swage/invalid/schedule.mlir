@@ -197,3 +197,33 @@ func.func private @attention_section() attributes {schedule = #swage.attention_s
 
 // expected-error @+1 {{index is 16 bits, but must be 32 or 64}}
 func.func private @attention_index() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 16>}
+
+// -----
+
+// expected-error @+1 {{warps is 3, but must be a power of two up to 8}}
+func.func private @portable_attention_warps() attributes {schedule = #swage.portable_attention_schedule<warps = 3, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 32>}
+
+// -----
+
+// expected-error @+1 {{atoms is 3, but must be in 1..2}}
+func.func private @portable_attention_atoms() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 3, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 32>}
+
+// -----
+
+// expected-error @+1 {{keys is 40, but must be a multiple of 16}}
+func.func private @portable_attention_keys() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 40, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 32>}
+
+// -----
+
+// expected-error @+1 {{stages is 3, but must be in 1..2}}
+func.func private @portable_attention_stages() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 3, patience = 8, holds_query = false, section = 16777216, index = 32>}
+
+// -----
+
+// expected-error @+1 {{patience is 9, but must be from 0 to 8}}
+func.func private @portable_attention_patience() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 9, holds_query = false, section = 16777216, index = 32>}
+
+// -----
+
+// expected-error @+1 {{index is 8 bits, but must be 32 or 64}}
+func.func private @portable_attention_index() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 8>}

@@ -1,7 +1,7 @@
 //===- AttentionProblem.h - Attention as a kernel ---------------*- C++ -*-===//
 //
 // What the places of an attention kernel's dimensions and operands mean, and what follows from its
-// schedule for templates/swage/attention_hopper.cuh.
+// schedule for templates/swage/attention_hopper.cuh and attention_portable.cuh.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,6 +34,7 @@ struct AttentionProblem {
 
   /// Shared memory of a block, as the template lays it out (AttentionLayout).
   int64_t sharedBytes(AttentionScheduleAttr schedule) const;
+  int64_t sharedBytes(PortableAttentionScheduleAttr schedule) const;
   /// How queries, keys and values come to shared memory, and the result leaves it.
   llvm::SmallVector<mlir::Attribute> tiles(AttentionScheduleAttr schedule) const;
   /// 32-bit registers that a thread has for scores, weights, outputs and queries, and those that
@@ -41,6 +42,10 @@ struct AttentionProblem {
   int64_t registers(AttentionScheduleAttr schedule) const;
   static int64_t mostRegisters(AttentionScheduleAttr schedule) {
     return schedule.getGroups() == 3 ? 128 : 204;
+  }
+  int64_t registers(PortableAttentionScheduleAttr schedule) const;
+  static int64_t mostRegisters(PortableAttentionScheduleAttr schedule) {
+    return schedule.getAtoms() == 2 ? 176 : 208;
   }
 };
 

@@ -212,6 +212,22 @@ def Swage_AttentionScheduleAttr : Swage_Attr<"AttentionSchedule", "attention_sch
   let genVerifyDecl = 1;
 }
 
+def Swage_PortableAttentionScheduleAttr : Swage_Attr<"PortableAttentionSchedule", "portable_attention_schedule"> {
+  let summary = "Schedule of templates/swage/attention_portable.cuh";
+  let description = [{
+    A block computes `warps` times 16 `atoms` queries; blocks of `keys` keys and their values pass through `stages` places. `patience`, `holds_query`, `section`
+    and `index`: as in `attention_schedule`.
+  }];
+  let parameters = (ins "int64_t":$warps, "int64_t":$atoms, "int64_t":$keys, "int64_t":$stages, "int64_t":$patience, "bool":$holds_query,
+                        "int64_t":$section, "int64_t":$index);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Queries of a block.
+    int64_t getRows() const { return 16 * getWarps() * getAtoms(); }
+  }];
+}
+
 def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
   let summary = "How a prepared kernel is launched and how it takes its block and thread numbers apart";
   let description = [{

@@ -1,0 +1,83 @@
+// How tiles of queries, keys and values come to shared memory where no copy engine takes tensor
+// maps: every thread starts copies of 16 bytes.  See attention_portable.cuh.
+#pragma once
+
+#include "swage/attention_tile.cuh"
+#include "swage/device/copy_async.cuh"
+#include "swage/operand.cuh"
+
+namespace swage::detail {
+
+/// Rows in shared memory lie an odd number of 16 bytes apart, so that the eight that ldmatrix reads
+/// at once are in different banks, and every address is a lane's own plus a constant.
+constexpr __device__ int paddedRow(int elements) { return (elements / 8 | 1) * 16; }
+
+/// What a thread copies of tiles of `Rows` rows of `Dim` elements, rows being along dimension
+/// `Along` of the operand.
+template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCopy {
+  using Index = typename Spec::Index;
+  using Element = typename Spec::Element;
+  /// Lanes that share a row: as many as divide its pieces, or, where those are few, as many as
+  /// there are pieces at least.
+  static constexpr __device__ int lanesOf(int pieces) {
+    const int dividing = pieces & -pieces;
+    return dividing >= 4 || dividing == pieces ? dividing : powerOfTwoAbove(pieces);
+  }
+  enum : int {
+    kPieces = Dim / 8,
+    kLanes = lanesOf(kPieces),
+    kPiecesEach = (kPieces + kLanes - 1) / kLanes,
+    kRowsAtOnce = Spec::kThreads / kLanes,
+    kPasses = (Rows + kRowsAtOnce - 1) / kRowsAtOnce
+  };
+
+  const Element *pointer;
+  Index from;       ///< the thread's first piece, in the operand's first row
+  Index stride;     ///< between rows, in elements
+  SharedAddress to; ///< the piece's place in a tile at 0
+  int row;          ///< which row of a tile that is
+
+  template <class Pointers>
+  __device__ __forceinline__ TileCopy(const Pointers &pointers, const AttentionTile &tile,
+                                      const typename Spec::Sizes &sizes, int rowBytes) {
+    const int thread = static_cast<int>(threadIndex()), piece = thread % kLanes;
+    row = thread / kLanes;
+    auto coord = tile.at<typename Spec::Coord>(0, 0);
+    const Index first = Operand::offset(coord, sizes);
+    coord[Along] = 1;
+    stride = Operand::offset(coord, sizes) - first;
+    pointer = static_cast<const swage::Slot<Operand> &>(pointers).pointer;
+    from = first + piece * 8 + row * stride;
+    to = static_cast<SharedAddress>(row * rowBytes + piece * 16);
+  }
+
+  /// Starts the copy of the rows from `first` on to `tile`.  Those before `begin`, and from `end` on,
+  /// become zero; Whole: there are none.
+  template <bool Whole>
+  __device__ __forceinline__ void start(SharedAddress tile, int rowBytes, int first, int begin,
+                                        int end) const {
+    if (kLanes > kPieces && threadIndex() % kLanes >= kPieces)
+      return;
+    const Element *const source = pointer + (from + static_cast<Index>(first) * stride);
+    const SharedAddress target = tile + to;
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass) {
+      const int behind = pass * kRowsAtOnce;
+      if (Rows % kRowsAtOnce != 0 && row + behind >= Rows)
+        return;
+      const int at = first + row + behind;
+      const bool exists = Whole || (at >= begin && at < end);
+#pragma unroll
+      for (int i = 0; i < kPiecesEach; ++i) {
+        const Element *const piece = source + static_cast<Index>(behind) * stride + i * (kLanes * 8);
+        const SharedAddress there = target + behind * rowBytes + i * (kLanes * 16);
+        if constexpr (Whole)
+          copyAsync<16>(there, piece);
+        else
+          copyAsync<16>(there, exists ? piece : pointer, exists ? 16 : 0);
+      }
+    }
+  }
+};
+
+} // namespace swage::detail

@@ -1,0 +1,39 @@
+// The order in which tiles of attention are computed.
+#pragma once
+
+#include "swage/attention_tile.cuh"
+
+namespace swage::detail {
+
+/// The tile of `Rows` queries that comes at place `index`, of `perHead` for each head.  Tiles with
+/// most work first, of one section of heads after the other: keys and values of a section, `KeyRow`
+/// bytes for each key, stay in L2.
+template <class Spec, int Rows, int KeyRow, class Arguments>
+__device__ __forceinline__ AttentionTile tileAt(unsigned index, unsigned perHead,
+                                                const Arguments &arguments) {
+  const unsigned group = arguments.template extent<AttentionDim::Group>();
+  const unsigned keyHeads = arguments.template extent<AttentionDim::KeyHead>();
+  const unsigned keyHeadsInAll = arguments.template extent<AttentionDim::Batch>() * keyHeads;
+  const unsigned fit = Spec::kSection / KeyRow / (arguments.keys() + 1u) + 1;
+  const unsigned inSection = fit < keyHeadsInAll ? fit : keyHeadsInAll;
+  const unsigned section = index / (perHead * group * inSection);
+  const unsigned first = section * inSection, left = keyHeadsInAll - first;
+  const unsigned heads = (left < inSection ? left : inSection) * group;
+  index -= section * (perHead * group * inSection);
+  const unsigned row = index / heads, head = first * group + index - row * heads;
+  AttentionTile tile;
+  tile.group = static_cast<int>(head % group);
+  tile.keyHead = static_cast<int>(head / group % keyHeads);
+  tile.batch = static_cast<int>(head / group / keyHeads);
+  tile.firstQuery = static_cast<int>((perHead - 1 - row) * Rows);
+  tile.firstKey = seenKeys<Spec>(tile, tile.firstQuery, arguments).first;
+  tile.endKey = seenKeys<Spec>(tile, tile.firstQuery + Rows - 1, arguments).last;
+  // A tile has one block at least: who sees nothing finds that there.
+  const int end = (tile.endKey + Spec::kKeys - 1) / Spec::kKeys;
+  const int begin = tile.firstKey / Spec::kKeys;
+  tile.endBlock = end > 1 ? end : 1;
+  tile.firstBlock = !Spec::kBeginsLater ? 0 : begin < tile.endBlock ? begin : tile.endBlock - 1;
+  return tile;
+}
+
+} // namespace swage::detail

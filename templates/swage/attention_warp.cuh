@@ -1,0 +1,247 @@
+// What a warp does for attention on its own matrix instructions: products, softmax, the result. See
+// attention_portable.cuh.
+#pragma once
+
+#include "swage/attention_copy.cuh"
+#include "swage/attention_softmax.cuh"
+#include "swage/device/matrix.cuh"
+#include "swage/device/vote.cuh"
+
+namespace swage::detail {
+
+/// Shared memory: queries, keys, values.
+template <class Spec> struct PortableLayout {
+  enum : int {
+    kWarpRows = 16 * Spec::kAtoms,
+    kRows = kWarpRows * (Spec::kThreads / 32),
+    kHeadSteps = (Spec::kHeadDim + 15) / 16,
+    kHeadRow = paddedRow(16 * kHeadSteps),
+    kValueRow = paddedRow(Spec::kValueDim),
+    kQueryRow = kHeadRow > kValueRow ? kHeadRow : kValueRow, ///< the output leaves through it
+    kKeyBytes = Spec::kKeys * kHeadRow,
+    kValueBytes = Spec::kKeys * kValueRow,
+    kKeyAt = kRows * kQueryRow,
+    kValueAt = kKeyAt + Spec::kStages * kKeyBytes,
+    kBytes = kValueAt + Spec::kStages * kValueBytes ///< schedules ask for it: AttentionProblem
+  };
+};
+
+/// A warp's 16 rows, or twice that.  Element 4 j + 2 r + c of an accumulator is in row
+/// lane / 4 + 8 r of the 16, and in column 8 j + 2 (lane % 4) + c.
+template <class Spec, class Arguments> struct AttentionWarp {
+  using Element = typename Spec::Element;
+  using Layout = PortableLayout<Spec>;
+  enum : int {
+    kAtoms = Spec::kAtoms,
+    kScores = Spec::kKeys / 2,
+    kOutputs = Spec::kValueDim / 2,
+    kSteps = Spec::kKeys / 16,
+    kHeadSteps = Layout::kHeadSteps
+  };
+  using Scores = float[kAtoms][kScores];
+
+  const Arguments &arguments;
+  AttentionTile tile;
+  SharedAddress arena;
+  int warp, lane;
+  AttentionRows<Spec, Arguments> rows[2]; ///< of which the first kAtoms are in use
+  float output[kAtoms][kOutputs];
+  unsigned queries[kAtoms][kHeadSteps][4]; ///< where they are held
+
+  __device__ __forceinline__ SharedAddress keysAt(int place) const {
+    return arena + Layout::kKeyAt + place * Layout::kKeyBytes;
+  }
+  __device__ __forceinline__ SharedAddress valuesAt(int place) const {
+    return arena + Layout::kValueAt + place * Layout::kValueBytes;
+  }
+  __device__ __forceinline__ SharedAddress queriesAt(int atom) const {
+    return arena + (warp * Layout::kWarpRows + atom * 16) * Layout::kQueryRow;
+  }
+
+  __device__ __forceinline__ int firstRow() const {
+    return tile.firstQuery + warp * Layout::kWarpRows;
+  }
+
+  __device__ __forceinline__ void begin() {
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom) {
+      rows[atom].begin(firstRow() + atom * 16 + lane / 4);
+#pragma unroll
+      for (int i = 0; i < kOutputs; ++i)
+        output[atom][i] = 0.0f;
+    }
+  }
+
+  /// d += a b for two tiles of eight columns, whose operands lie side by side in `b`.
+  template <int Count>
+  static __device__ __forceinline__ void multiplyTiles(float *d, const unsigned (&a)[4],
+                                                       const unsigned (&b)[Count]) {
+#pragma unroll
+    for (int tile = 0; tile < Count / 2; ++tile, d += 4) {
+      float sums[4] = {d[0], d[1], d[2], d[3]};
+      multiply<Element>(sums, a, {b[2 * tile], b[2 * tile + 1]});
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        d[i] = sums[i];
+    }
+  }
+
+  __device__ __forceinline__ void loadQuery(unsigned (&query)[4], int atom, int step) const {
+    loadMatrix<4>(queriesAt(atom) + lane % 16 * Layout::kQueryRow + lane / 16 * 16 + step * 32,
+                  query);
+  }
+
+  __device__ __forceinline__ void holdQueries() {
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom)
+#pragma unroll
+      for (int step = 0; step < kHeadSteps; ++step)
+        loadQuery(queries[atom][step], atom, step);
+  }
+
+  /// scores = Q K^T.
+  __device__ __forceinline__ void multiplyKeys(Scores &scores, int place) const {
+    const SharedAddress keys =
+        keysAt(place) + (lane / 16 * 8 + lane % 8) * Layout::kHeadRow + lane / 8 % 2 * 16;
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom)
+#pragma unroll
+      for (int i = 0; i < kScores; ++i)
+        scores[atom][i] = 0.0f;
+#pragma unroll
+    for (int step = 0; step < kHeadSteps; ++step) {
+      unsigned query[kAtoms][4];
+      if constexpr (!Spec::kHoldsQuery)
+#pragma unroll
+        for (int atom = 0; atom < kAtoms; ++atom)
+          loadQuery(query[atom], atom, step);
+#pragma unroll
+      for (int pair = 0; pair < kSteps; ++pair) {
+        unsigned key[4];
+        loadMatrix<4>(keys + pair * 16 * Layout::kHeadRow + step * 32, key);
+#pragma unroll
+        for (int atom = 0; atom < kAtoms; ++atom)
+          if constexpr (Spec::kHoldsQuery)
+            multiplyTiles(scores[atom] + 8 * pair, queries[atom][step], key);
+          else
+            multiplyTiles(scores[atom] + 8 * pair, query[atom], key);
+      }
+    }
+  }
+
+  /// output += weights V.
+  __device__ __forceinline__ void multiplyValues(const unsigned (&weights)[kAtoms][kSteps][4],
+                                                 int place) {
+    const SharedAddress values = valuesAt(place) + lane % 16 * Layout::kValueRow + lane / 16 * 16;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      const SharedAddress from = values + step * 16 * Layout::kValueRow;
+#pragma unroll
+      for (int pair = 0; pair < Spec::kValueDim / 16; ++pair) {
+        unsigned value[4];
+        loadMatrix<4, true>(from + pair * 32, value);
+#pragma unroll
+        for (int atom = 0; atom < kAtoms; ++atom)
+          multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
+      }
+      if constexpr (Spec::kValueDim % 16 != 0) {
+        unsigned value[2];
+        loadMatrix<2, true>(from + Spec::kValueDim / 16 * 32, value);
+#pragma unroll
+        for (int atom = 0; atom < kAtoms; ++atom)
+          multiplyTiles(output[atom] + kOutputs - 4, weights[atom][step], value);
+      }
+    }
+  }
+
+  template <bool Masked> __device__ __forceinline__ void scaleOutput() {
+    if constexpr (Masked || Spec::kPatience > 0) {
+      bool grows = false;
+#pragma unroll
+      for (int atom = 0; atom < kAtoms; ++atom)
+        grows |= rows[atom].rescale[0] != 1.0f || rows[atom].rescale[1] != 1.0f;
+      if (!anyLane(grows))
+        return;
+    }
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom)
+#pragma unroll
+      for (int i = 0; i < kOutputs; ++i)
+        output[atom][i] *= rows[atom].rescale[i / 2 % 2];
+  }
+
+  /// From scores to products with values, without a branch or a barrier in between: ptxas mixes
+  /// these with exponentials, which gains 5 % (docs/notes/attention.md).  Where some keys are
+  /// masked a branch saves registers.
+  template <bool Masked>
+  __device__ __forceinline__ void accumulate(Scores &scores, int block, int place) {
+    unsigned weights[kAtoms][kSteps][4];
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom) {
+      rows[atom].template modify<Masked>(scores[atom], block * Spec::kKeys + lane % 4 * 2, tile);
+      rows[atom].template raise<Masked>(scores[atom]);
+    }
+    if constexpr (!Masked)
+      scaleOutput<Masked>();
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom) {
+      rows[atom].template exponentials<Masked>(scores[atom]);
+      // As an accumulator lies, so lies the left operand of the next product.
+#pragma unroll
+      for (int i = 0; i < kScores / 2; ++i)
+        weights[atom][i / 4][i % 4] =
+            narrowPair(Element{}, scores[atom][2 * i], scores[atom][2 * i + 1]);
+    }
+    if constexpr (Masked)
+      scaleOutput<Masked>();
+    multiplyValues(weights, place);
+  }
+
+  /// Through the rows of the query tile that this warp alone has read; or by who computed it.
+  __device__ __forceinline__ void store() {
+    syncWarp();
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom) {
+      float scales[2];
+      AttentionStatistics statistics[2];
+      rows[atom].end(scales, statistics, lane % 4 == 0, tile);
+      char *const to =
+          dynamicArena() + (queriesAt(atom) - arena) + lane / 4 * Layout::kQueryRow + lane % 4 * 4;
+#pragma unroll
+      for (int i = 0; i < kOutputs / 2; ++i) {
+        float pair[2] = {output[atom][2 * i] * scales[i % 2],
+                         output[atom][2 * i + 1] * scales[i % 2]};
+        if constexpr (HasEpilogue<Spec>)
+          rows[atom].finishPair(typename Spec::EpilogueLoads{}, typename Spec::EpilogueStores{},
+                                pair, i % 2, i / 2 * 8 + lane % 4 * 2, statistics[i % 2], tile);
+        if constexpr (HasTiledResult<Spec>) {
+          const unsigned narrow = narrowPair(typename Spec::Result{}, pair[0], pair[1]);
+          storeShared<4>(to + i % 2 * 8 * Layout::kQueryRow + i / 2 * 16, &narrow);
+        }
+      }
+    }
+    if constexpr (HasTiledResult<Spec>)
+      storeTile();
+  }
+
+  __device__ __forceinline__ void storeTile() {
+    syncWarp();
+    constexpr int kPieces = Spec::kValueDim / 8;
+    const char *const from = dynamicArena() + (queriesAt(0) - arena);
+    const int first = tile.firstQuery + warp * Layout::kWarpRows;
+    auto *const result =
+        static_cast<const swage::Slot<typename Spec::Results> &>(arguments.pointers).pointer;
+    for (int i = lane; i < Layout::kWarpRows * kPieces; i += 32) {
+      const int row = i / kPieces, piece = i % kPieces;
+      if (first + row >= arguments.queries())
+        break;
+      unsigned words[4];
+      loadShared<16>(from + row * Layout::kQueryRow + piece * 16, words);
+      auto coord = tile.at<typename Spec::Coord>(first + row, 0);
+      coord[AttentionDim::ValueDim] = piece * 8;
+      storeGlobal<16>(result + Spec::Results::offset(coord, arguments.sizes), words);
+    }
+  }
+};
+
+} // namespace swage::detail
