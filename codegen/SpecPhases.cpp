@@ -16,7 +16,8 @@ std::vector<std::string> SpecEmitter::givenNames(PhaseOp phase) const {
   std::vector<std::string> given;
   if (kind == Phase::Between || kind == Phase::Epilogue)
     given.push_back("element");
-  if (kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside))
+  if (kernel.isAttention() &&
+      (kind == Phase::Prologue || kind == Phase::Inside || kind == Phase::Alike))
     given.push_back("score");
   PhaseOp between = kernel.getPhase(Phase::Between);
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
@@ -38,6 +39,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   Block &body = phase.getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());
   bool returns = kind == Phase::Prologue || kind == Phase::Between || kind == Phase::Inside ||
+                 kind == Phase::Agree || kind == Phase::Alike ||
                  (kind == Phase::Epilogue && kernel.isAttention()),
        isBounds = kind == Phase::Bounds;
   size_t taken = isBounds ? 2 : returns ? 1 : 0;
@@ -53,7 +55,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
                                << " values, but gives " << stores + taken;
 
   static constexpr const char *prefixes[] = {"",        "Prologue",    "Epilogue", "Finish",
-                                             "Between", "GroupFinish", "Bounds",   "Inside"};
+                                             "Between", "GroupFinish", "Bounds",   "Inside",
+                                             "Agree",   "Alike"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -109,9 +112,12 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (phase.getStatistics())
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
-                                              "between", "groupFinish", "bounds",   "inside"};
+                                              "between", "groupFinish", "bounds",   "inside",
+                                              "agree",   "alike"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
-  if (returns)
+  if (kind == Phase::Agree)
+    type = "bool";
+  else if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))
                ? "Compute"
                : "SecondCompute";

@@ -48,6 +48,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   Slot<Spec::kStages> key, value;
   Slot<Spec::kQuerySlots> query;
 
+  AttentionTile tile;       ///< what of it is in use, so that reads for all of it stay
   int firstBlock, endBlock; ///< of keys
   int firstOpen, endOpen;   ///< those that all of the warpgroup's queries see whole
   unsigned weights[kSteps][4];
@@ -122,10 +123,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
     namedBarrierArrive(kTurnBarrier + (group + 1) % Spec::kGroups, 256);
   }
 
-  template <bool Masked>
+  template <SeenKeys Seen>
   __device__ __forceinline__ void modify(float (&scores)[kScores], int block) const {
-    rows.template modify<Masked>(scores, block * Spec::kKeys + lane % 4 * 2,
-                                 *shared.tileAt(query.stage));
+    rows.template modify<Seen>(scores, block * Spec::kKeys + lane % 4 * 2, tile);
   }
 
   /// As an accumulator lies, so lies the left operand of the next product.
@@ -151,16 +151,14 @@ template <class Spec, class Arguments> struct AttentionGroup {
   }
 
   __device__ __forceinline__ void begin() {
-    const AttentionTile tile = shared.tile(query.stage);
+    tile = shared.tile(query.stage);
     const int first = tile.firstQuery + group * 64;
     rows.begin(first + warp * 16 + lane / 4);
     firstBlock = Spec::kBeginsLater ? tile.firstBlock : 0;
     endBlock = tile.endBlock;
-    firstOpen = (seenKeys<Spec>(*shared.tileAt(query.stage), first + 63, rows.arguments).first +
-                 Spec::kKeys - 1) /
+    firstOpen = (seenKeys<Spec>(tile, first + 63, rows.arguments).first + Spec::kKeys - 1) /
                 Spec::kKeys;
-    endOpen =
-        seenKeys<Spec>(*shared.tileAt(query.stage), first, rows.arguments).last / Spec::kKeys;
+    endOpen = seenKeys<Spec>(tile, first, rows.arguments).last / Spec::kKeys;
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i)
       output[i] = 0.0f;
@@ -169,9 +167,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// After the products of the first block's scores.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     if (block >= endOpen || block < firstOpen)
-      modify<true>(scores, block);
+      modify<SeenKeys::Some>(scores, block);
     else
-      modify<false>(scores, block);
+      modify<SeenKeys::All>(scores, block);
     rows.template raise<true>(scores);
     rows.template exponentials<true>(scores);
     narrowWeights(scores);
@@ -206,10 +204,18 @@ template <class Spec, class Arguments> struct AttentionGroup {
       scaleOutput();
     multiplyValues();
     passTurn();
+    const bool agree = !Masked && rows.agree(block * Spec::kKeys, tile);
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
-    modify<Masked>(scores, block);
+    if constexpr (HasAlike<Spec> && !Masked) {
+      if (agree)
+        modify<SeenKeys::Alike>(scores, block);
+      else
+        modify<SeenKeys::All>(scores, block);
+    } else {
+      modify<Masked ? SeenKeys::Some : SeenKeys::All>(scores, block);
+    }
     rows.template raise<Masked>(scores);
     if constexpr (Spec::kEager) {
       // Short heads: the products are done before the exponentials, among which narrowing and

@@ -5,6 +5,7 @@
 
 #include "swage/attention_tile.cuh"
 #include "swage/device/math.cuh"
+#include "swage/device/vote.cuh"
 #include "swage/phases.cuh"
 
 namespace swage::detail {
@@ -19,6 +20,11 @@ struct AttentionStatistics {
 /// Whether the result goes through shared memory, and whether something is made of it on its way.
 template <class Spec> concept HasTiledResult = requires { typename Spec::Result; };
 template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLoads; };
+
+/// Of the keys of a block, by the queries of a warp: some; all, as far as the mask compares
+/// positions; all, and they agree with the queries where the mask wants that.
+enum class SeenKeys { Some, All, Alike };
+template <class Spec> concept HasAlike = requires { typename Spec::AlikeLoads; };
 
 template <class Spec, class Arguments> struct AttentionRows {
   enum : int { kScores = Spec::kKeys / 2 };
@@ -42,22 +48,53 @@ template <class Spec, class Arguments> struct AttentionRows {
     }
   }
 
-  /// A score through the Spec: where some key may be masked through `prologue`, else through
-  /// `inside`.
-  template <bool Masked, class... L>
-  __device__ __forceinline__ float scoreOf(List<L...>, float score,
-                                           const typename Spec::Coord &coord) const {
+  /// A function of the Spec for a query and a key.
+  template <class... L, class F>
+  __device__ __forceinline__ auto at(List<L...>, const typename Spec::Coord &coord,
+                                     F function) const {
     Inputs<List<L...>, 1, AttentionDim::Key> in;
     in.load(arguments.pointers, coord, arguments.sizes);
-    if constexpr (Masked)
-      return Spec::prologue(score, static_cast<const Fragment<L, 1> &>(in).value(0)...);
-    else
-      return Spec::inside(score, static_cast<const Fragment<L, 1> &>(in).value(0)...);
+    return function(static_cast<const Fragment<L, 1> &>(in).value(0)...);
   }
+  template <SeenKeys Seen>
+  __device__ __forceinline__ float scoreOf(float score, const typename Spec::Coord &coord) const {
+    if constexpr (Seen == SeenKeys::Some)
+      return at(typename Spec::PrologueLoads{}, coord,
+                [&](auto... in) { return Spec::prologue(score, in...); });
+    else if constexpr (Seen == SeenKeys::Alike)
+      return at(typename Spec::AlikeLoads{}, coord,
+                [&](auto... in) { return Spec::alike(score, in...); });
+    else
+      return at(typename Spec::InsideLoads{}, coord,
+                [&](auto... in) { return Spec::inside(score, in...); });
+  }
+
+  /// Whether the warp's queries agree with all keys of a block, the first of which is `key`.  As
+  /// equality goes on from one to the next, the queries are asked for one key and the keys for one
+  /// query.
+  __device__ __forceinline__ bool agree(int key, const AttentionTile &tile) const {
+    if constexpr (HasAlike<Spec>) {
+      const int last = arguments.queries() - 1, lane = static_cast<int>(laneIndex());
+      const auto agrees = [&](int query, int other) {
+        return at(typename Spec::AgreeLoads{},
+                  tile.at<typename Spec::Coord>(query < last ? query : last, other),
+                  [](auto... in) { return Spec::agree(in...); });
+      };
+      bool all = agrees(first, key) & agrees(first + 8, key);
+#pragma unroll
+      for (int other = 0; other < Spec::kKeys; other += kWarpSize)
+        if (Spec::kKeys % kWarpSize == 0 || other + lane < Spec::kKeys)
+          all &= agrees(first - lane / 4, key + other + lane);
+      return allLanes(all);
+    }
+    return false;
+  }
+
   /// The score function; and then, what is behind the last key becomes -infinity.
-  template <bool Masked>
+  template <SeenKeys Seen>
   __device__ __forceinline__ void modify(float (&scores)[kScores], int firstColumn,
                                          const AttentionTile &tile) const {
+    constexpr bool Masked = Seen == SeenKeys::Some;
     const int keys = arguments.keys(), last = arguments.queries() - 1;
     // By columns, so that what is read for one is used at once for both rows.
 #pragma unroll
@@ -72,10 +109,7 @@ template <class Spec, class Arguments> struct AttentionRows {
           const int row = first + 8 * r < last ? first + 8 * r : last;
           auto coord = tile.at<typename Spec::Coord>(row, isKey ? column : keys - 1);
           coord[AttentionDim::HeadDim] = 8 * j + c; // of a score: from the thread's first key
-          if constexpr (Masked)
-            score = scoreOf<true>(typename Spec::PrologueLoads{}, score, coord);
-          else
-            score = scoreOf<false>(typename Spec::InsideLoads{}, score, coord);
+          score = scoreOf<Seen>(score, coord);
           if (!isKey)
             score = unseen();
         }

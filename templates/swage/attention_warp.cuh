@@ -178,7 +178,8 @@ template <class Spec, class Arguments> struct AttentionWarp {
     unsigned weights[kAtoms][kSteps][4];
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom) {
-      rows[atom].template modify<Masked>(scores[atom], block * Spec::kKeys + lane % 4 * 2, tile);
+      rows[atom].template modify<Masked ? SeenKeys::Some : SeenKeys::All>(
+          scores[atom], block * Spec::kKeys + lane % 4 * 2, tile);
       rows[atom].template raise<Masked>(scores[atom]);
     }
     if constexpr (!Masked)

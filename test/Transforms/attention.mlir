@@ -43,7 +43,7 @@ func.func @causal(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %v: 
 
 // -----
 
-// Documents bound nothing; what a mask leaves to be asked stays inside. Queries do not stay in registers, which scores with operands need.
+// Documents bound nothing; what a mask leaves to be asked stays inside, unless all of them are one. Queries do not stay in registers, which scores with operands need.
 // PORTABLE-LABEL: func.func @documents
 // SM80: schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 1, patience = 8, holds_query = false
 // SM90: schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false
@@ -54,6 +54,12 @@ func.func @causal(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %v: 
 // PREPARED: arith.cmpi eq
 // PREPARED-NOT: arith.cmpi sle
 // PREPARED: swage.phase finish
+// PREPARED: swage.phase agree loads [5, 6]
+// PREPARED: %[[SAME:.*]] = arith.cmpi eq
+// PREPARED-NEXT: swage.yield %[[SAME]] : i1
+// PREPARED: swage.phase alike loads []
+// PREPARED-NEXT: ^bb0(%[[SCORE:.*]]: f32):
+// PREPARED-NEXT: swage.yield %[[SCORE]] : f32
 func.func @documents(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: tensor<4x201x128xf16>, %of: tensor<201xi32>) -> tensor<4x130x128xf16> {
   %o = swage.attention %q, %k, %v scale 0.125 mask {
   ^bb0(%h: index, %i: index, %j: index):

@@ -51,6 +51,25 @@ bool swage::dependsOnBeside(Value value, ValueRange sources, ValueRange given) {
   return false;
 }
 
+bool swage::isSameAlong(KernelOp kernel, Value value, unsigned dim) {
+  SmallVector<Value> worklist{value};
+  llvm::DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (op ? isa<ContractOp, CollectiveOp>(op)
+           : !LinearAccess::of(
+                  kernel.getInput(cast<BlockArgument>(next).getArgNumber()).getAccess())
+                  ->isBroadcast(dim))
+      return false;
+    if (op)
+      worklist.append(op->operand_begin(), op->operand_end());
+  }
+  return true;
+}
+
 /// Number of points of the iteration space along which a view moves.
 static AffineExpr touchedElements(KernelOp kernel, ViewAttr view) {
   LinearAccess access = *LinearAccess::of(view.getAccess());

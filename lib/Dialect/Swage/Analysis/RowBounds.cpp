@@ -12,6 +12,7 @@
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -100,6 +101,27 @@ public:
     return rebuilt[value] = folded.front();
   }
 
+  /// What is implied by bounds that are not used is not.
+  void dropBounds() { implied.clear(); }
+
+  /// Whether what queries have is what keys have, where the mask wants that; or null.
+  Value agree() {
+    Value all;
+    for (auto compare : equalities) {
+      Value equal =
+          builder.createOrFold<arith::CmpIOp>(loc, P::eq, compare.getLhs(), compare.getRhs());
+      all = all ? builder.createOrFold<arith::AndIOp>(loc, all, equal) : equal;
+    }
+    return all;
+  }
+  /// The value where they agree.
+  Value alike(Value value) {
+    for (auto compare : equalities)
+      implied[compare] = compare.getPredicate() == P::eq;
+    rebuilt.clear();
+    return inside(value);
+  }
+
 private:
   static bool isNegativeInfinity(Value value) {
     APFloat number(0.0);
@@ -155,10 +177,22 @@ private:
       where.bounds = ofComparison(negated ? arith::invertPredicate(predicate) : predicate,
                                   compare.getLhs(), compare.getRhs(), depth - 1);
       where.isExact = bool(where.bounds);
+      if (!where.isExact && isConjunction && predicate == (negated ? P::ne : P::eq) &&
+          isBetween(compare))
+        equalities.insert(compare);
     }
     if (where.isExact && isConjunction)
       implied[mask] = !negated;
     return where;
+  }
+
+  /// Whether one side is a query's and the other a key's.
+  bool isBetween(arith::CmpIOp compare) {
+    auto are = [&](Value query, Value key) {
+      return isUniform(query, kDepth) && isSameAlong(kernel, key, AttentionDim::Query);
+    };
+    return kernel.isAttention() &&
+           (are(compare.getLhs(), compare.getRhs()) || are(compare.getRhs(), compare.getLhs()));
   }
 
   RowBounds ofComparison(P predicate, Value lhs, Value rhs, int depth) {
@@ -332,21 +366,13 @@ private:
   /// else, with what they are within these.
   bool isConjunction = true;
   llvm::DenseMap<Value, bool> implied;
-  llvm::DenseMap<Value, Value> rebuilt; ///< what `inside` has been asked for
+  llvm::SetVector<arith::CmpIOp> equalities; ///< between queries and keys, that must hold
+  llvm::DenseMap<Value, Value> rebuilt;      ///< what `inside` has been asked for
 };
 
-/// Whether a scalar of a kernel with attention does not vary along queries; and whether it never
-/// falls along them.
-bool isSameForQueries(KernelOp kernel, Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return LinearAccess::of(kernel.getInput(argument.getArgNumber()).getAccess())
-        ->isBroadcast(AttentionDim::Query);
-  return llvm::all_of(value.getDefiningOp()->getOperands(),
-                      [&](Value operand) { return isSameForQueries(kernel, operand); });
-}
-/// With `falls`: whether it never rises.
+/// Whether it never falls along them, or with `falls` never rises.
 bool risesWithQueries(KernelOp kernel, Value value, bool falls = false) {
-  if (!value || isSameForQueries(kernel, value))
+  if (!value || isSameAlong(kernel, value, AttentionDim::Query))
     return true;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     ViewAttr view = kernel.getInput(argument.getArgNumber());
@@ -378,7 +404,9 @@ RowBounds swage::rowBounds(KernelOp kernel, OpBuilder &builder) {
   if (!kernel.isAttention())
     return bounds;
   if (!risesWithQueries(kernel, bounds.first) || !risesWithQueries(kernel, bounds.last))
-    bounds = {};
+    bounds = {}, finder.dropBounds();
   bounds.inside = bounds ? finder.inside(collective.getValue()) : collective.getValue();
+  if ((bounds.agree = finder.agree()))
+    bounds.alike = finder.alike(collective.getValue());
   return bounds;
 }

@@ -420,18 +420,19 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
   if (between ? !between.getCollective() : isGrouped)
     return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
-  bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside),
+  bool isScore = kernel.isAttention() &&
+                 (kind == Phase::Prologue || kind == Phase::Inside || kind == Phase::Alike),
        isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue;
-  if (kind == Phase::Inside && !isScore)
+  if (!kernel.isAttention() &&
+      (kind == Phase::Inside || kind == Phase::Agree || kind == Phase::Alike))
     return phase.emitOpError() << "belongs to a kernel that has no contractions";
   if (phase.getStatistics() && (isScore || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
-  bool isResult = kernel.isAttention() && kind == Phase::Epilogue;
-  size_t taken = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ? 1
-                 : kind == Phase::Bounds                                                  ? 2
-                                                                                          : 0,
-         given = isPerElement ? 1 : 0;
+  bool isResult = kernel.isAttention() && kind == Phase::Epilogue,
+       isOne = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ||
+               kind == Phase::Agree;
+  size_t taken = isOne ? 1 : kind == Phase::Bounds ? 2 : 0, given = isPerElement ? 1 : 0;
   if (phase.getStatistics() || kind == Phase::Finish)
     given += statisticsOf(*prologue.getCollective());
   if (between && (kind == Phase::GroupFinish || (kind == Phase::Finish && !isGrouped) ||

@@ -196,7 +196,7 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   // What the template hands in.
   SmallVector<Value> given;
   bool isPerElement = kind == Phase::Between || kind == Phase::Epilogue, takesStatistics = false;
-  if (score && (kind == Phase::Prologue || kind == Phase::Inside)) {
+  if (score && (kind == Phase::Prologue || kind == Phase::Inside || kind == Phase::Alike)) {
     given = {score};
   } else if (kind != Phase::Body) {
     given = handedStatistics(kernel, kind);
@@ -345,13 +345,17 @@ LogicalResult Preparer::addAttentionPhases() {
   if (product && matchPattern(product.getRhs(), m_ConstantFloat(&factor)) &&
       factor.isFiniteNonZero() && !factor.isNegative() &&
       isMasked(softmax.getValue(), product.getResult()) &&
-      isMasked(bounds.inside, product.getResult())) {
+      isMasked(bounds.inside, product.getResult()) &&
+      (!bounds.alike || isMasked(bounds.alike, product.getResult()))) {
     score = product;
     scoreScale = factor.convertToDouble();
   }
   if (failed(addPhase(Phase::Prologue, softmax.getValue(), std::nullopt, softmax)) ||
       failed(addPhase(Phase::Inside, bounds.inside, std::nullopt)) ||
       failed(addPhase(Phase::Finish, {}, std::nullopt)))
+    return failure();
+  if (bounds.agree && (failed(addPhase(Phase::Agree, bounds.agree, std::nullopt)) ||
+                       failed(addPhase(Phase::Alike, bounds.alike, std::nullopt))))
     return failure();
   // What the copy engine takes is given back, the rest is stored.
   Value element = handedElement(kernel, Phase::Epilogue),

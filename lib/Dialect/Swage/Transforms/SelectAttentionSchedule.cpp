@@ -2,8 +2,9 @@
 //
 // The rules follow what was measured (docs/notes/attention.md). With wgmma short heads are bound by
 // exponentials and take three warpgroups, long ones by tensor cores and take two with as many keys
-// a block as registers and shared memory hold. Without it shared memory is the bound, and a warp
-// takes as many queries as its registers hold outputs of.
+// a block as registers and shared memory hold. Rows of an odd number of 16 bytes come slower from
+// L2: three warpgroups ask for them less often. Without wgmma shared memory is the bound, and a
+// warp takes as many queries as its registers hold outputs of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,17 +43,19 @@ SelectedSchedule ScheduleSelector::attention() const {
 SelectedSchedule ScheduleSelector::hopperAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
-  bool isShort = dim <= 64, isLong = dim > 128;
+  bool isShort = dim <= 64, isLong = dim > 128, isPlain = ::isPlain(kernel),
+       isOdd = problem.headDim % 16 || problem.valueDim % 16,
+       isWide = isShort || (isPlain && (dim <= 80 || (isOdd && !isLong)));
   auto make = [&](int64_t keys, int64_t slots) {
-    return AttentionScheduleAttr::get(context(), /*groups=*/isShort ? 3 : 2, keys, /*stages=*/2,
+    return AttentionScheduleAttr::get(context(), /*groups=*/isWide ? 3 : 2, keys, /*stages=*/2,
                                       slots, /*patience=*/isShort ? 0 : 8,
-                                      /*eager=*/isShort || isLong,
-                                      /*holdsQuery=*/!isShort && !isLong && isPlain(kernel),
+                                      /*eager=*/isWide || isLong,
+                                      /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/true, kSectionBytes, index);
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
   for (int64_t slots : {2, 1})
-    for (int64_t keys = 128; keys >= (slots == 2 ? 128 : 16); keys -= 16)
+    for (int64_t keys = 128; keys >= (slots == 1 ? 16 : isWide ? 80 : 128); keys -= 16)
       if (AttentionScheduleAttr schedule = make(keys, slots);
           problem.sharedBytes(schedule) <= kMostSharedBytes &&
           problem.registers(schedule) <= problem.mostRegisters(schedule))

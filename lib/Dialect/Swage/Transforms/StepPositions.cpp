@@ -88,29 +88,6 @@ static bool fits(KernelOp kernel, const Position &position) {
   return low >= INT32_MIN && high <= INT32_MAX;
 }
 
-/// Whether a scalar is the same for all keys of a query, and no score is in it.
-static bool isSameForKeys(KernelOp kernel, Value value) {
-  SmallVector<Value> worklist{value};
-  llvm::DenseSet<Value> seen;
-  while (!worklist.empty()) {
-    Value next = worklist.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      ViewAttr view = kernel.getInput(argument.getArgNumber());
-      if (argument.getArgNumber() < AttentionInput::Count ||
-          !LinearAccess::of(view.getAccess())->isBroadcast(Dim::Key))
-        return false;
-      continue;
-    }
-    Operation *op = next.getDefiningOp();
-    if (isa<ContractOp, CollectiveOp>(op))
-      return false;
-    worklist.append(op->operand_begin(), op->operand_end());
-  }
-  return true;
-}
-
 /// The body's argument for a position.
 static Value argumentOf(KernelOp kernel, const Position &position, Location loc) {
   MLIRContext *context = kernel.getContext();
@@ -153,7 +130,7 @@ void swage::stepPositions(KernelOp kernel) {
       if (!product || product.getLhs() == product.getRhs())
         continue;
       Value factor = product.getLhs() == number ? product.getRhs() : product.getLhs();
-      if (!isSameForKeys(kernel, factor))
+      if (!isSameAlong(kernel, factor, Dim::Key))
         continue;
       builder.setInsertionPoint(product);
       Value part = arith::MulFOp::create(builder, loc, factor, firsts);

@@ -35,6 +35,10 @@ bool variesInRow(KernelOp kernel, ViewAttr view);
 /// Whether a scalar of a kernel body is computed from `source`.
 bool dependsOn(mlir::Value value, mlir::Value source);
 
+/// Whether a scalar of a kernel body does not vary along a dimension of its own; what the kernel
+/// sums over or takes of a row does not count as such.
+bool isSameAlong(KernelOp kernel, mlir::Value value, unsigned dim);
+
 /// The dimension along which the outputs (or, in a collective kernel, the operands that vary in a
 /// row) are contiguous.
 std::optional<unsigned> principalDim(KernelOp kernel);

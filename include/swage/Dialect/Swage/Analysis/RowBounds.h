@@ -23,6 +23,9 @@ struct RowBounds {
   /// Of attention: the collective's operand at positions within the bounds of all rows at hand; the
   /// bounds never fall from a query to the next.
   mlir::Value inside;
+  /// A conjunction of equalities between what does not vary along keys and what does not along
+  /// queries, which the mask asks for within the bounds, and the operand where it holds; or null.
+  mlir::Value agree, alike;
   explicit operator bool() const { return first || last; }
 };
 

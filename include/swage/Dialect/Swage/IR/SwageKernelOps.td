@@ -128,7 +128,8 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     the position behind the last, whose value may be other than -inf. The others need not be read.
 
     In a kernel with contractions the prologue is handed the score, and works `scale` times its value; `inside` is the prologue for positions within the bounds
-    of all rows at hand.
+    of all rows at hand. `agree` yields an i1, a conjunction of equalities between what is a query's and what is a key's (documents, say), and `alike` is
+    `inside` for queries and keys of which all agree: that is so where all queries do with one of the keys, and one of the queries with all keys.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale,
                        UnitAttr:$zero_rows, UnitAttr:$statistics, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
