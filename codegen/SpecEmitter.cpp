@@ -441,6 +441,7 @@ void SpecEmitter::emitAttention(int64_t blockKeys) {
   flag("kZeroRows", prologue.getZeroRows());
   flag("kInsideMasks", !isa<BlockArgument>(yielded(inside)));
   flag("kBeginsLater", bounds && !matchPattern(yielded(bounds), m_Zero()));
+  flag("kScattered", bounds && bounds.getScattered());
   double scale = prologue.getScale() ? prologue.getScale()->convertToDouble() : 1.0;
   named("scale", numberText(scale));
 }

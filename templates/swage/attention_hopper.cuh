@@ -156,9 +156,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
     rows.begin(first + warp * 16 + lane / 4);
     firstBlock = Spec::kBeginsLater ? tile.firstBlock : 0;
     endBlock = tile.endBlock;
-    firstOpen = (seenKeys<Spec>(tile, first + 63, rows.arguments).first + Spec::kKeys - 1) /
-                Spec::kKeys;
-    endOpen = seenKeys<Spec>(tile, first, rows.arguments).last / Spec::kKeys;
+    const RowRange<int> open = seenByRows<Spec, 64>(tile, first, rows.arguments).all;
+    firstOpen = (open.first + Spec::kKeys - 1) / Spec::kKeys;
+    endOpen = open.last / Spec::kKeys;
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i)
       output[i] = 0.0f;

@@ -26,8 +26,10 @@ __device__ __forceinline__ AttentionTile tileAt(unsigned index, unsigned perHead
   tile.keyHead = static_cast<int>(head / group % keyHeads);
   tile.batch = static_cast<int>(head / group / keyHeads);
   tile.firstQuery = static_cast<int>((perHead - 1 - row) * Rows);
-  tile.firstKey = seenKeys<Spec>(tile, tile.firstQuery, arguments).first;
-  tile.endKey = seenKeys<Spec>(tile, tile.firstQuery + Rows - 1, arguments).last;
+  const RowRange<int> seen =
+      seenByRows<Spec, Rows>(tile, tile.firstQuery, arguments).some;
+  tile.firstKey = seen.first;
+  tile.endKey = seen.last;
   // A tile has one block at least: who sees nothing finds that there.
   const int end = (tile.endKey + Spec::kKeys - 1) / Spec::kKeys;
   const int begin = tile.firstKey / Spec::kKeys;

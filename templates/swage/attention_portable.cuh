@@ -103,9 +103,8 @@ template <class Spec, class Arguments> struct PortableAttention {
       loadValues(tile.endBlock - 1, 0);
     copyAsyncCommit();
     mine.begin();
-    // The keys that the warp's first query sees, and its last one.
-    const auto early = seenKeys<Spec>(tile, mine.firstRow(), mine.arguments),
-               late = seenKeys<Spec>(tile, mine.firstRow() + Layout::kWarpRows - 1, mine.arguments);
+    const SeenByRows seen =
+        seenByRows<Spec, Layout::kWarpRows>(tile, mine.firstRow(), mine.arguments);
     int place = 0;
 #pragma unroll 1
     for (int block = tile.endBlock - 1; block >= tile.firstBlock; --block) {
@@ -119,9 +118,9 @@ template <class Spec, class Arguments> struct PortableAttention {
         if (block == tile.endBlock - 1)
           mine.holdQueries();
       const int from = block * Spec::kKeys, to = from + Spec::kKeys;
-      if (from >= late.first && to <= early.last)
+      if (from >= seen.all.first && to <= seen.all.last)
         compute<false>(block, place);
-      else if (from < late.last && to > early.first)
+      else if (from < seen.some.last && to > seen.some.first)
         compute<true>(block, place);
       else if constexpr (Spec::kStages == 2)
         loadNext(block, place);

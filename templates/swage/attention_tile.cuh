@@ -122,8 +122,7 @@ struct AttentionTile {
   }
 };
 
-/// The keys that a query of this tile may see, by what its mask says of all keys at once.  For a
-/// later query neither end comes earlier.
+/// The keys that a query of this tile may see, by what its mask says of all keys at once.
 template <class Spec, class Arguments>
 __device__ __forceinline__ RowRange<int> seenKeys(const AttentionTile &tile, int query,
                                                   const Arguments &arguments) {
@@ -136,6 +135,36 @@ __device__ __forceinline__ RowRange<int> seenKeys(const AttentionTile &tile, int
     return {static_cast<int>(range.first), static_cast<int>(range.last)};
   }
   return {0, keys};
+}
+
+/// Around what some of a few queries see, and what all of them do.
+struct SeenByRows { RowRange<int> some, all; };
+
+/// Of `Rows` queries from the first on, for a whole warp.  The first and the last one tell, where
+/// for a later query neither end comes earlier.
+template <class Spec, int Rows, class Arguments>
+__device__ __forceinline__ SeenByRows seenByRows(const AttentionTile &tile, int first,
+                                                 const Arguments &arguments) {
+  if constexpr (!Spec::kScattered) {
+    const RowRange<int> early = seenKeys<Spec>(tile, first, arguments),
+                        late = seenKeys<Spec>(tile, first + Rows - 1, arguments);
+    return {{early.first, late.last}, {late.first, early.last}};
+  } else {
+    const int keys = arguments.keys();
+    SeenByRows seen{{keys, 0}, {0, keys}};
+#pragma unroll 1
+    for (int row = laneIndex(); row < Rows; row += kWarpSize) {
+      const RowRange<int> own = seenKeys<Spec>(tile, first + row, arguments);
+      if (own.first < own.last) {
+        seen.some.first = own.first < seen.some.first ? own.first : seen.some.first;
+        seen.some.last = own.last > seen.some.last ? own.last : seen.some.last;
+      }
+      seen.all.first = own.first > seen.all.first ? own.first : seen.all.first;
+      seen.all.last = own.last < seen.all.last ? own.last : seen.all.last;
+    }
+    return {{reduceLanes<LaneOp::Min>(seen.some.first), reduceLanes<LaneOp::Max>(seen.some.last)},
+            {reduceLanes<LaneOp::Max>(seen.all.first), reduceLanes<LaneOp::Min>(seen.all.last)}};
+  }
 }
 
 /// The arena: barriers, the queue of query tiles, the rings.

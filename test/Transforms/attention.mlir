@@ -94,11 +94,10 @@ func.func @difference(%q: tensor<4x130x64xf16>, %k: tensor<4x201x64xf16>) -> ten
 
 // -----
 
-// A bound that falls from a query to the next is asked for each score.
+// A bound that falls from a query to the next.
 // PREPARED-LABEL: func.func @falling
-// PREPARED: swage.phase inside
-// PREPARED: arith.cmpi
-// PREPARED-NOT: swage.phase bounds
+// PREPARED: swage.phase inside loads []
+// PREPARED: swage.phase bounds scattered loads [3]
 func.func @falling(%q: tensor<4x130x64xf16>, %k: tensor<4x201x64xf16>) -> tensor<4x130x64xf16> {
   %o = swage.attention %q, %k, %k mask {
   ^bb0(%h: index, %i: index, %j: index):

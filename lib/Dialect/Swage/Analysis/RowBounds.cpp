@@ -101,9 +101,6 @@ public:
     return rebuilt[value] = folded.front();
   }
 
-  /// What is implied by bounds that are not used is not.
-  void dropBounds() { implied.clear(); }
-
   /// Whether what queries have is what keys have, where the mask wants that; or null.
   Value agree() {
     Value all;
@@ -403,8 +400,8 @@ RowBounds swage::rowBounds(KernelOp kernel, OpBuilder &builder) {
   RowBounds bounds = finder.ofValue(collective.getValue());
   if (!kernel.isAttention())
     return bounds;
-  if (!risesWithQueries(kernel, bounds.first) || !risesWithQueries(kernel, bounds.last))
-    bounds = {}, finder.dropBounds();
+  bounds.isScattered =
+      !risesWithQueries(kernel, bounds.first) || !risesWithQueries(kernel, bounds.last);
   bounds.inside = bounds ? finder.inside(collective.getValue()) : collective.getValue();
   if ((bounds.agree = finder.agree()))
     bounds.alike = finder.alike(collective.getValue());

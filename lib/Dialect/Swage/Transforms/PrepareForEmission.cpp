@@ -318,8 +318,11 @@ LogicalResult Preparer::addBounds(RowBounds bounds) {
                  : arith::ConstantOp::create(builder, kernel.getCollective().getLoc(),
                                              builder.getI64IntegerAttr(number));
   };
-  return addPhase(Phase::Bounds, {orElse(bounds.first, 0), orElse(bounds.last, INT64_MAX)},
-                  std::nullopt);
+  if (failed(addPhase(Phase::Bounds, {orElse(bounds.first, 0), orElse(bounds.last, INT64_MAX)},
+                      std::nullopt)))
+    return failure();
+  phases.back().setScattered(bounds.isScattered);
+  return success();
 }
 
 /// Whether a value is a number, or -inf wherever some mask says so.

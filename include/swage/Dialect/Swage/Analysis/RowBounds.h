@@ -20,9 +20,10 @@ struct RowBounds {
   mlir::Value first, last;
   RowBounds() = default;
   RowBounds(mlir::Value first, mlir::Value last) : first(first), last(last) {}
-  /// Of attention: the collective's operand at positions within the bounds of all rows at hand; the
-  /// bounds never fall from a query to the next.
+  /// Of attention: the collective's operand at positions within the bounds of all rows at hand.
   mlir::Value inside;
+  /// Of attention: whether a bound may fall from a query to the next, as what is read may.
+  bool isScattered = false;
   /// A conjunction of equalities between what does not vary along keys and what does not along
   /// queries, which the mask asks for within the bounds, and the operand where it holds; or null.
   mlir::Value agree, alike;

@@ -125,16 +125,17 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     kernel does with their values: `prologue for layer_norm eps 1.0e-5`.
 
     `bounds` runs once per row, before everything: from values that are the same for the whole row it yields two i64, the first position of the row, and
-    the position behind the last, whose value may be other than -inf. The others need not be read.
+    the position behind the last, whose value may be other than -inf. The others need not be read. In a kernel with contractions neither falls from a query
+    to the next, unless they are `scattered`.
 
     In a kernel with contractions the prologue is handed the score, and works `scale` times its value; `inside` is the prologue for positions within the bounds
     of all rows at hand. `agree` yields an i1, a conjunction of equalities between what is a query's and what is a key's (documents, say), and `alike` is
     `inside` for queries and keys of which all agree: that is so where all queries do with one of the keys, and one of the queries with all keys.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale,
-                       UnitAttr:$zero_rows, UnitAttr:$statistics, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
+                       UnitAttr:$zero_rows, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`zero_rows` $zero_rows^)? (`statistics` $statistics^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
+  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`zero_rows` $zero_rows^)? (`statistics` $statistics^)? (`scattered` $scattered^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 
