@@ -39,7 +39,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   Block &body = phase.getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());
   bool returns = kind == Phase::Prologue || kind == Phase::Between || kind == Phase::Inside ||
-                 kind == Phase::Agree || kind == Phase::Alike ||
+                 kind == Phase::Agree || kind == Phase::Alike || kind == Phase::Sink ||
                  (kind == Phase::Epilogue && kernel.isAttention()),
        isBounds = kind == Phase::Bounds;
   size_t taken = isBounds ? 2 : returns ? 1 : 0;
@@ -56,7 +56,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
 
   static constexpr const char *prefixes[] = {"",        "Prologue",    "Epilogue", "Finish",
                                              "Between", "GroupFinish", "Bounds",   "Inside",
-                                             "Agree",   "Alike"};
+                                             "Agree",   "Alike",       "Sink"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -113,7 +113,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
                                               "between", "groupFinish", "bounds",   "inside",
-                                              "agree",   "alike"};
+                                              "agree",   "alike",       "sink"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (kind == Phase::Agree)
     type = "bool";

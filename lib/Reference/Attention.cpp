@@ -17,7 +17,8 @@
 // same reason. No E is larger than the distance to the largest value and back.
 //
 // The honest evaluation adds up in f32, one key after another, and rounds weights to the operands'
-// type. A value that is infinite or NaN counts for sure where its weight cannot vanish.
+// type. A value that is infinite or NaN counts for sure where its weight cannot vanish. A sink is
+// a score without a value; kernels divide by it last, which is two roundings more.
 //
 //===----------------------------------------------------------------------===//
 
@@ -178,6 +179,11 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
   computeScores(row, at, scores);
   double maximum = -HUGE_VAL, honestMaximum = -HUGE_VAL;
   bool uncertain = false, isSpecial = false;
+  if (options.sinks) {
+    scores.push_back(options.sinks->load(at[at.size() - 2]));
+    double sink = scores.back().reference;
+    uncertain = std::isnan(sink) || sink == HUGE_VAL;
+  }
   for (const Number &s : scores) {
     maximum = std::max(maximum, s.reference);
     honestMaximum = std::max(honestMaximum, s.honest);
@@ -195,7 +201,7 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
   Real honestSum = 0;
   std::vector<double> numerator(width), error(width);
   std::vector<Real> honest(width);
-  for (int64_t j = 0; j < keys; ++j) {
+  for (int64_t j = 0; j < static_cast<int64_t>(scores.size()); ++j) {
     Number &s = scores[j];
     if (s.reference == -HUGE_VAL) {
       s = {};
@@ -208,6 +214,8 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     sum += p;
     sumError += pError;
     honestSum += honestP;
+    if (j == keys) // a sink
+      break;
     honestP = static_cast<Real>(roundTo(type, static_cast<double>(honestP)));
     double share = pError + p * (weightUnit + gamma) + weightFloor;
     const double *y = &v.reference[j * width];
@@ -222,8 +230,8 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     s = {p, 0, 0};
   }
 
-  double empty = options.nanRows ? NAN : 0,
-         common = sum > 0 ? sumError / sum + gamma + 3 * unit : 0;
+  double empty = options.nanRows && !options.sinks ? NAN : 0,
+         common = sum > 0 ? sumError / sum + gamma + (options.sinks ? 6 : 3) * unit : 0;
   for (int64_t d = 0; d < width; ++d) {
     if (std::isinf(largest[d])) {
       result[d] = special(d, scores);

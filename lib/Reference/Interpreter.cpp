@@ -464,6 +464,14 @@ LogicalResult Evaluator::evaluateAttention(AttentionOp op) {
   if (failed(reserve(op, shape, false)))
     return failure();
   AttentionOptions attentionOptions;
+  Value sinks;
+  if (op.getSinks()) {
+    sinks = operandOf(op.getSinks());
+    if (sinks.shape() != ArrayRef<int64_t>(heads))
+      return op.emitOpError() << "is given sinks as " << describe(sinks.shape(), sinks.type())
+                              << ", but has " << heads << " query heads";
+    attentionOptions.sinks = &sinks;
+  }
   if (auto attribute = op.getScaleAttr())
     attentionOptions.scale = attribute.getValueAsDouble();
   attentionOptions.nanRows = op.getNanRows();

@@ -68,6 +68,7 @@ struct AttentionOptions {
   double scale = 1;
   bool nanRows = false; ///< a row that is masked or -inf throughout gives NaN
   const ScalarProgram *score = nullptr, *mask = nullptr;
+  const Value *sinks = nullptr; ///< for each query head
 };
 struct AttentionResult {
   Value result, logSumExp;

@@ -153,7 +153,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   __device__ __forceinline__ void begin() {
     tile = shared.tile(query.stage);
     const int first = tile.firstQuery + group * 64;
-    rows.begin(first + warp * 16 + lane / 4);
+    rows.begin(first + warp * 16 + lane / 4, tile);
     firstBlock = Spec::kBeginsLater ? tile.firstBlock : 0;
     endBlock = tile.endBlock;
     const RowRange<int> open = seenByRows<Spec, 64>(tile, first, rows.arguments).all;

@@ -26,6 +26,9 @@ template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLo
 enum class SeenKeys { Some, All, Alike };
 template <class Spec> concept HasAlike = requires { typename Spec::AlikeLoads; };
 
+/// Whether each row has a score more, of a value of zeros.
+template <class Spec> concept HasSink = requires { typename Spec::SinkLoads; };
+
 template <class Spec, class Arguments> struct AttentionRows {
   enum : int { kScores = Spec::kKeys / 2 };
 
@@ -39,12 +42,22 @@ template <class Spec, class Arguments> struct AttentionRows {
     return static_cast<float>(Spec::scale() * 1.4426950408889634);
   }
 
-  __device__ __forceinline__ void begin(int row) {
+  /// With row `row` of a tile.  A sink is the first score; one lane of the four that share a row
+  /// counts it.
+  __device__ __forceinline__ void begin(int row, const AttentionTile &tile) {
     first = row;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       highest[r] = unseen();
       sum[r] = 0.0f;
+      if constexpr (HasSink<Spec>) {
+        const int own = row + 8 * r, last = arguments.queries() - 1;
+        highest[r] = at(typename Spec::SinkLoads{},
+                        tile.at<typename Spec::Coord>(own < last ? own : last, 0),
+                        [](auto... in) { return Spec::sink(in...); });
+        if (laneIndex() % 4 == 0 && highest[r] != unseen())
+          sum[r] = 1.0f;
+      }
     }
   }
 

@@ -65,7 +65,7 @@ template <class Spec, class Arguments> struct AttentionWarp {
   __device__ __forceinline__ void begin() {
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom) {
-      rows[atom].begin(firstRow() + atom * 16 + lane / 4);
+      rows[atom].begin(firstRow() + atom * 16 + lane / 4, tile);
 #pragma unroll
       for (int i = 0; i < kOutputs; ++i)
         output[atom][i] = 0.0f;

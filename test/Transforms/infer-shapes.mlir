@@ -60,6 +60,17 @@ func.func @attention(%q: tensor<2x8x?x64xf16>, %k: tensor<?x2x?x?xf16>, %v: tens
 
 // -----
 
+// Sinks and query heads tell each other.
+// CHECK-LABEL: func @sinks
+// CHECK: %[[S:.*]] = tensor.cast %{{.*}} : tensor<?xf32> to tensor<8xf32>
+// CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} sinks %[[S]]
+func.func @sinks(%q: tensor<8x?x64xf16>, %k: tensor<?x96x64xf16>, %sinks: tensor<?xf32>) -> tensor<8x?x64xf16> {
+  %o = swage.attention %q, %k, %k sinks %sinks : (tensor<8x?x64xf16>, tensor<?x96x64xf16>, tensor<?x96x64xf16>, tensor<?xf32>) -> tensor<8x?x64xf16>
+  return %o : tensor<8x?x64xf16>
+}
+
+// -----
+
 func.func @attention_conflict(%q: tensor<8x?x64xf16>, %k: tensor<8x96x?xf16>) {
   %c = tensor.cast %k : tensor<8x96x?xf16> to tensor<?x?x?xf16>
   %e = tensor.cast %q : tensor<8x?x64xf16> to tensor<?x?x?xf16>

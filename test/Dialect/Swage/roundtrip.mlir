@@ -59,6 +59,8 @@ func.func @matmul(%a: tensor<2x?x8xbf16>, %b: tensor<2x8x?xbf16>, %c: tensor<6x8
 // CHECK-LABEL: func @attention
 func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v: tensor<2x2x96x32xbf16>, %d: tensor<?x?x?xf64>,
                      %slopes: tensor<8xf32>, %length: index) {
+  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} sinks %{{.*}} scale 5.000000e-01 : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>, tensor<8xf32>) -> tensor<2x8x128x32xbf16>
+  %3 = swage.attention %q, %k, %v sinks %slopes scale 0.5 : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>, tensor<8xf32>) -> tensor<2x8x128x32xbf16>
   // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> tensor<2x8x128x32xf32>
   %0 = swage.attention %q, %k, %v : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> tensor<2x8x128x32xf32>
   // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} scale 1.250000e-01 score {

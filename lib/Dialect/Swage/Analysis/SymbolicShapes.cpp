@@ -184,6 +184,8 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
     equal &= succeeded(equate(op, k[heads], v[heads])) &&
              succeeded(equate(op, k[heads + 1], v[heads + 1])) &&
              succeeded(equate(op, q[heads + 2], k[heads + 2]));
+    if (Value sinks = attention.getSinks())
+      equal &= succeeded(equate(op, q[heads], shapes[sinks].front()));
     for (Value stat : attention.getStats())
       like(stat, ArrayRef(q).drop_back());
     q.back() = v.back();

@@ -423,15 +423,15 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   bool isScore = kernel.isAttention() &&
                  (kind == Phase::Prologue || kind == Phase::Inside || kind == Phase::Alike),
        isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue;
-  if (!kernel.isAttention() &&
-      (kind == Phase::Inside || kind == Phase::Agree || kind == Phase::Alike))
+  if (!kernel.isAttention() && (kind == Phase::Inside || kind == Phase::Agree ||
+                                kind == Phase::Alike || kind == Phase::Sink))
     return phase.emitOpError() << "belongs to a kernel that has no contractions";
   if (phase.getStatistics() && (isScore || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
   bool isResult = kernel.isAttention() && kind == Phase::Epilogue,
        isOne = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ||
-               kind == Phase::Agree;
+               kind == Phase::Agree || kind == Phase::Sink;
   size_t taken = isOne ? 1 : kind == Phase::Bounds ? 2 : 0, given = isPerElement ? 1 : 0;
   if (phase.getStatistics() || kind == Phase::Finish)
     given += statisticsOf(*prologue.getCollective());
@@ -457,6 +457,8 @@ static LogicalResult verifyCollectives(KernelOp kernel) {
   if (size_t count = llvm::range_size(collectives); count > 2)
     return kernel.emitOpError() << "has " << count << " collectives, but may have 2";
   for (CollectiveOp collective : collectives) {
+    if (collective.getSink() && !kernel.isAttention())
+      return collective.emitOpError() << "has a sink, but is in a kernel without contractions";
     std::optional<ArrayRef<int64_t>> dims = collective.getDims();
     if (!dims)
       continue;
@@ -617,6 +619,10 @@ LogicalResult CollectiveOp::verify() {
     return emitOpError() << stringifyCollective(getKind()) << (norm ? " needs eps" : " has no eps");
   if (getZeroRows() && getKind() != Collective::Softmax && getKind() != Collective::LogSoftmax)
     return emitOpError() << stringifyCollective(getKind()) << " has no zero_rows";
+  if (getSink() && (getKind() != Collective::Softmax || getSink().getType() != getValue().getType()))
+    return emitOpError() << stringifyCollective(getKind()) << " of " << getValue().getType()
+                         << " has a sink of " << getSink().getType()
+                         << ", which is for softmax and of its type";
   return success();
 }
 

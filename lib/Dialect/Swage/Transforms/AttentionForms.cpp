@@ -450,9 +450,9 @@ void BatchMerger::run() {
       mergedSize =
           mergedSize ? arith::MulIOp::create(builder, loc, mergedSize, factor).getResult() : factor;
     }
-  for (OpOperand &operand : op->getOpOperands()) {
-    sayBatches(operand.get());
-    operand.set(merge(operand.get()));
+  for (OpOperand *operand : {&op.getQMutable(), &op.getKMutable(), &op.getVMutable()}) {
+    sayBatches(operand->get());
+    operand->set(merge(operand->get()));
   }
   mergeRegion(op.getMask(), 0);
   mergeRegion(op.getScore(), 1);

@@ -233,7 +233,15 @@ private:
     if (failed(meet(op, head, {&k[head], &v[head]})) || failed(meet(op, row, {&k[row], &v[row]})) ||
         failed(meet(op, column, {&q[column], &k[column]})))
       return failure();
-    for (auto [operand, shape] : llvm::zip_equal(op->getOpOperands(), ArrayRef{q, k, v}))
+    SmallVector<Shape> shapes = {q, k, v};
+    if (op.getSinks()) {
+      Shape sinks = shapeOf(op.getSinks());
+      if (failed(meet(op, head, {&shapes[0][head], &sinks[0]})))
+        return failure();
+      q = shapes[0];
+      shapes.push_back(sinks);
+    }
+    for (auto [operand, shape] : llvm::zip_equal(op->getOpOperands(), shapes))
       castOperand(operand, tensorType(operand.get()).clone(shape));
     for (Value stat : op.getStats())
       if (failed(set(stat, ArrayRef<int64_t>(q).drop_back())))

@@ -76,6 +76,7 @@ bool KernelBuilder::spanAttention() {
   if (Value logSum = attention.getLogSumExp())
     relate(logSum, relationOf(queryHead, {Dim::Query}));
   scorePlace = relationOf(queryHead, {Dim::Query, Dim::Key});
+  sinkPlace = {queryHead};
   reduced = {Dim::Key, Dim::HeadDim};
   return true;
 }
@@ -258,9 +259,13 @@ Value KernelBuilder::computeAttention(OpResult result) {
         return {};
       score = arith::SelectOp::create(*builder, loc, seen, score, number(-INFINITY));
     }
+    Value sink;
+    if (attention.getSinks() && !(sink = evaluate(attention.getSinks(), sinkPlace)))
+      return {};
     SmallVector<Type> types(3, type);
-    softmax = CollectiveOp::create(*builder, loc, types, Collective::Softmax, score, FloatAttr(),
-                                   DenseI64ArrayAttr(), /*zero_rows=*/!attention.getNanRows());
+    softmax = CollectiveOp::create(*builder, loc, types, Collective::Softmax, score, sink,
+                                   FloatAttr(), DenseI64ArrayAttr(),
+                                   /*zero_rows=*/sink || !attention.getNanRows());
     weighted =
         ContractOp::create(*builder, loc, type, softmax.getValues()[0], operands[2], Dim::Key);
   }

@@ -137,6 +137,7 @@ private:
   AttentionOp attention;
   std::array<Relation, 3> operandPlaces; ///< of attention, which may be one tensor
   Relation scorePlace;                   ///< attention's score, as if there were a tensor of them
+  Relation sinkPlace;
   mlir::Value weighted;                  ///< attention's result for a query and a value dim
   llvm::DenseMap<mlir::Value, LinearAccess> positions; ///< of a region's integers
   llvm::SmallVector<int64_t> reduced;

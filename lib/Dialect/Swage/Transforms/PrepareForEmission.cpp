@@ -360,6 +360,15 @@ LogicalResult Preparer::addAttentionPhases() {
   if (bounds.agree && (failed(addPhase(Phase::Agree, bounds.agree, std::nullopt)) ||
                        failed(addPhase(Phase::Alike, bounds.alike, std::nullopt))))
     return failure();
+  if (Value sink = softmax.getSink()) {
+    if (scoreScale != 1)
+      sink = arith::DivFOp::create(
+          builder, softmax.getLoc(), sink,
+          arith::ConstantOp::create(builder, softmax.getLoc(),
+                                    builder.getF32FloatAttr(static_cast<float>(scoreScale))));
+    if (failed(addPhase(Phase::Sink, sink, std::nullopt)))
+      return failure();
+  }
   // What the copy engine takes is given back, the rest is stored.
   Value element = handedElement(kernel, Phase::Epilogue),
         result = isTiledResult(0)

@@ -448,7 +448,7 @@ void Matcher::build() {
   // A row that nothing is left of gives what softmax gave for it.
   auto op = AttentionOp::create(
       builder, loc, tensorType(product.getResult()).clone(shape), stats, queries, keys, values,
-      scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
+      /*sinks=*/Value(), scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
       /*nan_rows=*/!guard && (!softmax.getMask() || softmax.getNanRows()));
   buildScore(op);
   buildMask(op);

@@ -195,3 +195,19 @@ func.func @attention_two_blocks(%q: tensor<2x4x8xf16>) {
   } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
   return
 }
+
+// -----
+
+func.func @sinks(%q: tensor<6x4x8xf16>, %k: tensor<2x4x8xf16>, %sinks: tensor<2xf32>) {
+  // expected-error @+1 {{'swage.attention' op sinks has extent 2 in dimension 0, but must have 6}}
+  %o = swage.attention %q, %k, %k sinks %sinks : (tensor<6x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2xf32>) -> tensor<6x4x8xf16>
+  return
+}
+
+// -----
+
+func.func @sinks_rank(%q: tensor<6x4x8xf16>, %sinks: tensor<6x1xf32>) {
+  // expected-error @+1 {{'swage.attention' op sinks has rank 2, but must have rank 1}}
+  %o = swage.attention %q, %q, %q sinks %sinks : (tensor<6x4x8xf16>, tensor<6x4x8xf16>, tensor<6x4x8xf16>, tensor<6x1xf32>) -> tensor<6x4x8xf16>
+  return
+}

@@ -245,3 +245,16 @@ func.func private @view_sizes() attributes {view = #swage.view<tensor = 0, eleme
 
 // expected-error @+1 {{align is 24, but must be a power of two up to 4096}}
 func.func private @view_align() attributes {view = #swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 24>}
+
+// -----
+
+swage.kernel @collective_sink_row symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f32, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>,
+            #swage.view<tensor = 1, element = f32, shape = () -> (8), access = (d0, d1) -> (d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f32, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32, %b: f32):
+  // expected-error @+1 {{'swage.collective' op has a sink, but is in a kernel without contractions}}
+  %s:3 = swage.collective softmax %a sink %b : f32 : f32 -> f32, f32, f32
+  swage.yield %s#0 : f32
+}

@@ -77,6 +77,8 @@ def Swage_CollectiveOp : Swage_Op<"collective", [Pure]> {
 
     With `zero_rows` a row of softmax that is -inf throughout gives 0 (log_softmax: -inf) in place of NaN.
 
+    `sink`, only of softmax between contractions, is the same for the whole row and one value more of it, for which there is no result: max and sum have it.
+
     `dims`, only of the second collective of a kernel, are the last of the reduced dimensions where it combines values over these alone.
 
     Example:
@@ -84,10 +86,10 @@ def Swage_CollectiveOp : Swage_Op<"collective", [Pure]> {
     %n, %mean, %rstd = swage.collective layer_norm %v eps 1.0e-5 : f32 -> f32, f32, f32
     ```
   }];
-  let arguments = (ins Swage_Collective:$kind, AnyType:$value, OptionalAttr<F64Attr>:$epsilon,
+  let arguments = (ins Swage_Collective:$kind, AnyType:$value, Optional<AnyType>:$sink, OptionalAttr<F64Attr>:$epsilon,
                        OptionalAttr<DenseI64ArrayAttr>:$dims, UnitAttr:$zero_rows);
   let results = (outs Variadic<AnyType>:$values);
-  let assemblyFormat = "$kind $value (`eps` $epsilon^)? (`dims` $dims^)? (`zero_rows` $zero_rows^)? attr-dict `:` type($value) `->` type($values)";
+  let assemblyFormat = "$kind $value (`sink` $sink^ `:` type($sink))? (`eps` $epsilon^)? (`dims` $dims^)? (`zero_rows` $zero_rows^)? attr-dict `:` type($value) `->` type($values)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Whether result `i` varies along the reduced dimensions.
@@ -127,6 +129,8 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     `bounds` runs once per row, before everything: from values that are the same for the whole row it yields two i64, the first position of the row, and
     the position behind the last, whose value may be other than -inf. The others need not be read. In a kernel with contractions neither falls from a query
     to the next, unless they are `scattered`.
+
+    `sink` runs once per row, before everything, and yields the collective's sink in units of the scores that the prologue is handed.
 
     In a kernel with contractions the prologue is handed the score, and works `scale` times its value; `inside` is the prologue for positions within the bounds
     of all rows at hand. `agree` yields an i1, a conjunction of equalities between what is a query's and what is a key's (documents, say), and `alike` is

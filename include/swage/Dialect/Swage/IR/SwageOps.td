@@ -164,10 +164,15 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     not matter. An infinity or NaN in v counts where its weight is not 0; where it is 0, whether by the mask or because exp is too small, the result may be
     NaN. Keys that no query sees by what `mask` compares their position with (a length, a window) never count, whatever k and v hold there. The optional statistic is log(sum_j exp(s_ij)): -inf for a row that is masked or -inf throughout, NaN for one that gives NaN by its scores.
 
+    `sinks` gives each query head a score more, of a value of zeros, which only divides: w_ij = exp(s_ij - m) / (exp(sink_h - m) + sum_j exp(s_ij - m)). The
+    statistic has it in its sum. With sinks a row that is masked or -inf throughout gives 0, and its statistic is the sink. A sink is finite or -inf, which
+    is none; another one may give NaN or 0.
+
     Constraints: (C1) q, k and v have one rank, at least 3. (C2) they have one element type. (C3) they agree in the leading dimensions. (C4) q's heads are a
     multiple of k's, v has k's. (C5) k has the D of q, v the Sk of k. (C6) result is [.., Hq, Sq, Dv]. (C7) there is at most one statistic, [.., Hq, Sq].
     (C8) it is f32, or f64 for f64 operands. (C9) scale is positive and finite. (C10) score takes a score and one index for each dimension of q, and
     yields a score. (C11) mask takes the indices and yields an i1. (C12) the regions hold ops of arith and math on scalars, constants and `tensor.extract`.
+    (C13) sinks is [Hq].
 
     Example:
     ```mlir
@@ -183,12 +188,12 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     } : (tensor<2x3x4xf32>, tensor<1x5x4xf32>, tensor<1x5x2xf32>) -> tensor<2x3x2xf32>
     ```
   }];
-  let arguments = (ins Swage_FloatTensor:$q, Swage_FloatTensor:$k, Swage_FloatTensor:$v, OptionalAttr<F64Attr>:$scale,
-                       UnitAttr:$nan_rows);
+  let arguments = (ins Swage_FloatTensor:$q, Swage_FloatTensor:$k, Swage_FloatTensor:$v,
+                       Optional<Swage_FloatTensor>:$sinks, OptionalAttr<F64Attr>:$scale, UnitAttr:$nan_rows);
   let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask);
   let assemblyFormat = [{
-    $q `,` $k `,` $v (`scale` $scale^)? (`nan_rows` $nan_rows^)? (`score` $score^)? (`mask` $mask^)? attr-dict
+    $q `,` $k `,` $v (`sinks` $sinks^)? (`scale` $scale^)? (`nan_rows` $nan_rows^)? (`score` $score^)? (`mask` $mask^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
