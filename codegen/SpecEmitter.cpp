@@ -433,10 +433,12 @@ void SpecEmitter::emitAttention(int64_t blockKeys) {
     out.line("using Result = " + elementName(problem.result) + ";");
   constant("kHeadDim", problem.headDim);
   constant("kValueDim", problem.valueDim);
-  std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  flag("kWholeBlocks", keys && *keys > 0 && *keys % blockKeys == 0);
   PhaseOp prologue = kernel.getPhase(Phase::Prologue), inside = kernel.getPhase(Phase::Inside),
           bounds = kernel.getPhase(Phase::Bounds);
+  // Without bounds no block is asked for its keys one by one, and ptxas orders the loop better if
+  // it does not know that none would have to be (head dim 64: 4 %).
+  std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  flag("kWholeBlocks", bounds && keys && *keys > 0 && *keys % blockKeys == 0);
   auto yielded = [](PhaseOp phase) { return phase.getBody().front().back().getOperand(0); };
   flag("kZeroRows", prologue.getZeroRows());
   flag("kInsideMasks", !isa<BlockArgument>(yielded(inside)));
