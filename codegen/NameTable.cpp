@@ -36,6 +36,7 @@ static const llvm::StringSet<> &reservedWords() {
       "EpilogueStores", "FinishLoads", "FinishStores", "BetweenLoads", "BetweenStores",
       "GroupFinishLoads", "GroupFinishStores", "BoundsLoads", "InsideLoads", "InsideStores",
       "AgreeLoads", "AgreeStores", "AlikeLoads", "AlikeStores", "SinkLoads", "SinkStores", "Result",
+      "OffsetLoads", "OffsetStores", "ExponentLoads", "ExponentStores", "exponent", "reach", "base",
       "inside", "agree", "alike", "sink", "scale", "score", "SecondCompute", "Pointers", "body",
       "between", "groupFinish", "bounds", "prologue", "epilogue", "finish", "extents", "vectors",
       "tail", "tiles", "kept", "reduced", "sizes", "offset", "d", "kThreads", "kVector", "kUnroll",

@@ -140,6 +140,9 @@ void SpecEmitter::nameOperands() {
   if (kernel.getPhase(Phase::Bounds))
     for (StringRef name : boundNames)
       values.reserve(name);
+  if (kernel.getPhase(Phase::Agree))
+    for (StringRef name : agreeNames)
+      values.reserve(name);
   auto name = [&](unsigned count, StringRef fallback, bool isOutput) {
     std::vector<std::string> names;
     for (unsigned i = 0; i < count; ++i) {
@@ -446,6 +449,8 @@ void SpecEmitter::emitAttention(int64_t blockKeys) {
   flag("kScattered", bounds && bounds.getScattered());
   double scale = prologue.getScale() ? prologue.getScale()->convertToDouble() : 1.0;
   named("scale", numberText(scale));
+  if (PhaseOp exponent = kernel.getPhase(Phase::Exponent))
+    named("reach", numberText(exponent.getReach()->convertToDouble()));
 }
 
 void SpecEmitter::emitConstants() {

@@ -48,7 +48,8 @@ private:
   /// Arguments that the template hands to a phase before its loads.
   std::vector<std::string> givenNames(PhaseOp phase) const;
   /// What the scalar function of a bounds phase sets.
-  static constexpr llvm::StringRef boundNames[] = {"first", "last"};
+  static constexpr llvm::StringRef boundNames[] = {"first", "last"},
+                                   agreeNames[] = {"ofQuery", "ofKey"};
   /// Attention's parameters that are tensor maps.
   static constexpr llvm::StringRef tileNames[] = {"queries", "keys", "values", "result"};
   Operand *find(bool isOutput, unsigned position, Access access);

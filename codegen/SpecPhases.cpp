@@ -16,9 +16,11 @@ std::vector<std::string> SpecEmitter::givenNames(PhaseOp phase) const {
   std::vector<std::string> given;
   if (kind == Phase::Between || kind == Phase::Epilogue)
     given.push_back("element");
-  if (kernel.isAttention() &&
-      (kind == Phase::Prologue || kind == Phase::Inside || kind == Phase::Alike))
+  if (kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
+                               kind == Phase::Alike || kind == Phase::Exponent))
     given.push_back("score");
+  if (kind == Phase::Exponent)
+    given.push_back("base");
   PhaseOp between = kernel.getPhase(Phase::Between);
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
   NameTable names;
@@ -38,11 +40,14 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   PhaseOp phase = kernel.getPhase(kind);
   Block &body = phase.getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());
-  bool returns = kind == Phase::Prologue || kind == Phase::Between || kind == Phase::Inside ||
-                 kind == Phase::Agree || kind == Phase::Alike || kind == Phase::Sink ||
-                 (kind == Phase::Epilogue && kernel.isAttention()),
-       isBounds = kind == Phase::Bounds;
-  size_t taken = isBounds ? 2 : returns ? 1 : 0;
+  bool isBounds = kind == Phase::Bounds, isPair = isBounds || kind == Phase::Agree,
+       returns = kind == Phase::Prologue || kind == Phase::Between ||
+                 (kind == Phase::Epilogue && kernel.isAttention()) ||
+                 (kind >= Phase::Inside && !isPair);
+  ArrayRef<StringRef> pairNames = isBounds ? ArrayRef<StringRef>(boundNames)
+                                  : isPair ? ArrayRef<StringRef>(agreeNames)
+                                           : ArrayRef<StringRef>();
+  size_t taken = isPair ? 2 : returns ? 1 : 0;
   std::vector<std::string> given;
   if (kind != Phase::Body)
     given = givenNames(phase);
@@ -56,7 +61,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
 
   static constexpr const char *prefixes[] = {"",        "Prologue",    "Epilogue", "Finish",
                                              "Between", "GroupFinish", "Bounds",   "Inside",
-                                             "Agree",   "Alike",       "Sink"};
+                                             "Agree",   "Alike",       "Sink",     "Offset", "Exponent"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -64,9 +69,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     names.reserve(name);
   for (const std::string &name : outputNames)
     names.reserve(name);
-  if (isBounds)
-    for (StringRef name : boundNames)
-      names.reserve(name);
+  for (StringRef name : pairNames)
+    names.reserve(name);
   ExpressionEmitter scalar(names);
   for (const auto &[name, argument] : llvm::zip_first(given, body.getArguments())) {
     names.reserve(name);
@@ -104,7 +108,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     out.list("using " + prefix.str() + "Stores = swage::List<", storeNames, ">;");
   if (storeNames.empty() && taken == 0)
     return success();
-  for (StringRef name : isBounds ? ArrayRef<StringRef>(boundNames) : ArrayRef<StringRef>())
+  for (StringRef name : pairNames)
     parameters.push_back(("long long &" + name).str());
 
   if (failed(scalar.emit(body)))
@@ -113,11 +117,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
                                               "between", "groupFinish", "bounds",   "inside",
-                                              "agree",   "alike",       "sink"};
+                                              "agree",   "alike",       "sink",     "offset", "exponent"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
-  if (kind == Phase::Agree)
-    type = "bool";
-  else if (returns)
+  if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))
                ? "Compute"
                : "SecondCompute";
@@ -152,8 +154,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     Value value = yield.getValues()[0];
     out.line("return " + scalar.textOf(value) + ";", place(value));
   }
-  if (isBounds)
-    for (auto [name, value] : llvm::zip_equal(boundNames, yield.getValues()))
+  if (isPair)
+    for (auto [name, value] : llvm::zip_equal(pairNames, yield.getValues()))
       out.line(name + " = " + scalar.textOf(value) + ";", place(value));
   if (phase.getStatistics()) {
     out.dedent();

@@ -35,6 +35,7 @@ enum : int { kTurnBarrier = 1, kStoreBarrier = 4 }; // of the first computing wa
 template <class Spec, class Arguments> struct AttentionGroup {
   using Element = typename Spec::Element;
   using Layout = AttentionLayout<Spec>;
+  using Rows = AttentionRows<Spec, Arguments>;
   enum : int {
     kScores = Spec::kKeys / 2,
     kOutputs = Spec::kValueDim / 2,
@@ -43,7 +44,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   };
 
   AttentionShared<Spec> shared;
-  AttentionRows<Spec, Arguments> rows;
+  Rows rows;
   int group, warp, lane; // the warp's number within its warpgroup
   Slot<Spec::kStages> key, value;
   Slot<Spec::kQuerySlots> query;
@@ -123,13 +124,56 @@ template <class Spec, class Arguments> struct AttentionGroup {
     namedBarrierArrive(kTurnBarrier + (group + 1) % Spec::kGroups, 256);
   }
 
-  template <SeenKeys Seen>
-  __device__ __forceinline__ void modify(float (&scores)[kScores], int block) const {
-    rows.template modify<Seen>(scores, block * Spec::kKeys + lane % 4 * 2, tile);
+  __device__ __forceinline__ int firstColumn(int block) const {
+    return block * Spec::kKeys + lane % 4 * 2;
+  }
+  /// The scores of a block of which this is seen, and the highest; and how weights are made of them.
+  template <bool Masked>
+  __device__ __forceinline__ SeenKeys modify(float (&scores)[kScores], int block, SeenKeys seen) {
+    const int column = firstColumn(block);
+    if constexpr (HasAgree<Spec> && !Masked)
+      if (seen == SeenKeys::None) {
+        rows.keep();
+        return seen;
+      }
+    if constexpr (Masked) {
+      rows.template modify<SeenKeys::Some>(scores, column, tile);
+    } else if constexpr (HasExponent<Spec>) {
+      if (seen == SeenKeys::Alike && rows.reaches(scores))
+        seen = SeenKeys::Near;
+      else
+        rows.template modify<SeenKeys::All>(scores, column, tile);
+    } else if constexpr (HasAgree<Spec>) {
+      if (seen == SeenKeys::Alike)
+        rows.template modify<SeenKeys::Alike>(scores, column, tile);
+      else
+        rows.template modify<SeenKeys::All>(scores, column, tile);
+    } else {
+      rows.template modify<SeenKeys::All>(scores, column, tile);
+    }
+    rows.template raise<Masked>(scores, column, tile, seen);
+    return seen;
+  }
+  template <bool Masked>
+  __device__ __forceinline__ void exponentials(float (&scores)[kScores], int block, SeenKeys seen) {
+    if constexpr (HasAgree<Spec> && !Masked)
+      if (seen == SeenKeys::None)
+        return;
+    if constexpr (HasExponent<Spec> && !Masked)
+      if (seen == SeenKeys::Near)
+        return rows.template exponentials<Masked, true>(scores, firstColumn(block), tile);
+    rows.template exponentials<Masked>(scores);
   }
 
   /// As an accumulator lies, so lies the left operand of the next product.
-  __device__ __forceinline__ void narrowWeights(const float (&scores)[kScores]) {
+  __device__ __forceinline__ void narrowWeights(const float (&scores)[kScores],
+                                                SeenKeys seen = SeenKeys::All) {
+    if (HasAgree<Spec> && seen == SeenKeys::None) {
+#pragma unroll
+      for (int i = 0; i < kScores / 2; ++i)
+        weights[i / 4][i % 4] = 0;
+      return;
+    }
 #pragma unroll
     for (int i = 0; i < kScores / 2; ++i)
       weights[i / 4][i % 4] = narrowPair(Element{}, scores[2 * i], scores[2 * i + 1]);
@@ -167,10 +211,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// After the products of the first block's scores.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     if (block >= endOpen || block < firstOpen)
-      modify<SeenKeys::Some>(scores, block);
+      rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     else
-      modify<SeenKeys::All>(scores, block);
-    rows.template raise<true>(scores);
+      rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
+    rows.template raise<true>(scores, firstColumn(block), tile, SeenKeys::Some);
     rows.template exponentials<true>(scores);
     narrowWeights(scores);
     if constexpr (Spec::kEager)
@@ -197,6 +241,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// the tensor cores work at the scores.
   template <bool Masked> __device__ __forceinline__ void nextBlock(int block) {
     float scores[kScores];
+    typename Rows::KeyKinds kinds{};
+    if constexpr (!Masked)
+      kinds = rows.kindsOfKeys(block * Spec::kKeys, tile);
     shared.keys.waitFull(key);
     takeTurn();
     multiplyKeys(scores, query.stage);
@@ -204,19 +251,11 @@ template <class Spec, class Arguments> struct AttentionGroup {
       scaleOutput();
     multiplyValues();
     passTurn();
-    const bool agree = !Masked && rows.agree(block * Spec::kKeys, tile);
+    SeenKeys seen = Masked ? SeenKeys::Some : rows.seenOf(kinds);
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
-    if constexpr (HasAlike<Spec> && !Masked) {
-      if (agree)
-        modify<SeenKeys::Alike>(scores, block);
-      else
-        modify<SeenKeys::All>(scores, block);
-    } else {
-      modify<Masked ? SeenKeys::Some : SeenKeys::All>(scores, block);
-    }
-    rows.template raise<Masked>(scores);
+    seen = modify<Masked>(scores, block, seen);
     if constexpr (Spec::kEager) {
       // Short heads: the products are done before the exponentials, among which narrowing and
       // scaling cost no time.
@@ -224,12 +263,12 @@ template <class Spec, class Arguments> struct AttentionGroup {
       pinRegisters(output);
       pinWeights();
       shared.values.release(value);
-      rows.template exponentials<Masked>(scores);
-      narrowWeights(scores);
+      exponentials<Masked>(scores, block, seen);
+      narrowWeights(scores, seen);
       scaleOutput();
       shared.values.waitFull(value);
     } else {
-      rows.template exponentials<Masked>(scores);
+      exponentials<Masked>(scores, block, seen);
       // The values of this block are wanted next.  To wait for them here and not later keeps ptxas
       // from moving the exponentials past the wait for the products, which they are to overlap.
       auto next = value;
@@ -241,7 +280,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       pinRegisters(output);
       pinWeights();
       shared.values.release(value);
-      narrowWeights(scores);
+      narrowWeights(scores, seen);
     }
   }
 

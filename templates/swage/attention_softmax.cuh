@@ -10,6 +10,11 @@
 
 namespace swage::detail {
 
+/// What must be equal for a query to see a key.
+struct Kinds {
+  long long ofQuery, ofKey;
+};
+
 /// The row results of a Spec's softmax, for `finish`.
 struct AttentionStatistics {
   float maximum, sum;
@@ -21,10 +26,13 @@ struct AttentionStatistics {
 template <class Spec> concept HasTiledResult = requires { typename Spec::Result; };
 template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLoads; };
 
-/// Of the keys of a block, by the queries of a warp: some; all, as far as the mask compares
-/// positions; all, and they agree with the queries where the mask wants that.
-enum class SeenKeys { Some, All, Alike };
-template <class Spec> concept HasAlike = requires { typename Spec::AlikeLoads; };
+/// Of the keys of a block, by the queries of a warp: none; some; all, as far as the mask compares
+/// positions; all, and they are of what the queries are of where the mask wants that (documents,
+/// say); and their scores are within the Spec's reach as well.
+enum class SeenKeys { None, Some, All, Alike, Near };
+template <class Spec> concept HasAgree = requires { typename Spec::AgreeLoads; };
+template <class Spec> concept HasExponent = requires { typename Spec::ExponentLoads; };
+template <class Spec> concept HasOffset = requires { typename Spec::OffsetLoads; };
 
 /// Whether each row has a score more, of a value of zeros.
 template <class Spec> concept HasSink = requires { typename Spec::SinkLoads; };
@@ -36,6 +44,10 @@ template <class Spec, class Arguments> struct AttentionRows {
   int first;
   float highest[2], sum[2];
   float rescale[2]; ///< what earlier outputs are multiplied by
+  float peak[2];    ///< which none of the thread's scores in this block exceeds
+  float offset[2];  ///< what the Spec adds to all of these
+  bool isOneKind;   ///< all of the warp's queries are
+  long long kind;
 
   /// Of the scores, in units of log2(e).
   static __device__ __forceinline__ float scaleLog2() {
@@ -46,6 +58,9 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// counts it.
   __device__ __forceinline__ void begin(int row, const AttentionTile &tile) {
     first = row;
+    kind = kindsOf(row - static_cast<int>(laneIndex()) / 4, 0, tile).ofQuery;
+    isOneKind = allLanes(kindsOf(row, 0, tile).ofQuery == kind &&
+                         kindsOf(row + 8, 0, tile).ofQuery == kind);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       highest[r] = unseen();
@@ -69,6 +84,7 @@ template <class Spec, class Arguments> struct AttentionRows {
     in.load(arguments.pointers, coord, arguments.sizes);
     return function(static_cast<const Fragment<L, 1> &>(in).value(0)...);
   }
+  /// The score function.
   template <SeenKeys Seen>
   __device__ __forceinline__ float scoreOf(float score, const typename Spec::Coord &coord) const {
     if constexpr (Seen == SeenKeys::Some)
@@ -82,25 +98,78 @@ template <class Spec, class Arguments> struct AttentionRows {
                 [&](auto... in) { return Spec::inside(score, in...); });
   }
 
-  /// Whether the warp's queries agree with all keys of a block, the first of which is `key`.  As
-  /// equality goes on from one to the next, the queries are asked for one key and the keys for one
-  /// query.
-  __device__ __forceinline__ bool agree(int key, const AttentionTile &tile) const {
-    if constexpr (HasAlike<Spec>) {
-      const int last = arguments.queries() - 1, lane = static_cast<int>(laneIndex());
-      const auto agrees = [&](int query, int other) {
-        return at(typename Spec::AgreeLoads{},
-                  tile.at<typename Spec::Coord>(query < last ? query : last, other),
-                  [](auto... in) { return Spec::agree(in...); });
-      };
-      bool all = agrees(first, key) & agrees(first + 8, key);
-#pragma unroll
-      for (int other = 0; other < Spec::kKeys; other += kWarpSize)
-        if (Spec::kKeys % kWarpSize == 0 || other + lane < Spec::kKeys)
-          all &= agrees(first - lane / 4, key + other + lane);
-      return allLanes(all);
+  /// The binary logarithm of a weight, plus `base`.
+  __device__ __forceinline__ float exponentOf(float score, float base,
+                                              const typename Spec::Coord &coord) const {
+    return at(typename Spec::ExponentLoads{}, coord,
+              [&](auto... in) { return Spec::exponent(score, base, in...); });
+  }
+
+  /// What must be equal for a query to see a key.
+  __device__ __forceinline__ Kinds kindsOf(int query, int key, const AttentionTile &tile) const {
+    Kinds kinds{};
+    if constexpr (HasAgree<Spec>) {
+      const int lastQuery = arguments.queries() - 1;
+      at(typename Spec::AgreeLoads{},
+         tile.at<typename Spec::Coord>(query < lastQuery ? query : lastQuery, key),
+         [&](auto... in) { Spec::agree(in..., kinds.ofQuery, kinds.ofKey); });
     }
-    return false;
+    return kinds;
+  }
+
+  /// Of keys of a block, some by each lane; asked for ahead of the wait for its scores.
+  struct KeyKinds {
+    long long of[(Spec::kKeys + kWarpSize - 1) / kWarpSize];
+  };
+  __device__ __forceinline__ KeyKinds kindsOfKeys(int key, const AttentionTile &tile) const {
+    KeyKinds kinds;
+#pragma unroll
+    for (int i = 0; i < Spec::kKeys; i += kWarpSize) {
+      const int step = i + static_cast<int>(laneIndex());
+      kinds.of[i / kWarpSize] =
+          kindsOf(first, key + (step < Spec::kKeys ? step : Spec::kKeys - 1), tile).ofKey;
+    }
+    return kinds;
+  }
+
+  /// What the warp's queries see of a block that bounds leave whole.  Where they are of one kind,
+  /// it is all that they see or nothing, if the keys are all of this kind or all of others.
+  __device__ __forceinline__ SeenKeys seenOf(const KeyKinds &kinds) const {
+    if constexpr (!HasAgree<Spec>)
+      return HasExponent<Spec> ? SeenKeys::Alike : SeenKeys::All;
+    bool all = isOneKind, none = isOneKind;
+#pragma unroll
+    for (long long of : kinds.of) {
+      all &= of == kind;
+      none &= of != kind;
+    }
+    return allLanes(all) ? SeenKeys::Alike : allLanes(none) ? SeenKeys::None : SeenKeys::All;
+  }
+
+  /// Whether the warp's scores are within the Spec's reach.
+  __device__ __forceinline__ bool reaches(const float (&scores)[kScores]) {
+    setPeaks([&](int i) { return abs(scores[i]); });
+    return allLanes(maximumNumberOf(peak[0], peak[1]) <= static_cast<float>(Spec::reach()));
+  }
+
+  template <class F> __device__ __forceinline__ void setPeaks(F number) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      peak[r] = maximumNumberOf(number(2 * r), number(2 * r + 1));
+#pragma unroll
+      for (int j = 1; j < Spec::kKeys / 8; ++j)
+        peak[r] = maximumNumberOf(
+            peak[r], maximumNumberOf(number(4 * j + 2 * r), number(4 * j + 2 * r + 1)));
+    }
+  }
+
+  /// Of the thread's row r; of a score the head dim counts keys from the thread's first one.
+  __device__ __forceinline__ auto coordOf(int r, int key, int step,
+                                          const AttentionTile &tile) const {
+    const int row = first + 8 * r, last = arguments.queries() - 1;
+    auto coord = tile.at<typename Spec::Coord>(row < last ? row : last, key);
+    coord[AttentionDim::HeadDim] = step;
+    return coord;
   }
 
   /// The score function; and then, what is behind the last key becomes -infinity.
@@ -108,21 +177,18 @@ template <class Spec, class Arguments> struct AttentionRows {
   __device__ __forceinline__ void modify(float (&scores)[kScores], int firstColumn,
                                          const AttentionTile &tile) const {
     constexpr bool Masked = Seen == SeenKeys::Some;
-    const int keys = arguments.keys(), last = arguments.queries() - 1;
+    const int keys = arguments.keys();
     // By columns, so that what is read for one is used at once for both rows.
 #pragma unroll
     for (int j = 0; j < Spec::kKeys / 8; ++j)
 #pragma unroll
       for (int c = 0; c < 2; ++c) {
-        const int column = firstColumn + 8 * j + c;
+        const int step = 8 * j + c, column = firstColumn + step;
         const bool isKey = !Masked || Spec::kWholeBlocks || column < keys;
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
           float &score = scores[4 * j + 2 * r + c];
-          const int row = first + 8 * r < last ? first + 8 * r : last;
-          auto coord = tile.at<typename Spec::Coord>(row, isKey ? column : keys - 1);
-          coord[AttentionDim::HeadDim] = 8 * j + c; // of a score: from the thread's first key
-          score = scoreOf<Seen>(score, coord);
+          score = scoreOf<Seen>(score, coordOf(r, isKey ? column : keys - 1, step, tile));
           if (!isKey)
             score = unseen();
         }
@@ -134,16 +200,31 @@ template <class Spec, class Arguments> struct AttentionRows {
     return Masked || Spec::kInsideMasks;
   }
 
+  /// Of a block of which nothing is seen.
+  __device__ __forceinline__ void keep() { rescale[0] = rescale[1] = 1.0f; }
+
   /// The highest score of each row so far, and what earlier sums and outputs are multiplied by.
-  template <bool Masked> __device__ __forceinline__ void raise(const float (&scores)[kScores]) {
+  template <bool Masked>
+  __device__ __forceinline__ void raise(const float (&scores)[kScores], int firstColumn,
+                                        const AttentionTile &tile, SeenKeys seen) {
+    if (!HasExponent<Spec> || seen != SeenKeys::Near)
+      setPeaks([&](int i) { return scores[i]; });
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float most = maximumNumberOf(scores[2 * r], scores[2 * r + 1]);
-#pragma unroll
-      for (int j = 1; j < Spec::kKeys / 8; ++j)
-        most = maximumNumberOf(most,
-                               maximumNumberOf(scores[4 * j + 2 * r], scores[4 * j + 2 * r + 1]));
-      most = maximumNumberOf(most, shuffleXor(most, 1));
+      // A near score of the highest magnitude has nothing above it, at one of the ends.
+      if constexpr (HasExponent<Spec> && !Masked)
+        if (seen == SeenKeys::Near) {
+          const auto bound = [&](int step) {
+            return exponentOf(peak[r], 0.0f, coordOf(r, firstColumn + step, step, tile));
+          };
+          peak[r] = maximumNumberOf(bound(0), bound(Spec::kKeys - 7)) * (1.0f / scaleLog2());
+        }
+      if constexpr (HasOffset<Spec>) {
+        offset[r] = at(typename Spec::OffsetLoads{}, coordOf(r, firstColumn, 0, tile),
+                       [](auto... in) { return Spec::offset(in...); });
+        peak[r] += offset[r];
+      }
+      float most = maximumNumberOf(peak[r], shuffleXor(peak[r], 1));
       most = maximumNumberOf(most, shuffleXor(most, 2));
       most = maximumNumberOf(most, highest[r]);
       if constexpr (Spec::kPatience > 0)
@@ -157,18 +238,26 @@ template <class Spec, class Arguments> struct AttentionRows {
   }
 
   /// Scores to powers of two, and their sum.
-  template <bool Masked> __device__ __forceinline__ void exponentials(float (&scores)[kScores]) {
+  template <bool Masked, bool Near = false>
+  __device__ __forceinline__ void exponentials(float (&scores)[kScores], int firstColumn = 0,
+                                               const AttentionTile &tile = {}) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float shift =
-          mayBeUnseen<Masked>() && highest[r] == unseen() ? 0.0f : highest[r] * scaleLog2();
+      float bottom = mayBeUnseen<Masked>() && highest[r] == unseen() ? 0.0f : highest[r];
+      if constexpr (HasOffset<Spec>)
+        bottom -= offset[r];
+      const float base = -bottom * scaleLog2();
       float added = 0.0f;
 #pragma unroll
       for (int j = 0; j < Spec::kKeys / 8; ++j)
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
           float &score = scores[4 * j + 2 * r + c];
-          score = exp2Fast(fma(score, scaleLog2(), -shift));
+          if constexpr (Near)
+            score = exponentOf(score, base, coordOf(r, firstColumn + 8 * j + c, 8 * j + c, tile));
+          else
+            score = fma(score, scaleLog2(), base);
+          score = exp2Fast(score);
           added += score;
         }
       sum[r] = sum[r] * rescale[r] + added;
@@ -188,7 +277,8 @@ template <class Spec, class Arguments> struct AttentionRows {
       if constexpr (!Spec::FinishStores::empty())
         if (const int row = first + 8 * r; writes && row < arguments.queries())
           runFinish<Spec, 1, AttentionDim::Query>(
-              typename Spec::FinishLoads{}, typename Spec::FinishStores{}, statistics[r], arguments.pointers, tile.at<typename Spec::Coord>(row, 0), arguments.sizes);
+              typename Spec::FinishLoads{}, typename Spec::FinishStores{}, statistics[r],
+              arguments.pointers, tile.at<typename Spec::Coord>(row, 0), arguments.sizes);
     }
   }
 

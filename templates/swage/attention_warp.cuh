@@ -178,9 +178,10 @@ template <class Spec, class Arguments> struct AttentionWarp {
     unsigned weights[kAtoms][kSteps][4];
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom) {
-      rows[atom].template modify<Masked ? SeenKeys::Some : SeenKeys::All>(
-          scores[atom], block * Spec::kKeys + lane % 4 * 2, tile);
-      rows[atom].template raise<Masked>(scores[atom]);
+      constexpr SeenKeys kSeen = Masked ? SeenKeys::Some : SeenKeys::All;
+      const int column = block * Spec::kKeys + lane % 4 * 2;
+      rows[atom].template modify<kSeen>(scores[atom], column, tile);
+      rows[atom].template raise<Masked>(scores[atom], column, tile, kSeen);
     }
     if constexpr (!Masked)
       scaleOutput<Masked>();

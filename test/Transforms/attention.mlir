@@ -55,8 +55,10 @@ func.func @causal(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %v: 
 // PREPARED-NOT: arith.cmpi sle
 // PREPARED: swage.phase finish
 // PREPARED: swage.phase agree loads [5, 6]
-// PREPARED: %[[SAME:.*]] = arith.cmpi eq
-// PREPARED-NEXT: swage.yield %[[SAME]] : i1
+// PREPARED-NEXT: ^bb0(%[[MINE:.*]]: i32, %[[OTHER:.*]]: i32):
+// PREPARED-NEXT: %[[A:.*]] = arith.extsi %[[MINE]] : i32 to i64
+// PREPARED-NEXT: %[[B:.*]] = arith.extsi %[[OTHER]] : i32 to i64
+// PREPARED-NEXT: swage.yield %[[A]], %[[B]] : i64, i64
 // PREPARED: swage.phase alike loads []
 // PREPARED-NEXT: ^bb0(%[[SCORE:.*]]: f32):
 // PREPARED-NEXT: swage.yield %[[SCORE]] : f32

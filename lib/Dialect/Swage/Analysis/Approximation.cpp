@@ -126,8 +126,8 @@ static math::TanhOp tanhBesideOne(arith::AddFOp sum) {
 /// The largest factor between a bound on attention's scores and these.
 static constexpr double kMostBound = 256;
 
-/// Whether a value is only multiplied by numbers and added to others on its way to the softmax, where
-/// an error counts by its size, and is at most `kMostBound` times what it was at the end.
+/// Whether a value is only multiplied by numbers and added to others on its way to the softmax,
+/// where an error counts by its size, and is at most `kMostBound` times what it was at the end.
 static bool isPartOfScore(Value value, double factor) {
   if (factor > kMostBound)
     return false;
@@ -144,7 +144,7 @@ static bool isPartOfScore(Value value, double factor) {
   });
 }
 
-/// Pattern: a tanh(b x) in a score -> a - 2 a / (1 + exp2(2 b log2(e) x)), within 2^-22 a.
+/// Pattern: a tanh(b x) in a score -> 2 a / (1 + exp2(-2 b log2(e) x)) - a, within 2^-22 a.
 static void replaceScoreTanh(KernelOp kernel) {
   for (auto tanh : llvm::make_early_inc_range(kernel.getBody().front().getOps<math::TanhOp>())) {
     if (!bitEnumContainsAll(tanh.getFastmath(), arith::FastMathFlags::afn) ||
@@ -157,7 +157,7 @@ static void replaceScoreTanh(KernelOp kernel) {
                                        builder.getF32FloatAttr(static_cast<float>(number)));
     };
     Value x = tanh.getOperand();
-    double factor = 2 * M_LOG2E;
+    double factor = -2 * M_LOG2E;
     FloatAttr number;
     for (auto product = x.getDefiningOp<arith::MulFOp>();
          product && matchPattern(product.getRhs(), m_Constant(&number));
@@ -165,14 +165,14 @@ static void replaceScoreTanh(KernelOp kernel) {
       factor *= number.getValueAsDouble();
       x = product.getLhs();
     }
-    Value power = math::Exp2Op::create(
-        builder, loc, arith::MulFOp::create(builder, loc, x, constant(factor)),
-        arith::FastMathFlags::afn);
+    Value power =
+        math::Exp2Op::create(builder, loc, arith::MulFOp::create(builder, loc, x, constant(factor)),
+                             arith::FastMathFlags::afn);
     Value divisor = arith::AddFOp::create(builder, loc, power, constant(1));
     auto bounded = [&](double a) -> Value {
-      auto part = arith::DivFOp::create(builder, loc, constant(-2 * a), divisor,
+      auto part = arith::DivFOp::create(builder, loc, constant(2 * a), divisor,
                                         arith::FastMathFlags::arcp | arith::FastMathFlags::afn);
-      return arith::AddFOp::create(builder, loc, part, constant(a));
+      return arith::AddFOp::create(builder, loc, part, constant(-a));
     };
     for (Operation *user : llvm::make_early_inc_range(tanh->getUsers()))
       if (auto product = dyn_cast<arith::MulFOp>(user);

@@ -12,7 +12,6 @@
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -101,22 +100,22 @@ public:
     return rebuilt[value] = folded.front();
   }
 
-  /// Whether what queries have is what keys have, where the mask wants that; or null.
-  Value agree() {
-    Value all;
-    for (auto compare : equalities) {
-      Value equal =
-          builder.createOrFold<arith::CmpIOp>(loc, P::eq, compare.getLhs(), compare.getRhs());
-      all = all ? builder.createOrFold<arith::AndIOp>(loc, all, equal) : equal;
-    }
-    return all;
-  }
-  /// The value where they agree.
-  Value alike(Value value) {
-    for (auto compare : equalities)
-      implied[compare] = compare.getPredicate() == P::eq;
+  /// What the mask wants to be equal of queries and keys, and the value where it is.
+  void setAlike(RowBounds &bounds, Value value) {
+    if (!equality)
+      return;
+    Value a = equality.getLhs(), b = equality.getRhs();
+    if (!isUniform(a, kDepth))
+      std::swap(a, b);
+    auto wide = [&](Value x) {
+      Type type = builder.getI64Type();
+      return x.getType() == type ? x : builder.createOrFold<arith::ExtSIOp>(loc, type, x);
+    };
+    bounds.ofQuery = wide(a);
+    bounds.ofKey = wide(b);
+    implied[equality] = equality.getPredicate() == P::eq;
     rebuilt.clear();
-    return inside(value);
+    bounds.alike = inside(value);
   }
 
 private:
@@ -174,9 +173,9 @@ private:
       where.bounds = ofComparison(negated ? arith::invertPredicate(predicate) : predicate,
                                   compare.getLhs(), compare.getRhs(), depth - 1);
       where.isExact = bool(where.bounds);
-      if (!where.isExact && isConjunction && predicate == (negated ? P::ne : P::eq) &&
+      if (!equality && !where.isExact && isConjunction && predicate == (negated ? P::ne : P::eq) &&
           isBetween(compare))
-        equalities.insert(compare);
+        equality = compare;
     }
     if (where.isExact && isConjunction)
       implied[mask] = !negated;
@@ -363,8 +362,8 @@ private:
   /// else, with what they are within these.
   bool isConjunction = true;
   llvm::DenseMap<Value, bool> implied;
-  llvm::SetVector<arith::CmpIOp> equalities; ///< between queries and keys, that must hold
-  llvm::DenseMap<Value, Value> rebuilt;      ///< what `inside` has been asked for
+  arith::CmpIOp equality;               ///< between queries and keys, that must hold
+  llvm::DenseMap<Value, Value> rebuilt; ///< what `inside` has been asked for
 };
 
 /// Whether it never falls along them, or with `falls` never rises.
@@ -403,7 +402,6 @@ RowBounds swage::rowBounds(KernelOp kernel, OpBuilder &builder) {
   bounds.isScattered =
       !risesWithQueries(kernel, bounds.first) || !risesWithQueries(kernel, bounds.last);
   bounds.inside = bounds ? finder.inside(collective.getValue()) : collective.getValue();
-  if ((bounds.agree = finder.agree()))
-    bounds.alike = finder.alike(collective.getValue());
+  finder.setAlike(bounds, collective.getValue());
   return bounds;
 }

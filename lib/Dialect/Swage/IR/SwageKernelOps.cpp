@@ -420,19 +420,24 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
   if (between ? !between.getCollective() : isGrouped)
     return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
-  bool isScore = kernel.isAttention() &&
-                 (kind == Phase::Prologue || kind == Phase::Inside || kind == Phase::Alike),
+  bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
+                                          kind == Phase::Alike || kind == Phase::Exponent),
        isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue;
-  if (!kernel.isAttention() && (kind == Phase::Inside || kind == Phase::Agree ||
-                                kind == Phase::Alike || kind == Phase::Sink))
+  if (!kernel.isAttention() && kind >= Phase::Inside)
     return phase.emitOpError() << "belongs to a kernel that has no contractions";
   if (phase.getStatistics() && (isScore || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
   bool isResult = kernel.isAttention() && kind == Phase::Epilogue,
+       isPair = kind == Phase::Bounds || kind == Phase::Agree,
        isOne = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ||
-               kind == Phase::Agree || kind == Phase::Sink;
-  size_t taken = isOne ? 1 : kind == Phase::Bounds ? 2 : 0, given = isPerElement ? 1 : 0;
+               kind == Phase::Sink || kind == Phase::Offset;
+  size_t taken = isPair  ? 2
+                 : isOne ? 1
+                         : 0,
+         given = kind == Phase::Exponent ? 2
+                 : isPerElement          ? 1
+                                         : 0;
   if (phase.getStatistics() || kind == Phase::Finish)
     given += statisticsOf(*prologue.getCollective());
   if (between && (kind == Phase::GroupFinish || (kind == Phase::Finish && !isGrouped) ||

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepPositions.h"
+#include "ScoreTerms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -54,8 +54,10 @@ private:
   const DeviceProperties &device;
   MLIRContext *context;
   SmallVector<PhaseOp> phases;
-  Value score;           ///< what attention's prologue and inside are handed,
-  double scoreScale = 1; ///< and what makes it the score
+  /// What attention's score functions are handed, the exponent's second, and what the softmax
+  /// multiplies by.
+  Value score, base;
+  double scoreScale = 1;
 };
 
 } // namespace
@@ -198,6 +200,8 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   bool isPerElement = kind == Phase::Between || kind == Phase::Epilogue, takesStatistics = false;
   if (score && (kind == Phase::Prologue || kind == Phase::Inside || kind == Phase::Alike)) {
     given = {score};
+  } else if (kind == Phase::Exponent) {
+    given = {score, base};
   } else if (kind != Phase::Body) {
     given = handedStatistics(kernel, kind);
     if (isPerElement) {
@@ -325,41 +329,28 @@ LogicalResult Preparer::addBounds(RowBounds bounds) {
   return success();
 }
 
-/// Whether a value is a number, or -inf wherever some mask says so.
-static bool isMasked(Value value, Value number) {
-  if (value == number)
-    return true;
-  auto select = value.getDefiningOp<arith::SelectOp>();
-  APFloat other(0.0);
-  return select && matchPattern(select.getFalseValue(), m_ConstantFloat(&other)) &&
-         other.isInfinity() && other.isNegative() && !dependsOn(select.getCondition(), number) &&
-         isMasked(select.getTrueValue(), number);
-}
-
 LogicalResult Preparer::addAttentionPhases() {
-  stepPositions(kernel);
+  ScoreTerms terms = splitScore(kernel);
+  score = scoresOf(kernel);
+  base = terms.base;
+  scoreScale = terms.scale;
   CollectiveOp softmax = kernel.getCollective();
   OpBuilder builder(kernel.getBody().front().getTerminator());
   RowBounds bounds = rowBounds(kernel, builder);
-  // A scale that nothing but a mask follows goes into the exponentials' own multiplication.
-  score = scoresOf(kernel);
-  APFloat factor(0.0);
-  auto product = score.hasOneUse() ? dyn_cast<arith::MulFOp>(*score.user_begin()) : nullptr;
-  if (product && matchPattern(product.getRhs(), m_ConstantFloat(&factor)) &&
-      factor.isFiniteNonZero() && !factor.isNegative() &&
-      isMasked(softmax.getValue(), product.getResult()) &&
-      isMasked(bounds.inside, product.getResult()) &&
-      (!bounds.alike || isMasked(bounds.alike, product.getResult()))) {
-    score = product;
-    scoreScale = factor.convertToDouble();
-  }
   if (failed(addPhase(Phase::Prologue, softmax.getValue(), std::nullopt, softmax)) ||
       failed(addPhase(Phase::Inside, bounds.inside, std::nullopt)) ||
-      failed(addPhase(Phase::Finish, {}, std::nullopt)))
+      failed(addPhase(Phase::Finish, {}, std::nullopt)) ||
+      (terms.offset && failed(addPhase(Phase::Offset, terms.offset, std::nullopt))) ||
+      (bounds.alike &&
+       failed(addPhase(Phase::Agree, {bounds.ofQuery, bounds.ofKey}, std::nullopt))))
     return failure();
-  if (bounds.agree && (failed(addPhase(Phase::Agree, bounds.agree, std::nullopt)) ||
-                       failed(addPhase(Phase::Alike, bounds.alike, std::nullopt))))
+  if (terms.exponent && (bounds.alike ? bounds.alike : bounds.inside) == terms.visible) {
+    if (failed(addPhase(Phase::Exponent, terms.exponent, std::nullopt)))
+      return failure();
+    phases.back().setReach(APFloat(terms.reach));
+  } else if (bounds.alike && failed(addPhase(Phase::Alike, bounds.alike, std::nullopt))) {
     return failure();
+  }
   if (Value sink = softmax.getSink()) {
     if (scoreScale != 1)
       sink = arith::DivFOp::create(

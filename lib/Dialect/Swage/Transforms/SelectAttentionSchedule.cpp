@@ -40,16 +40,27 @@ SelectedSchedule ScheduleSelector::attention() const {
   return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
 }
 
+/// Whether scores depend on something that is read for each key, which takes registers.
+static bool readsForKeys(KernelOp kernel) {
+  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
+    if (i >= AttentionInput::Count && view.getSource() == Source::Memory &&
+        !LinearAccess::of(view.getAccess())->isBroadcast(AttentionDim::Key) &&
+        dependsOn(kernel.getCollective().getValue(), kernel.getBody().getArgument(i)))
+      return true;
+  return false;
+}
+
 SelectedSchedule ScheduleSelector::hopperAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
   bool isShort = dim <= 64, isLong = dim > 128, isPlain = ::isPlain(kernel),
        isOdd = problem.headDim % 16 || problem.valueDim % 16,
-       isWide = isShort || (isPlain && (dim <= 80 || (isOdd && !isLong)));
+       isWide =
+           (isShort && !readsForKeys(kernel)) || (isPlain && (dim <= 80 || (isOdd && !isLong)));
   auto make = [&](int64_t keys, int64_t slots) {
     return AttentionScheduleAttr::get(context(), /*groups=*/isWide ? 3 : 2, keys, /*stages=*/2,
                                       slots, /*patience=*/isShort ? 0 : 8,
-                                      /*eager=*/isWide || isLong,
+                                      /*eager=*/isShort || isWide || isLong,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/true, kSectionBytes, index);
   };

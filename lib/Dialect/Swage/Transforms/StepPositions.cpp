@@ -107,7 +107,8 @@ static Value argumentOf(KernelOp kernel, const Position &position, Location loc)
   return body.addArgument(view.getElement(), loc);
 }
 
-void swage::stepPositions(KernelOp kernel) {
+DenseSet<Operation *> swage::stepPositions(KernelOp kernel) {
+  DenseSet<Operation *> sums;
   for (auto number :
        llvm::make_early_inc_range(kernel.getBody().front().getOps<arith::SIToFPOp>())) {
     if (!number.getIn().getType().isInteger(32) || !number.getType().isF32())
@@ -134,12 +135,14 @@ void swage::stepPositions(KernelOp kernel) {
         continue;
       builder.setInsertionPoint(product);
       Value part = arith::MulFOp::create(builder, loc, factor, firsts);
-      product.replaceAllUsesWith(
-          math::FmaOp::create(builder, product.getLoc(), factor, steps, part).getResult());
+      auto sum = math::FmaOp::create(builder, product.getLoc(), factor, steps, part);
+      sums.insert(sum);
+      product.replaceAllUsesWith(sum.getResult());
       product.erase();
     }
     builder.setInsertionPoint(number);
     number.replaceAllUsesWith(arith::AddFOp::create(builder, loc, firsts, steps).getResult());
     number.erase();
   }
+  return sums;
 }

@@ -8,9 +8,9 @@
 namespace swage {
 
 /// What attention's scores take of their key's position as a float becomes the same of the first
-/// key that a thread has of a block, which it converts once, and a step from there, whose float is a
-/// constant.
-void stepPositions(KernelOp kernel);
+/// key that a thread has of a block, which it converts once, and a step from there, whose float is
+/// a constant. Gives the sums of products that this made: fma(factor, step, factor * first).
+llvm::DenseSet<mlir::Operation *> stepPositions(KernelOp kernel);
 
 } // namespace swage
 

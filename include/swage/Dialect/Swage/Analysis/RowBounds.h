@@ -24,9 +24,9 @@ struct RowBounds {
   mlir::Value inside;
   /// Of attention: whether a bound may fall from a query to the next, as what is read may.
   bool isScattered = false;
-  /// A conjunction of equalities between what does not vary along keys and what does not along
-  /// queries, which the mask asks for within the bounds, and the operand where it holds; or null.
-  mlir::Value agree, alike;
+  /// Of attention: i64 that do not vary along keys, or along queries, and are equal wherever the
+  /// operand is not -inf; and the operand within the bounds where they are. Or null.
+  mlir::Value ofQuery, ofKey, alike;
   explicit operator bool() const { return first || last; }
 };
 

@@ -132,14 +132,16 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
 
     `sink` runs once per row, before everything, and yields the collective's sink in units of the scores that the prologue is handed.
 
-    In a kernel with contractions the prologue is handed the score, and works `scale` times its value; `inside` is the prologue for positions within the bounds
-    of all rows at hand. `agree` yields an i1, a conjunction of equalities between what is a query's and what is a key's (documents, say), and `alike` is
-    `inside` for queries and keys of which all agree: that is so where all queries do with one of the keys, and one of the queries with all keys.
+    In a kernel with contractions the prologue is handed the score, and the softmax is of `scale` times its value and what `offset` yields, which is the same for
+    all keys that a thread has of a block; `inside` is the prologue for positions within the bounds of all rows at hand. `agree` yields two i64, one of the query and one of the key (documents, say), that are equal where the prologue is not -inf, and
+    `alike` is `inside` where they are.
+    `exponent` may stand for `alike`, or where nothing has to agree for `inside`, for scores of at most `reach` in magnitude. It is handed a score and a number, and
+    yields the binary logarithm of the weight plus that number; it rises with the score, and with the key throughout or nowhere.
   }];
-  let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale,
+  let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$reach,
                        UnitAttr:$zero_rows, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`zero_rows` $zero_rows^)? (`statistics` $statistics^)? (`scattered` $scattered^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
+  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`within` $reach^)? (`zero_rows` $zero_rows^)? (`statistics` $statistics^)? (`scattered` $scattered^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,93 @@
+// REQUIRES: host-compiler
+// Score functions taken apart: a bias by distance beside sums of weights, bounds by tanh whose scores are well within them, partly beyond what the polynomial reaches,
+// and for the most part; all of it with documents and a prefix.
+// RUN: swage-run %s --device=sim --check | FileCheck %s
+// RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s
+// RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
+// CHECK-COUNT-6: accepted
+// CHECK-NOT: rejected
+func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: tensor<1x2x460x64xbf16>, %slopes: tensor<2xf32>, %prefix: tensor<1xi32>)
+    -> (tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>) {
+  %at = swage.iota dim 0 : tensor<460xi32>
+  %length = arith.constant dense<280> : tensor<460xi32>
+  %number = arith.divsi %at, %length : tensor<460xi32>
+  %documents = swage.copy %number : tensor<460xi32>
+  %distance, %sums = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<2xf32>
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %bias = arith.mulf %slope, %df : f32
+    %t = arith.addf %s, %bias : f32
+    swage.yield %t : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %c260 = arith.constant 260 : index
+    %last = arith.addi %i, %c260 : index
+    %before = arith.cmpi sle, %j, %last : index
+    %mine = tensor.extract %documents[%i] : tensor<460xi32>
+    %of = tensor.extract %documents[%j] : tensor<460xi32>
+    %same = arith.cmpi eq, %mine, %of : i32
+    %seen = arith.andi %before, %same : i1
+    swage.yield %seen : i1
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> (tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>)
+  %near = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %more = arith.constant 50.0 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %t = arith.mulf %held, %more : f32
+    swage.yield %t : f32
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> tensor<1x2x200x64xbf16>
+  %partly = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.2 : f32
+    %more = arith.constant 5.0 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %t = arith.mulf %held, %more : f32
+    swage.yield %t : f32
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> tensor<1x2x200x64xbf16>
+  %far = swage.attention %q, %k, %v scale 4.0 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %more = arith.constant 50.0 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %t = arith.mulf %held, %more : f32
+    swage.yield %t : f32
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> tensor<1x2x200x64xbf16>
+  %all = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %more = arith.constant 50.0 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %t = arith.mulf %held, %more : f32
+    %slope = tensor.extract %slopes[%h] : tensor<2xf32>
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %bias = arith.mulf %slope, %df : f32
+    %u = arith.addf %t, %bias : f32
+    swage.yield %u : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %c260 = arith.constant 260 : index
+    %last = arith.addi %i, %c260 : index
+    %before = arith.cmpi sle, %j, %last : index
+    %p = tensor.extract %prefix[%b] : tensor<1xi32>
+    %ji = arith.index_cast %j : index to i32
+    %first = arith.cmpi slt, %ji, %p : i32
+    %either = arith.ori %before, %first : i1
+    %mine = tensor.extract %documents[%i] : tensor<460xi32>
+    %of = tensor.extract %documents[%j] : tensor<460xi32>
+    %same = arith.cmpi eq, %mine, %of : i32
+    %seen = arith.andi %either, %same : i1
+    swage.yield %seen : i1
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> tensor<1x2x200x64xbf16>
+  return %distance, %sums, %near, %partly, %far, %all
+      : tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>
+}
