@@ -191,7 +191,7 @@ TileAttr LaunchAttr::tileOf(bool isOutput, int64_t position) const {
 
 LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups, int64_t keys,
                                             int64_t stages, int64_t querySlots, int64_t patience,
-                                            bool /*eager*/, bool /*holdsQuery*/, bool /*dynamic*/,
+                                            bool eager, bool /*holdsQuery*/, bool /*dynamic*/,
                                             int64_t section, int64_t index) {
   if (groups != 2 && groups != 3)
     return emitError() << "groups is " << groups << ", but must be 2 or 3";
@@ -199,6 +199,9 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
     return emitError() << "keys is " << keys << ", but must be a multiple of 16";
   if (patience < 0 || patience > 8)
     return emitError() << "patience is " << patience << ", but must be from 0 to 8";
+  // The next values are waited for before the products with those at hand are.
+  if (!eager && stages == 1)
+    return emitError() << "stages is 1, but must be at least 2 without eager";
   return success(succeeded(verifyRange(emitError, "keys", keys, 256)) &&
                  succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "query_slots", querySlots, 2)) &&

@@ -92,6 +92,8 @@ private:
   void permute(PermuteScheduleAttr known);
   void boxes(BoxScheduleAttr known);
   void reduce(ReduceScheduleAttr known);
+  void attention(AttentionScheduleAttr known);
+  void attention(PortableAttentionScheduleAttr known);
   void add(Attribute schedule) {
     if (schedule)
       found.insert(schedule);
@@ -224,6 +226,44 @@ void Grid::reduce(ReduceScheduleAttr known) {
             addChecked<ReduceScheduleAttr>(lanes, groups, vector, unroll, int64_t(32));
 }
 
+/// Kernels of attention compile for a second each: those that differ in one field come first, then
+/// those in two, and no others.
+void Grid::attention(AttentionScheduleAttr known) {
+  for (int changes : {1, 2})
+    for (int64_t keys : {48, 64, 80, 96, 112, 128, 144, 160, 176})
+      for (int64_t groups : {2, 3})
+        for (int64_t stages : {1, 2, 3})
+          for (int64_t slots : {1, 2})
+            for (int64_t patience : {0, 8})
+              for (bool eager : {false, true})
+                for (bool holds : {false, true})
+                  for (bool dynamic : {false, true})
+                    if ((keys != known.getKeys()) + (groups != known.getGroups()) +
+                            (stages != known.getStages()) + (slots != known.getQuerySlots()) +
+                            (patience != known.getPatience()) + (eager != known.getEager()) +
+                            (holds != known.getHoldsQuery()) + (dynamic != known.getDynamic()) ==
+                        changes)
+                      addChecked<AttentionScheduleAttr>(groups, keys, stages, slots, patience,
+                                                        eager, holds, dynamic, known.getSection(),
+                                                        int64_t(32));
+}
+
+void Grid::attention(PortableAttentionScheduleAttr known) {
+  for (int changes : {1, 2})
+    for (int64_t keys : {16, 32, 48, 64, 80, 96})
+      for (int64_t warps : {4, 8})
+        for (int64_t atoms : {1, 2})
+          for (int64_t stages : {1, 2})
+            for (int64_t patience : {0, 8})
+              for (bool holds : {false, true})
+                if ((keys != known.getKeys()) + (warps != known.getWarps()) +
+                        (atoms != known.getAtoms()) + (stages != known.getStages()) +
+                        (patience != known.getPatience()) + (holds != known.getHoldsQuery()) ==
+                    changes)
+                  addChecked<PortableAttentionScheduleAttr>(warps, atoms, keys, stages, patience,
+                                                            holds, known.getSection(), int64_t(32));
+}
+
 SmallVector<Attribute> Grid::collect() {
   Attribute known = kernel.getScheduleAttr();
   llvm::TypeSwitch<Attribute>(known)
@@ -231,7 +271,9 @@ SmallVector<Attribute> Grid::collect() {
       .Case([&](PointwiseScheduleAttr plain) { pointwise(plain); })
       .Case([&](PermuteScheduleAttr moves) { permute(moves); })
       .Case([&](BoxScheduleAttr moves) { boxes(moves); })
-      .Case([&](ReduceScheduleAttr sums) { reduce(sums); });
+      .Case([&](ReduceScheduleAttr sums) { reduce(sums); })
+      .Case([&](AttentionScheduleAttr tiles) { attention(tiles); })
+      .Case([&](PortableAttentionScheduleAttr tiles) { attention(tiles); });
   SmallVector<Attribute> accepted;
   for (Attribute schedule : found) {
     if (!tryReplaceSchedule(kernel, schedule))

@@ -175,6 +175,11 @@ func.func private @attention_keys() attributes {schedule = #swage.attention_sche
 
 // -----
 
+// expected-error @+1 {{stages is 1, but must be at least 2 without eager}}
+func.func private @attention_stages_late() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 1, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+
+// -----
+
 // expected-error @+1 {{stages is 9, but must be in 1..8}}
 func.func private @attention_stages() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 9, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
 
