@@ -50,16 +50,67 @@ static bool readsForKeys(KernelOp kernel) {
   return false;
 }
 
+/// What a query costs, in keys that it is multiplied with, on the average of tiles that see this
+/// many keys, by blocks of `keys`. Measured at 14 short shapes (docs/notes/attention.md): a block
+/// costs 35 keys beside its own, nothing hides the first one's softmax, less so where it is the only
+/// one, and a tile costs 200 keys.
+static double costOfQuery(ArrayRef<int64_t> seen, int64_t keys) {
+  double cost = 0;
+  for (int64_t count : seen) {
+    int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(count, keys));
+    cost += blocks * (keys + 35) + 1.5 * keys + (blocks == 1 ? 60 : 0) + 200;
+  }
+  return cost / seen.size();
+}
+
+/// The schedule, or one with smaller blocks where these leave enough less over at the end of few
+/// keys.
+static AttentionScheduleAttr fitKeys(AttentionScheduleAttr schedule, KernelOp kernel) {
+  std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
+                         keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  constexpr int64_t few = 4096;
+  if (!keys || *keys > few)
+    return schedule;
+  SmallVector<int64_t> seen{*keys};
+  // A mask of any kind, as if it were causal.
+  if (kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>() && queries &&
+      *queries <= few) {
+    seen.clear();
+    int64_t rows = 64 * schedule.getGroups();
+    for (int64_t first = 0; first < std::max<int64_t>(1, *queries); first += rows)
+      seen.push_back(std::min(first + rows, *keys));
+  }
+  int64_t best = schedule.getKeys();
+  for (int64_t fewer = best - 16; fewer >= 48; fewer -= 16)
+    if (costOfQuery(seen, fewer) * 1.03 < costOfQuery(seen, best))
+      best = fewer;
+  // What waits for the next values before its products has more of them on the way.
+  int64_t stages = best <= 64 && !schedule.getEager() ? 3 : schedule.getStages();
+  return AttentionScheduleAttr::get(
+      schedule.getContext(), schedule.getGroups(), best, stages,
+      schedule.getQuerySlots(), schedule.getPatience(), schedule.getEager(),
+      schedule.getHoldsQuery(), schedule.getDynamic(), schedule.getSection(), schedule.getIndex());
+}
+
+/// Whether tiles of two warpgroups leave so much less over at the end of few queries that they make
+/// up for a fifth that they are slower.
+static bool areFewQueries(KernelOp kernel) {
+  std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query));
+  int64_t parts = llvm::divideCeil(queries.value_or(INT32_MAX), 64);
+  return llvm::divideCeil(parts, 2) * 2 * 6 < llvm::divideCeil(parts, 3) * 3 * 5;
+}
+
 SelectedSchedule ScheduleSelector::hopperAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
   bool isShort = dim <= 64, isLong = dim > 128, isPlain = ::isPlain(kernel),
        isOdd = problem.headDim % 16 || problem.valueDim % 16,
        isWide =
-           (isShort && !readsForKeys(kernel)) || (isPlain && (dim <= 80 || (isOdd && !isLong)));
+           (isShort && !readsForKeys(kernel)) || (isPlain && (dim <= 80 || (isOdd && !isLong))),
+       isTwo = areFewQueries(kernel);
   auto make = [&](int64_t keys, int64_t slots) {
-    return AttentionScheduleAttr::get(context(), /*groups=*/isWide ? 3 : 2, keys, /*stages=*/2,
-                                      slots, /*patience=*/isShort ? 0 : 8,
+    return AttentionScheduleAttr::get(context(), /*groups=*/isWide && !isTwo ? 3 : 2, keys,
+                                      /*stages=*/2, slots, /*patience=*/isShort ? 0 : 8,
                                       /*eager=*/isShort || isWide || isLong,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/true, kSectionBytes, index);
@@ -69,9 +120,11 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
     for (int64_t keys = 128; keys >= (slots == 1 ? 16 : isWide ? 80 : 128); keys -= 16)
       if (AttentionScheduleAttr schedule = make(keys, slots);
           problem.sharedBytes(schedule) <= kMostSharedBytes &&
-          problem.registers(schedule) <= problem.mostRegisters(schedule))
+          problem.registers(schedule) <= problem.mostRegisters(schedule)) {
+        schedule = fitKeys(schedule, kernel);
         return {schedule, "attention by " + std::to_string(64 * schedule.getGroups()) +
-                              " queries and " + std::to_string(keys) + " keys"};
+                              " queries and " + std::to_string(schedule.getKeys()) + " keys"};
+      }
   return {{},
           "attention with head dims of " + std::to_string(problem.headDim) + " and " +
               std::to_string(problem.valueDim)};
