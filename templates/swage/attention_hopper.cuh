@@ -127,7 +127,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
   __device__ __forceinline__ int firstColumn(int block) const {
     return block * Spec::kKeys + lane % 4 * 2;
   }
-  /// The scores of a block of which this is seen, and the highest; and how weights are made of them.
+  /// The scores of a block of which this is seen, and the highest; and how weights are made of
+  /// them.
   template <bool Masked>
   __device__ __forceinline__ SeenKeys modify(float (&scores)[kScores], int block, SeenKeys seen) {
     const int column = firstColumn(block);
@@ -489,13 +490,15 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
     mbarrierFenceInit();
   }
   barrier();
+  // All of them together have what a block is launched with, 504 or 512 for a thread of each. Where
+  // a mask has first keys as well, 24 are too few for the warp that loads.
+  constexpr int kLoads = Spec::kBeginsLater ? 40 : 24;
   if (warp < 4) {
-    // All of them together have what a block is launched with, 504 or 512 for a thread of each.
-    decreaseRegisters<Spec::kGroups == 3 ? 32 : 24>();
+    decreaseRegisters<Spec::kGroups == 3 ? 32 : kLoads>();
     if (warp == 0)
       AttentionProducer<Spec, Arguments>{shared, arguments}.run(q, k, v);
   } else {
-    increaseRegisters<Spec::kGroups == 3 ? 160 : 240>();
+    increaseRegisters<Spec::kGroups == 3 ? 160 : 252 - kLoads / 2>();
     AttentionGroup<Spec, Arguments>{
         shared, {arguments}, warp / 4 - 1, warp % 4, static_cast<int>(laneIndex())}
         .run(o);

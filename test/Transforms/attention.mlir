@@ -198,6 +198,47 @@ func.func @with_sums(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: t
 
 // -----
 
+// A bias by distance beside a bound by tanh is a step for each score, and of bf16 a polynomial as well, where that reaches.
+// PREPARED-LABEL: func.func @terms
+// PREPARED: swage.phase prologue for softmax scale 1.000000e+02 zero_rows loads
+// PREPARED: swage.phase inside
+// PREPARED: %[[TANH:.*]] = arith.divf %{{.*}} fastmath<arcp,afn> : f32
+// PREPARED: %[[SUM:.*]] = math.fma %{{.*}}, %{{.*}}, %[[TANH]] : f32
+// PREPARED-NEXT: swage.yield %[[SUM]] : f32
+// PREPARED: swage.phase offset
+// PREPARED: %[[LESS:.*]] = arith.constant -5.000000e-01 : f32
+// PREPARED: %[[OFFSET:.*]] = arith.addf %{{.*}}, %[[LESS]] : f32
+// PREPARED-NEXT: swage.yield %[[OFFSET]] : f32
+// PREPARED: swage.phase exponent within 440.0
+// PREPARED-NEXT: ^bb0(%[[SCORE:[^:]*]]: f32, %[[BASE:[^:]*]]: f32,
+// PREPARED: arith.mulf %[[SCORE]], %[[SCORE]] : f32
+// PREPARED-NOT: math.exp2
+// PREPARED: swage.phase bounds
+func.func @terms(%q: tensor<4x130x64xbf16>, %k: tensor<4x201x64xbf16>, %v: tensor<4x201x64xbf16>, %slopes: tensor<4xf32>) -> tensor<4x130x64xbf16> {
+  %o = swage.attention %q, %k, %v scale 0.0625 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+    %distance = arith.subi %j, %i : index
+    %integer = arith.index_cast %distance : index to i32
+    %number = arith.sitofp %integer : i32 to f32
+    %term = arith.mulf %slope, %number : f32
+    %less = arith.constant 0.02 : f32
+    %more = arith.constant 50.0 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %t = arith.mulf %held, %more : f32
+    %sum = arith.addf %t, %term : f32
+    swage.yield %sum : f32
+  } mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %seen = arith.cmpi sle, %j, %i : index
+    swage.yield %seen : i1
+  } : (tensor<4x130x64xbf16>, tensor<4x201x64xbf16>, tensor<4x201x64xbf16>) -> tensor<4x130x64xbf16>
+  return %o : tensor<4x130x64xbf16>
+}
+
+// -----
+
 // Value dims whose outputs would not fit into registers for 32 rows a warp take 16; all that a block of 99 KiB can have is used.
 // PORTABLE-LABEL: func.func @long
 // PORTABLE: schedule #swage.portable_attention_schedule<warps = 8, atoms = 1, keys = 32, stages = {{[12]}}, patience = 8, holds_query = true

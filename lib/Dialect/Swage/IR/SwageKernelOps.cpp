@@ -428,6 +428,10 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   if (phase.getStatistics() && (isScore || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
+  if ((kind == Phase::Exponent) != phase.getReach().has_value())
+    return phase.emitOpError() << (phase.getReach()
+                                       ? "is for all scores, but has a reach"
+                                       : "has no reach, within which it is for scores");
   bool isResult = kernel.isAttention() && kind == Phase::Epilogue,
        isPair = kind == Phase::Bounds || kind == Phase::Agree,
        isOne = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ||
@@ -624,7 +628,8 @@ LogicalResult CollectiveOp::verify() {
     return emitOpError() << stringifyCollective(getKind()) << (norm ? " needs eps" : " has no eps");
   if (getZeroRows() && getKind() != Collective::Softmax && getKind() != Collective::LogSoftmax)
     return emitOpError() << stringifyCollective(getKind()) << " has no zero_rows";
-  if (getSink() && (getKind() != Collective::Softmax || getSink().getType() != getValue().getType()))
+  if (getSink() &&
+      (getKind() != Collective::Softmax || getSink().getType() != getValue().getType()))
     return emitOpError() << stringifyCollective(getKind()) << " of " << getValue().getType()
                          << " has a sink of " << getSink().getType()
                          << ", which is for softmax and of its type";

@@ -28,6 +28,8 @@
 using namespace mlir;
 using namespace swage;
 
+/// Other numbers may leave the range of f32 when one is divided by the other.
+static constexpr double kLeastScale = 0x1p-40, kMostConstant = 0x1p+40;
 /// tanh(x) = x (c0 + c1 x^2 + c2 x^4) within 1e-5 up to this. Times `kMostBound` that is less
 /// than half the rounding of a weight of bf16.
 static constexpr double kTanhReach = 0.55, kTanhFactors[] = {0.999872, -0.329829, 0.108799};
@@ -98,7 +100,8 @@ private:
       collect(sum.getRhs());
     } else if (auto step = value.getDefiningOp<math::FmaOp>(); step && steps.contains(step)) {
       ofSteps.push_back(step);
-    } else if (matchPattern(value, m_Constant(&number)) && number.getValue().isFinite()) {
+    } else if (matchPattern(value, m_Constant(&number)) &&
+               std::fabs(number.getValueAsDouble()) <= kMostConstant) {
       constant += number.getValueAsDouble();
     } else if (dependsOn(value, score) && !ofScore) {
       ofScore = value;
@@ -113,7 +116,7 @@ private:
     FloatAttr factor;
     auto isFactor = [&](Value x) {
       return others.empty() && matchPattern(x, m_Constant(&factor)) &&
-             factor.getValue().isFiniteNonZero() && !factor.getValue().isNegative();
+             factor.getValue().isFinite() && factor.getValueAsDouble() >= kLeastScale;
     };
     if (auto product = value.getDefiningOp<arith::MulFOp>();
         product && isFactor(product.getRhs())) {
