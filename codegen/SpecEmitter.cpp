@@ -593,7 +593,9 @@ void SpecEmitter::emitHeader() {
   };
   for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>()) {
     if (std::optional<Collective> collective = phase.getCollective())
-      add(phase.getLoc(), ("swage." + stringifyCollective(*collective)).str());
+      add(phase.getLoc(), kernel.isAttention()
+                              ? AttentionOp::getOperationName().str()
+                              : ("swage." + stringifyCollective(*collective)).str());
     for (Operation &op : phase.getBody().front().without_terminator())
       if (!op.hasTrait<OpTrait::ConstantLike>())
         add(op.getLoc(), op.getName().getStringRef().str());

@@ -3,6 +3,8 @@
 // RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --inputs=exact --sim=check,async=random,order=random,seed=7 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
+// RUN: swage-run %examples/attention.mlir --device=sim --check | FileCheck %s --check-prefix=EXAMPLE
+// EXAMPLE: accepted
 // RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s --check-prefix=BOUNDS
 // CHECK-COUNT-3: accepted
 // CHECK-NOT: rejected

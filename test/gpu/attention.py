@@ -141,6 +141,7 @@ def check(options):
             ran, same = runs(options, path, directory, rng.randint(0, 2**31))
         accepted = ran.stdout.count(" accepted ")
         results += accepted
+        print(f"from {number}: {accepted} of {len(graph.results)} accepted", flush=True)
         if ran.returncode or accepted != len(graph.results) or not same:
             bad += 1
             print(graph.text(), ran.stdout, ran.stderr[-4000:], "" if same else "not the same bits twice", sep="\n")
