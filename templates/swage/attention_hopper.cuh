@@ -491,8 +491,8 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
   }
   barrier();
   // All of them together have what a block is launched with, 504 or 512 for a thread of each. Where
-  // a mask has first keys as well, 24 are too few for the warp that loads.
-  constexpr int kLoads = Spec::kBeginsLater ? 40 : 24;
+  // a mask has first keys as well, or queries come after keys, 24 are too few for the warp that loads.
+  constexpr int kLoads = Spec::kBeginsLater || Spec::kQuerySlots == 1 ? 40 : 24;
   if (warp < 4) {
     decreaseRegisters<Spec::kGroups == 3 ? 32 : kLoads>();
     if (warp == 0)
