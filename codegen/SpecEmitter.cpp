@@ -431,7 +431,9 @@ static std::string numberText(double number) {
 /// What every template of attention wants to know.
 void SpecEmitter::emitAttention(int64_t blockKeys) {
   AttentionProblem problem = *AttentionProblem::of(kernel);
-  out.line("using Element = " + elementName(problem.element) + ";");
+  // Weights are rounded to what matrix instructions take, which has a largest number.
+  out.line("using Element = " +
+           (problem.isNarrow() ? "swage::e4m3" : elementName(problem.element)) + ";");
   if (problem.hasTiledResult)
     out.line("using Result = " + elementName(problem.result) + ";");
   constant("kHeadDim", problem.headDim);
@@ -520,6 +522,7 @@ void SpecEmitter::emitConstants() {
     constant("kQuerySlots", attention.getQuerySlots());
     constant("kPatience", attention.getPatience());
     constant("kSection", attention.getSection());
+    constant("kRun", attention.getRun());
     flag("kEager", attention.getEager());
     flag("kHoldsQuery", attention.getHoldsQuery());
     flag("kDynamic", attention.getDynamic());
@@ -541,12 +544,15 @@ void SpecEmitter::emitConstants() {
 }
 
 /// The template's function and its lists of extents.
-static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(Attribute schedule) {
+static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(KernelOp kernel) {
+  Attribute schedule = *kernel.getSchedule();
   static const StringRef vectors[] = {"vectors"}, tiles[] = {"extents", "tiles"},
                          boxes[] = {"extents", "boxes"}, parts[] = {"kept", "reduced"},
                          whole[] = {"extents"};
   if (isa<AttentionScheduleAttr>(schedule))
-    return {"swage/attention_hopper.cuh", "attentionHopper", whole};
+    return {AttentionProblem::of(kernel)->isNarrow() ? "swage/attention_float8.cuh"
+                                                     : "swage/attention_hopper.cuh",
+            "attentionHopper", whole};
   if (isa<PortableAttentionScheduleAttr>(schedule))
     return {"swage/attention_portable.cuh", "attentionPortable", whole};
   if (isa<RowScheduleAttr>(schedule))
@@ -562,7 +568,7 @@ static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(Attribut
 }
 
 void SpecEmitter::emitSpaces() {
-  ArrayRef<StringRef> names = std::get<2>(templateOf(*kernel.getSchedule()));
+  ArrayRef<StringRef> names = std::get<2>(templateOf(kernel));
   for (auto [name, space] : llvm::zip_equal(names, kernel.getGeometry()->getSpaces()))
     emitExtents(name, cast<AffineMapAttr>(space).getValue());
   auto pointwise = dyn_cast<PointwiseScheduleAttr>(*kernel.getSchedule());
@@ -691,7 +697,7 @@ LogicalResult SpecEmitter::emit() {
   if (failed(check()) || failed(collectOperands()))
     return failure();
   nameOperands();
-  auto [header, function, lists] = templateOf(*kernel.getSchedule());
+  auto [header, function, lists] = templateOf(kernel);
   templateName = header.str();
   functionName = function.str();
   emitHeader();

@@ -20,6 +20,14 @@
 // type. A value that is infinite or NaN counts for sure where its weight cannot vanish. A sink is
 // a score without a value; kernels divide by it last, which is two roundings more.
 //
+// Tensor cores add up products of 8-bit floats in steps of 32, in which they cut all terms 13 bits
+// behind the first one of the largest. So does the honest evaluation, for 2112 products at most,
+// sums of which it adds up in f64. gamma(n) is then c(n) = 2^-13 (17 / 32 m + 4 sqrt(m)) with
+// m = min(n, 2112): each product and, twice a step, the sum lose up to 2^-13 of the sum of absolute
+// values, all towards zero, half of that on average, from which they stray like sqrt(m). Weights of
+// 8 bits are those of a maximum that is smaller by 2^4, so that more of them are normal numbers, and
+// outputs are divided by the sum of what they were rounded to.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Ops.h"
@@ -58,6 +66,46 @@ template <typename Real> struct Matrix {
   double errorAt(int64_t i) const { return error.empty() ? 0 : error[i]; }
 };
 
+/// `sum` and products of 8-bit floats, no more than 32, as one step of tensor cores adds them up.
+double addStep(double sum, llvm::ArrayRef<double> products) {
+  double largest = std::fabs(sum), plain = sum;
+  for (double product : products) {
+    largest = std::max(largest, std::fabs(product));
+    plain += product;
+  }
+  if (plain == 0 && largest == 0)
+    return 0;
+  if (!std::isfinite(plain))
+    return plain;
+  auto cut = [](double x, int exponent) {
+    return std::ldexp(static_cast<double>(static_cast<int64_t>(std::ldexp(x, 13 - exponent))),
+                      exponent - 13);
+  };
+  int exponent = std::ilogb(largest);
+  double total = cut(sum, exponent);
+  for (double product : products)
+    total += cut(product, exponent);
+  return total == 0 ? 0 : cut(total, std::ilogb(total));
+}
+
+/// Products that kernels have tensor cores add up at most.
+constexpr int64_t kMostRun = 2112;
+
+/// term(0) + ... + term(n - 1) by such steps.
+template <typename Term> double sumOfSteps(int64_t n, Term term) {
+  double total = 0, sum = 0;
+  std::array<double, 32> products;
+  for (int64_t begin = 0; begin < n; begin += 32) {
+    if (begin % kMostRun == 0)
+      total += std::exchange(sum, 0);
+    int64_t count = std::min<int64_t>(32, n - begin);
+    for (int64_t i = 0; i < count; ++i)
+      products[i] = term(begin + i);
+    sum = addStep(sum, llvm::ArrayRef(products).take_front(count));
+  }
+  return total + sum;
+}
+
 /// The attention of the queries that share a head of keys and values.
 template <typename Real> class Head {
 public:
@@ -67,9 +115,13 @@ public:
         type(type), keys(this->k.columns), width(this->v.columns) {
     FloatFormat format = formatOf(type);
     bool isNarrow = byteWidth(type) < 4;
+    inSteps = byteWidth(type) == 1;
+    weightScale = inSteps ? 16 : 1;
     weightUnit = isNarrow ? std::ldexp(1.0, -format.precision) : 0;
     weightFloor = std::max(precision.smallestNormal(),
-                           isNarrow ? std::ldexp(1.0, format.minExponent - format.precision) : 0);
+                           isNarrow ? std::ldexp(1.0, format.minExponent - format.precision) /
+                                          weightScale
+                                    : 0);
     largest.assign(width, 0);
     for (int64_t i = 0; i < keys * width; ++i) {
       double magnitude = std::fabs(this->v.reference[i]) + this->v.errorAt(i);
@@ -82,6 +134,12 @@ public:
   Number evaluate(int64_t row, llvm::ArrayRef<int64_t> at, std::vector<Number> &result) const;
 
 private:
+  /// What adding up n products costs.
+  double productBound(int64_t n) const {
+    double terms = static_cast<double>(std::min(n, kMostRun));
+    return inSteps ? std::ldexp(terms * 17 / 32 + 4 * std::sqrt(terms), -13)
+                   : sumBound(n, precision);
+  }
   void computeScores(int64_t row, llvm::ArrayRef<int64_t> at, std::vector<Number> &scores) const;
   Number special(int64_t column, const std::vector<Number> &weights) const;
 
@@ -90,7 +148,8 @@ private:
   Precision precision;
   ElementType type;
   int64_t keys, width;
-  double weightUnit, weightFloor; ///< w and t above
+  bool inSteps;
+  double weightUnit, weightFloor, weightScale; ///< w, t, and what weights are multiplied by
   std::vector<double> largest;    ///< by column of v
 };
 
@@ -119,8 +178,13 @@ void Head<Real>::computeScores(int64_t row, llvm::ArrayRef<int64_t> at,
       }
   }
 
+  for (int64_t j = 0; inSteps && j < keys; ++j)
+    honest[j] = static_cast<Real>(sumOfSteps(depth, [&](int64_t d) -> double {
+      return q.honest[row * depth + d] * k.honest[d * keys + j];
+    }));
+
   Number factor = constant(options.scale, precision);
-  double gamma = sumBound(depth, precision);
+  double gamma = productBound(depth);
   std::vector<Number> maskRegisters, scoreRegisters;
   auto start = [&](const ScalarProgram *program, std::vector<Number> &registers, int64_t first) {
     if (program)
@@ -196,11 +260,12 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     return none;
   }
 
-  double unit = precision.unit(), gamma = sumBound(keys, precision);
+  double unit = precision.unit(), gamma = sumBound(keys, precision), product = productBound(keys);
   double sum = 0, sumError = 0;
   Real honestSum = 0;
   std::vector<double> numerator(width), error(width);
   std::vector<Real> honest(width);
+  std::vector<double> honestWeights(scores.size());
   for (int64_t j = 0; j < static_cast<int64_t>(scores.size()); ++j) {
     Number &s = scores[j];
     if (s.reference == -HUGE_VAL) {
@@ -214,10 +279,12 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     sum += p;
     sumError += pError;
     honestSum += honestP;
+    honestWeights[j] = static_cast<double>(honestP) * weightScale;
     if (j == keys) // a sink
       break;
-    honestP = static_cast<Real>(roundTo(type, static_cast<double>(honestP)));
-    double share = pError + p * (weightUnit + gamma) + weightFloor;
+    honestP = static_cast<Real>(roundTo(type, honestWeights[j]));
+    honestWeights[j] = static_cast<double>(honestP);
+    double share = pError + p * (weightUnit + product) + weightFloor;
     const double *y = &v.reference[j * width];
     const Real *yHonest = &v.honest[j * width];
     for (int64_t d = 0; d < width; ++d) {
@@ -230,8 +297,14 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     s = {p, 0, 0};
   }
 
+  double divisor = static_cast<double>(honestSum);
   double empty = options.nanRows && !options.sinks ? NAN : 0,
          common = sum > 0 ? sumError / sum + gamma + (options.sinks ? 6 : 3) * unit : 0;
+  if (inSteps) { // what the results are divided by is a sum of rounded weights
+    double floor = static_cast<double>(keys) * weightFloor;
+    common += sum > 0 ? weightUnit + product + floor / sum : 0;
+    divisor = std::accumulate(honestWeights.begin(), honestWeights.end(), 0.0);
+  }
   for (int64_t d = 0; d < width; ++d) {
     if (std::isinf(largest[d])) {
       result[d] = special(d, scores);
@@ -243,11 +316,15 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     }
     double r = numerator[d] / sum;
     double bound = error[d] / sum + std::fabs(r) * common + 2 * precision.smallest();
-    bound = std::min(bound, std::fabs(r) + largest[d] * (1 + 2 * weightUnit + 2 * gamma));
+    bound = std::min(bound, std::fabs(r) + largest[d] * (1 + 4 * weightUnit + 4 * product));
     constexpr double kLate = 256; // weights of a kernel whose maximum is too small
     if (kLate * sum * largest[d] > precision.largest())
       bound = kUncertain;
-    result[d] = checked(r, bound, static_cast<double>(honest[d] / honestSum), precision);
+    if (inSteps)
+      honest[d] = static_cast<Real>(sumOfSteps(
+          keys, [&](int64_t j) { return honestWeights[j] * v.honest[j * width + d]; }));
+    double honestResult = static_cast<double>(honest[d] / static_cast<Real>(divisor));
+    result[d] = checked(r, bound, honestResult, precision);
   }
   if (sum == 0)
     return {-HUGE_VAL, 0, -HUGE_VAL};

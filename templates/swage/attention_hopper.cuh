@@ -19,6 +19,7 @@
 
 #include "swage/attention_producer.cuh"
 #include "swage/attention_softmax.cuh"
+#include "swage/attention_transpose.cuh"
 #include "swage/device/launch_control.cuh"
 #include "swage/device/math.cuh"
 #include "swage/device/matrix.cuh"
@@ -38,9 +39,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
   using Rows = AttentionRows<Spec, Arguments>;
   enum : int {
     kScores = Spec::kKeys / 2,
-    kOutputs = Spec::kValueDim / 2,
-    kSteps = Spec::kKeys / 16,
-    kHeadSteps = (Spec::kHeadDim + 15) / 16
+    kOutputs = Layout::kColumns / 2,
+    kSteps = Layout::template steps<Element>(Spec::kKeys),
+    kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim)
   };
 
   AttentionShared<Spec> shared;
@@ -99,15 +100,19 @@ template <class Spec, class Arguments> struct AttentionGroup {
 
   /// Starts output += weights V.
   __device__ __forceinline__ void multiplyValues() {
-    const auto v = matrixDescriptor(shared.values.at(value.stage), Layout::kKeyPanel, 8 * kPanelRow,
-                                    Swizzle::B128);
+    constexpr bool kTransposed = Layout::kTransposers > 0;
+    constexpr int kStepBytes = kTransposed ? Layout::kValueStep : 16 * kPanelRow;
+    const SharedAddress at = shared.values.at(value.stage);
+    const auto v = kTransposed
+                       ? matrixDescriptor(at, 16, 8 * 32, Swizzle::B32)
+                       : matrixDescriptor(at, Layout::kKeyPanel, 8 * kPanelRow, Swizzle::B128);
     pinWeights();
     pinRegisters(output);
     warpgroupFence();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step)
-      warpgroupMultiplyRegisters<Element, Spec::kValueDim, true>(
-          output, weights[step], v + static_cast<unsigned>(step * kPanelRow), true);
+      warpgroupMultiplyRegisters<Element, Layout::kColumns, !kTransposed>(
+          output, weights[step], v + static_cast<unsigned>(step * kStepBytes / 16), true);
     warpgroupCommit();
     pinRegisters(output);
     pinWeights();
@@ -119,9 +124,14 @@ template <class Spec, class Arguments> struct AttentionGroup {
       pinRegisters(weights[step]);
   }
 
-  __device__ __forceinline__ void takeTurn() { namedBarrier(kTurnBarrier + group, 256); }
+  /// Products of 8-bit elements are too short for turns to be worth their wait.
+  __device__ __forceinline__ void takeTurn() {
+    if constexpr (Layout::kElementBytes > 1)
+      namedBarrier(kTurnBarrier + group, 256);
+  }
   __device__ __forceinline__ void passTurn() {
-    namedBarrierArrive(kTurnBarrier + (group + 1) % Spec::kGroups, 256);
+    if constexpr (Layout::kElementBytes > 1)
+      namedBarrierArrive(kTurnBarrier + (group + 1) % Spec::kGroups, 256);
   }
 
   __device__ __forceinline__ int firstColumn(int block) const {
@@ -166,18 +176,43 @@ template <class Spec, class Arguments> struct AttentionGroup {
     rows.template exponentials<Masked>(scores);
   }
 
-  /// As an accumulator lies, so lies the left operand of the next product.
+  /// As an accumulator lies, so lies the left operand of the next product; of 8-bit elements after
+  /// a permutation of the keys, in which the values lie as well.
   __device__ __forceinline__ void narrowWeights(const float (&scores)[kScores],
                                                 SeenKeys seen = SeenKeys::All) {
     if (HasAgree<Spec> && seen == SeenKeys::None) {
 #pragma unroll
-      for (int i = 0; i < kScores / 2; ++i)
+      for (int i = 0; i < 4 * kSteps; ++i)
         weights[i / 4][i % 4] = 0;
       return;
     }
+    if constexpr (Layout::kElementBytes == 2) {
 #pragma unroll
-    for (int i = 0; i < kScores / 2; ++i)
-      weights[i / 4][i % 4] = narrowPair(Element{}, scores[2 * i], scores[2 * i + 1]);
+      for (int i = 0; i < kScores / 2; ++i)
+        weights[i / 4][i % 4] = narrowPair(Element{}, scores[2 * i], scores[2 * i + 1]);
+    } else {
+#pragma unroll
+      for (int i = 0; i < kScores / 4; ++i) {
+        const float *low = scores + i / 2 * 8 + i % 2 * 2;
+        weights[i / 4][i % 4] = narrowPair(Element{}, low[0], low[1]) |
+                                static_cast<unsigned>(narrowPair(Element{}, low[4], low[5])) << 16;
+      }
+    }
+  }
+
+  /// The sums of a block's weights, which are in each of the last eight columns.  They begin again
+  /// at 0, because the hardware cuts what it adds to a sum 13 bits behind the first one of that.
+  __device__ __forceinline__ void takeSums() {
+    if constexpr (Layout::kTransposers > 0) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        rows.roundedSum[r] += output[kOutputs - 4 + 2 * r];
+        // Not constants, which ptxas moves behind the next products' fence.
+        output[kOutputs - 4 + 2 * r] -= output[kOutputs - 4 + 2 * r];
+        output[kOutputs - 3 + 2 * r] -= output[kOutputs - 3 + 2 * r];
+      }
+      pinRegisters(output);
+    }
   }
 
   __device__ __forceinline__ void scaleOutput() {
@@ -187,6 +222,50 @@ template <class Spec, class Arguments> struct AttentionGroup {
 #pragma unroll
     for (int i = 0; i < kOutputs; ++i)
       output[i] *= rows.rescale[i / 2 % 2];
+  }
+
+  /// Whether all of the warpgroup's rows are behind the last query.
+  __device__ __forceinline__ bool isOutside() const {
+    return allLanes(rows.first - lane / 4 - warp * 16 >= rows.arguments.queries());
+  }
+  __device__ __forceinline__ int warpIndexOfGroups() const { return group * 4 + warp; }
+
+  /// Adds the outputs to the thread's own sums in shared memory and begins again at 0; or, for the
+  /// last time, the sums to the outputs.
+  template <bool Last> __device__ __forceinline__ void addSums(bool isFirst) {
+    float *const maxima = reinterpret_cast<float *>(dynamicArena() + Layout::kMaximaAt) +
+                          (warpIndexOfGroups() * 2 * 32 + lane);
+    char *const sums =
+        dynamicArena() + Layout::kSumsAt + warpIndexOfGroups() * Layout::kWarpSums + lane * 16;
+    float factor[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float before = isFirst ? unseen() : maxima[32 * r];
+      factor[r] = before == unseen()
+                      ? 0.0f
+                      : exp2Fast((before - rows.highest[r]) * rows.scaleLog2());
+      if constexpr (!Last)
+        maxima[32 * r] = rows.highest[r];
+    }
+#pragma unroll
+    for (int i = 0; i < Spec::kValueDim / 2; i += 4) {
+      char *const at = sums + i / 4 * (32 * 16);
+      unsigned kept[4] = {};
+      if (!isFirst)
+        loadShared<16>(at, kept);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        const float sum =
+            fma(__builtin_bit_cast(float, kept[j]), factor[j / 2], output[i + j]);
+        kept[j] = __builtin_bit_cast(unsigned, sum);
+        // Not a constant: takeSums.
+        output[i + j] = Last ? sum : output[i + j] - output[i + j];
+      }
+      if constexpr (!Last)
+        storeShared<16>(at, kept);
+      syncWarp(); // what is read is read in turn
+    }
+    pinRegisters(output);
   }
 
   /// Whether there is a next tile; its queries have arrived.
@@ -263,6 +342,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       warpgroupWait<0>();
       pinRegisters(output);
       pinWeights();
+      takeSums();
       shared.values.release(value);
       exponentials<Masked>(scores, block, seen);
       narrowWeights(scores, seen);
@@ -291,6 +371,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     multiplyValues();
     warpgroupWait<0>();
     pinRegisters(output);
+    takeSums();
     shared.values.release(value);
   }
 
@@ -308,6 +389,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     warpgroupWait<1>();
     pinRegisters(output);
     pinWeights();
+    takeSums();
     shared.values.release(value);
     store(last, o);
     warpgroupWait<0>();
@@ -336,6 +418,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
 
   __device__ __forceinline__ void store(int slot, const TensorMap &o) {
     const AttentionTile tile = shared.tile(slot);
+    if constexpr (Layout::kHasRuns)
+      if (endBlock - firstBlock > runOf<Spec>() && !isOutside())
+        addSums<true>(false);
     float scales[2];
     AttentionStatistics statistics[2];
     rows.end(scales, statistics, lane % 4 == 0, tile);
@@ -343,7 +428,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       storeTile(slot, o, scales, statistics, tile);
     } else {
 #pragma unroll
-      for (int j = 0; j < kOutputs / 2; ++j) {
+      for (int j = 0; j < Spec::kValueDim / 4; ++j) {
         float pair[2];
         finish(pair, j, scales, statistics, tile);
       }
@@ -359,28 +444,34 @@ template <class Spec, class Arguments> struct AttentionGroup {
   __device__ __forceinline__ void storeTile(int slot, const TensorMap &o, const float (&scales)[2],
                                             const AttentionStatistics (&statistics)[2],
                                             const AttentionTile &tile) {
-    namedBarrier(kStoreBarrier + group, 128); // all four warps' products have read the queries
     const int row = group * 64 + warp * 16;
-    const SharedAddress from = shared.query(slot) + row * kPanelRow;
+    constexpr int kPanel = Layout::kHasRuns ? 16 * kPanelRow : Layout::kQueryPanel;
+    SharedAddress from = shared.query(slot) + row * kPanelRow;
+    if constexpr (Layout::kHasRuns) {
+      from = shared.base + Layout::kSumsAt + warpIndexOfGroups() * Layout::kWarpSums;
+      syncWarp(); // all lanes have read their sums
+    } else {
+      namedBarrier(kStoreBarrier + group, 128); // all four warps' products have read the queries
+    }
 #pragma unroll
     for (int i = 0; i < (Spec::kValueDim + 15) / 16; ++i) {
       unsigned pairs[4] = {};
 #pragma unroll
-      for (int j = 0; j < 4 && 8 * i + 2 * j < kOutputs; ++j) {
+      for (int j = 0; j < 4 && 8 * i + 2 * j < Spec::kValueDim / 2; ++j) {
         float pair[2];
         finish(pair, 4 * i + j, scales, statistics, tile);
         pairs[j] = narrowPair(typename Spec::Result{}, pair[0], pair[1]);
       }
       const int chunk = (i % 4 * 2 + lane / 16) ^ (lane & 7);
-      storeMatrix<4>(from + i / 4 * Layout::kQueryPanel + lane % 16 * kPanelRow + chunk * 16,
+      storeMatrix<4>(from + i / 4 * kPanel + lane % 16 * kPanelRow + chunk * 16,
                      pairs);
     }
     fenceProxyAsync();
     syncWarp();
     if (lane == 0) {
 #pragma unroll
-      for (int panel = 0; panel < Layout::kValuePanels; ++panel)
-        tensorStore(o, from + panel * Layout::kQueryPanel, panel * 64, tile.firstQuery + row,
+      for (int panel = 0; panel < Layout::kResultPanels; ++panel)
+        tensorStore(o, from + panel * kPanel, panel * 64, tile.firstQuery + row,
                     tile.group, tile.keyHead, tile.batch);
       bulkCommit();
       if constexpr (Spec::kQuerySlots == 1) {
@@ -402,39 +493,52 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
   }
 
+  /// Blocks down to `last`.  Sums go to shared memory between two loops, not in one: what is in a
+  /// loop beside its products costs time in all of its rounds.
+  template <bool Masked>
+  __device__ __forceinline__ void nextBlocks(int &block, int &visit, int last) {
+    if constexpr (Layout::kHasRuns) {
+#pragma unroll 1
+      while (visit >= last && block >= visit) {
+#pragma unroll 1
+        for (; block >= visit; --block)
+          nextBlock<Masked>(block);
+        addSums<false>(visit == endBlock - 1 - runOf<Spec>());
+        visit -= runOf<Spec>();
+      }
+    }
+#pragma unroll 1
+    for (; block >= last; --block)
+      nextBlock<Masked>(block);
+  }
+
   __device__ __forceinline__ void middle() {
-    // Nothing of this is stored.  The turn is a barrier of the warpgroup as well: before it all
-    // have waited for what one thread then gives back.
-    if (allLanes(rows.first - lane / 4 - warp * 16 >= rows.arguments.queries())) {
+    // Nothing of this is stored.  All have waited for what one thread then gives back.
+    if (isOutside()) {
 #pragma unroll 1
       for (int block = firstBlock + 1; block < endBlock; ++block) {
         shared.keys.waitFull(key);
         shared.values.waitFull(value);
         takeTurn();
         passTurn();
+        namedBarrier(kStoreBarrier + group, 128);
         shared.keys.release(key);
         shared.values.release(value);
       }
       shared.values.waitFull(value);
       return;
     }
-    int block = endBlock - 2;
+    int block = endBlock - 2, visit = endBlock - 1 - runOf<Spec>();
     const int open = firstOpen > firstBlock ? firstOpen : firstBlock;
-#pragma unroll 1
-    for (; block >= endOpen && block >= firstBlock; --block)
-      nextBlock<true>(block);
-#pragma unroll 1
-    for (; block >= open; --block)
-      nextBlock<false>(block);
+    nextBlocks<true>(block, visit, endOpen > firstBlock ? endOpen : firstBlock);
+    nextBlocks<false>(block, visit, open);
     if constexpr (Spec::kBeginsLater)
-#pragma unroll 1
-      for (; block >= firstBlock; --block)
-        nextBlock<true>(block);
+      nextBlocks<true>(block, visit, firstBlock);
   }
 
   __device__ __forceinline__ void run(const TensorMap &o) {
     if (group == Spec::kGroups - 1)
-      namedBarrierArrive(kTurnBarrier, 256); // the first turn is the first warpgroup's
+      passTurn(); // the first turn is the first warpgroup's
     if (!take())
       return;
     begin();
@@ -491,12 +595,18 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
   }
   barrier();
   // All of them together have what a block is launched with, 504 or 512 for a thread of each. Where
-  // a mask has first keys as well, or queries come after keys, 24 are too few for the warp that loads.
-  constexpr int kLoads = Spec::kBeginsLater || Spec::kQuerySlots == 1 ? 40 : 24;
+  // a mask has first keys as well, or queries come after keys, 24 are too few for the warp that
+  // loads, as for those that transpose.
+  constexpr int kTransposers = AttentionLayout<Spec>::kTransposers;
+  constexpr int kLoads =
+      Spec::kBeginsLater || Spec::kQuerySlots == 1 || kTransposers != 0 ? 40 : 24;
   if (warp < 4) {
     decreaseRegisters<Spec::kGroups == 3 ? 32 : kLoads>();
     if (warp == 0)
       AttentionProducer<Spec, Arguments>{shared, arguments}.run(q, k, v);
+    if constexpr (kTransposers > 0)
+      if (warp != 0)
+        AttentionTransposer<Spec>{shared, warp - 1, static_cast<int>(laneIndex())}.run();
   } else {
     increaseRegisters<Spec::kGroups == 3 ? 160 : 252 - kLoads / 2>();
     AttentionGroup<Spec, Arguments>{

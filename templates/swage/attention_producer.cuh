@@ -15,6 +15,7 @@ namespace swage::detail {
 /// as they are needed.
 template <class Spec, class Arguments> struct AttentionProducer {
   using Layout = AttentionLayout<Spec>;
+  enum : int { kPanelColumns = kPanelRow / Layout::kElementBytes };
   const AttentionShared<Spec> &shared;
   const Arguments &arguments;
   // The warp has few registers: places in the rings follow from how much has been loaded, and what
@@ -77,7 +78,7 @@ template <class Spec, class Arguments> struct AttentionProducer {
   /// Of the block whose keys came `before` those that came last.
   __device__ __forceinline__ void loadValues(const TensorMap &v, unsigned tile, int block,
                                              unsigned before) {
-    const auto &ring = shared.values;
+    const auto &ring = shared.loaded;
     const unsigned number = blocks - 1 - before;
     const SharedAddress full = ring.full(number % Spec::kStages);
     bool isWhole = true;
@@ -112,6 +113,17 @@ template <class Spec, class Arguments> struct AttentionProducer {
     syncWarp();
     if (electLane())
       mbarrierArrive(full);
+  }
+  /// Tells who transposes that no more values come.
+  __device__ __forceinline__ void endValues() const {
+    if constexpr (Layout::kTransposers > 0) {
+      const auto place = placeOf<Spec::kStages>(blocks);
+      shared.loaded.waitEmpty(place);
+      if (electLane()) {
+        shared.endsAt(place.stage) = true;
+        mbarrierArrive(shared.loaded.full(place.stage));
+      }
+    }
   }
 
   /// In the upper half of a word, that the lower one counts tickets.  What memory held before the
@@ -180,6 +192,7 @@ template <class Spec, class Arguments> struct AttentionProducer {
     }
     if (tiles != 0)
       loadValues(v, tiles - 1, last, 0);
+    endValues();
     loadQuery(q, /*ends=*/true);
   }
 };

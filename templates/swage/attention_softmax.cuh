@@ -31,18 +31,29 @@ template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLo
 /// say); and their scores are within the Spec's reach as well.
 enum class SeenKeys { None, Some, All, Alike, Near };
 template <class Spec> concept HasAgree = requires { typename Spec::AgreeLoads; };
-template <class Spec> concept HasExponent = requires { typename Spec::ExponentLoads; };
+/// Of 8 bits maxima are what scores reach, not what they stay below: weights would be too small.
+template <class Spec>
+concept HasExponent =
+    requires { typename Spec::ExponentLoads; } && sizeof(typename Spec::Element) > 1;
 template <class Spec> concept HasOffset = requires { typename Spec::OffsetLoads; };
 
 /// Whether each row has a score more, of a value of zeros.
 template <class Spec> concept HasSink = requires { typename Spec::SinkLoads; };
 
 template <class Spec, class Arguments> struct AttentionRows {
-  enum : int { kScores = Spec::kKeys / 2 };
+  enum : int {
+    kScores = Spec::kKeys / 2,
+    /// Weights of 8 bits use their whole range: they are up to 2^8.
+    kRaised = sizeof(typename Spec::Element) == 1 ? 8 - Spec::kPatience : 0,
+    /// Outputs are divided by sums of rounded weights, which come with them: sums are for `finish`
+    /// alone.
+    kDividesByRounded = sizeof(typename Spec::Element) == 1,
+    kSums = !kDividesByRounded || !Spec::FinishStores::empty()
+  };
 
   const Arguments &arguments;
   int first;
-  float highest[2], sum[2];
+  float highest[2], sum[2], roundedSum[2];
   float rescale[2]; ///< what earlier outputs are multiplied by
   float peak[2];    ///< which none of the thread's scores in this block exceeds
   float offset[2];  ///< what the Spec adds to all of these
@@ -64,14 +75,17 @@ template <class Spec, class Arguments> struct AttentionRows {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       highest[r] = unseen();
-      sum[r] = 0.0f;
+      sum[r] = roundedSum[r] = 0.0f;
       if constexpr (HasSink<Spec>) {
         const int own = row + 8 * r, last = arguments.queries() - 1;
         highest[r] = at(typename Spec::SinkLoads{},
                         tile.at<typename Spec::Coord>(own < last ? own : last, 0),
                         [](auto... in) { return Spec::sink(in...); });
-        if (laneIndex() % 4 == 0 && highest[r] != unseen())
-          sum[r] = 1.0f;
+        if (highest[r] != unseen()) {
+          roundedSum[r] = float(1 << kRaised);
+          if (laneIndex() % 4 == 0)
+            sum[r] = float(1 << kRaised);
+        }
       }
     }
   }
@@ -246,7 +260,9 @@ template <class Spec, class Arguments> struct AttentionRows {
       float bottom = mayBeUnseen<Masked>() && highest[r] == unseen() ? 0.0f : highest[r];
       if constexpr (HasOffset<Spec>)
         bottom -= offset[r];
-      const float base = -bottom * scaleLog2();
+      float base = -bottom * scaleLog2();
+      if constexpr (kRaised > 0)
+        base += float(kRaised);
       float added = 0.0f;
 #pragma unroll
       for (int j = 0; j < Spec::kKeys / 8; ++j)
@@ -258,9 +274,11 @@ template <class Spec, class Arguments> struct AttentionRows {
           else
             score = fma(score, scaleLog2(), base);
           score = exp2Fast(score);
-          added += score;
+          if constexpr (kSums)
+            added += score;
         }
       sum[r] = sum[r] * rescale[r] + added;
+      roundedSum[r] *= rescale[r];
     }
   }
 
@@ -272,8 +290,10 @@ template <class Spec, class Arguments> struct AttentionRows {
     for (int r = 0; r < 2; ++r) {
       float total = sum[r] + shuffleXor(sum[r], 1);
       total += shuffleXor(total, 2);
-      scales[r] = Spec::kZeroRows && total == 0.0f ? 0.0f : reciprocal(total);
-      statistics[r] = {highest[r] * static_cast<float>(Spec::scale()), total};
+      const float divisor = kDividesByRounded ? roundedSum[r] : total;
+      scales[r] = Spec::kZeroRows && divisor == 0.0f ? 0.0f : reciprocal(divisor);
+      statistics[r] = {highest[r] * static_cast<float>(Spec::scale()),
+                       total * (1.0f / float(1 << kRaised))};
       if constexpr (!Spec::FinishStores::empty())
         if (const int row = first + 8 * r; writes && row < arguments.queries())
           runFinish<Spec, 1, AttentionDim::Query>(

@@ -33,30 +33,60 @@ template <class Spec, class Pointers> struct AttentionArguments {
   __device__ __forceinline__ int keys() const { return extent<AttentionDim::Key>(); }
 };
 
-/// Tiles lie in shared memory as panels of 64 columns, a row of which is the 128 bytes that are
-/// swizzled.
-enum : int { kPanelColumns = 64, kPanelRow = 128 };
+/// Tiles lie in shared memory as panels, a row of which is the 128 bytes that are swizzled.
+enum : int { kPanelRow = 128 };
 
 /// The score of a key that is not seen.
 __device__ __forceinline__ float unseen() { return -static_cast<float>(infinity()); }
 
+/// Blocks after which sums of products go to shared memory; 0: they stay in registers.
+template <class Spec> constexpr __device__ int runOf() {
+  if constexpr (requires { Spec::kRun; })
+    return Spec::kRun;
+  return 0;
+}
+
 template <class Spec> struct AttentionLayout {
+  template <class T> static constexpr __device__ int panels(int columns) {
+    return (columns * static_cast<int>(sizeof(T)) + kPanelRow - 1) / kPanelRow;
+  }
+  using Element = typename Spec::Element;
   enum : int {
+    kElementBytes = sizeof(Element),
     kRows = 64 * Spec::kGroups,
-    kHeadPanels = (Spec::kHeadDim + kPanelColumns - 1) / kPanelColumns,
-    kValuePanels = (Spec::kValueDim + kPanelColumns - 1) / kPanelColumns,
-    kMostPanels = kHeadPanels > kValuePanels ? kHeadPanels : kValuePanels,
+    kHeadPanels = panels<Element>(Spec::kHeadDim),
+    kValuePanels = panels<Element>(Spec::kValueDim),
+    kResultPanels = (Spec::kValueDim * 2 + kPanelRow - 1) / kPanelRow,
+    kHasRuns = runOf<Spec>() != 0,
+    kMostPanels = kHeadPanels > kResultPanels || kHasRuns ? kHeadPanels : kResultPanels,
     kQueryPanel = kRows * kPanelRow,
     kKeyPanel = Spec::kKeys * kPanelRow,
     kQueryBytes = kMostPanels * kQueryPanel, ///< the output leaves through the same place
-    kKeyRow = (Spec::kHeadDim + Spec::kValueDim) * 2, ///< bytes of a key and its value
+    kKeyRow = (Spec::kHeadDim + Spec::kValueDim) * kElementBytes, ///< bytes of a key and its value
     kKeyBytes = kHeadPanels * kKeyPanel,
     kValueBytes = kValuePanels * kKeyPanel,
+    /// Values of 8 bits are transposed for the second product: attention_transpose.cuh.  They lie
+    /// as steps of a matrix instruction, 32 keys of all columns.  Eight more columns are ones, whose
+    /// outputs are the sums of weights as they were rounded.
+    kTransposers = kElementBytes == 1 ? 3 : 0,
+    kColumns = Spec::kValueDim + (kTransposers ? 8 : 0),
+    kValueStep = kColumns * 32,
+    kTransposedBytes = kTransposers ? Spec::kKeys / 32 * kValueStep : 0,
     kQueryAt = 1024,
     kKeyAt = kQueryAt + Spec::kQuerySlots * kQueryBytes,
     kValueAt = kKeyAt + Spec::kStages * kKeyBytes,
-    kBytes = kValueAt + Spec::kStages * kValueBytes ///< schedules ask for it: AttentionLayout.h
+    /// Of each warp: sums, through which its results leave, and the maxima that they are for.
+    kSumsAt = kValueAt + Spec::kStages * kValueBytes,
+    kWarpResult = kResultPanels * 16 * kPanelRow,
+    kWarpSums = kWarpResult > 16 * Spec::kValueDim * 4 ? kWarpResult : 16 * Spec::kValueDim * 4,
+    kTransposedAt = kSumsAt + (kHasRuns ? 4 * Spec::kGroups * kWarpSums : 0),
+    kMaximaAt = kTransposedAt + Spec::kStages * kTransposedBytes,
+    kBytes = kMaximaAt + (kHasRuns ? kRows * 16 : 0) ///< schedules ask for it
   };
+  /// Bytes of K of a matrix instruction are 32 for all elements.
+  template <class T> static constexpr __device__ int steps(int columns) {
+    return (columns * static_cast<int>(sizeof(T)) + 31) / 32;
+  }
 };
 
 /// A place in a ring, and whether it has gone round an even or odd number of times.
@@ -83,10 +113,10 @@ template <class Spec, int Bytes> struct TileRing {
   __device__ __forceinline__ SharedAddress empty(int stage) const {
     return barriers + 8 * (Spec::kStages + stage);
   }
-  __device__ __forceinline__ void init() const {
+  __device__ __forceinline__ void init(int writers, int readers) const {
     for (int stage = 0; stage < Spec::kStages; ++stage) {
-      mbarrierInit(full(stage), 1);
-      mbarrierInit(empty(stage), Spec::kGroups);
+      mbarrierInit(full(stage), writers);
+      mbarrierInit(empty(stage), readers);
     }
   }
   __device__ __forceinline__ void waitFull(const Place &place) const {
@@ -172,18 +202,24 @@ template <class Spec> struct AttentionShared {
   using Layout = AttentionLayout<Spec>;
   SharedAddress base;
   TileRing<Spec, Layout::kKeyBytes> keys;
-  TileRing<Spec, Layout::kValueBytes> values;
+  TileRing<Spec, Layout::kValueBytes> loaded; ///< values as the copy engine writes them
+  TileRing<Spec, Layout::kTransposers ? Layout::kTransposedBytes : Layout::kValueBytes> values;
 
   enum : int {
+    kEndsAt = 480,
+    kClearAt = 504,
     kTilesAt = 512,
     kLoadingAt = 768,
-    kClearAt = 504,
-    kRingBarriers = 8 * 2 * Spec::kQuerySlots
+    kRingBarriers = 8 * 2 * Spec::kQuerySlots,
+    kValueBarriers = kRingBarriers + 16 * Spec::kStages,
+    kLoadedBarriers = kValueBarriers + (Layout::kTransposers ? 16 * Spec::kStages : 0)
   };
 
   __device__ __forceinline__ explicit AttentionShared(SharedAddress base)
       : base(base), keys{base + Layout::kKeyAt, base + kRingBarriers},
-        values{base + Layout::kValueAt, base + kRingBarriers + 16 * Spec::kStages} {}
+        loaded{base + Layout::kValueAt, base + kLoadedBarriers},
+        values{base + (Layout::kTransposers ? Layout::kTransposedAt : Layout::kValueAt),
+               base + kValueBarriers} {}
 
   __device__ __forceinline__ SharedAddress query(int slot) const {
     return base + Layout::kQueryAt + slot * Layout::kQueryBytes;
@@ -199,9 +235,20 @@ template <class Spec> struct AttentionShared {
       mbarrierInit(queryFull(slot), 1);
       mbarrierInit(queryEmpty(slot), 4 * Spec::kGroups);
     }
-    keys.init();
-    values.init();
     mbarrierInit(clear(), 1);
+    keys.init(1, Spec::kGroups);
+    if constexpr (Layout::kTransposers > 0) {
+      loaded.init(1, Layout::kTransposers);
+      values.init(Layout::kTransposers, Spec::kGroups);
+      for (int stage = 0; stage < Spec::kStages; ++stage)
+        endsAt(stage) = false;
+    } else {
+      values.init(1, Spec::kGroups);
+    }
+  }
+  /// Whether no more values come, where they would come to a stage.
+  __device__ __forceinline__ bool &endsAt(int stage) const {
+    return reinterpret_cast<bool *>(dynamicArena() + kEndsAt)[stage];
   }
   __device__ __forceinline__ void waitQuery(const Slot<Spec::kQuerySlots> &slot) const {
     mbarrierWait(queryFull(slot.stage), slot.parity);

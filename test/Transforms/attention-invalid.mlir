@@ -24,7 +24,7 @@ func.func @dims(%q: tensor<4x130x40x36xf16>) -> tensor<4x130x40x36xf16> {
 
 // -----
 
-// CHECK: error: 'swage.kernel' op has no kernel yet: attention's operands hold f16 or bf16
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention's operands hold f16, bf16 or f8E4M3FN
 func.func @wide(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
   %o = swage.attention %q, %q, %q : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return %o : tensor<2x4x8xf32>
@@ -140,4 +140,12 @@ func.func @far(%q: tensor<4x130x64xf16>) -> tensor<4x130x64xf16> {
     swage.yield %seen : i1
   } : (tensor<4x130x64xf16>, tensor<4x130x64xf16>, tensor<4x130x64xf16>) -> tensor<4x130x64xf16>
   return %o : tensor<4x130x64xf16>
+}
+
+// -----
+
+// CHECK: error: 'swage.kernel' op has no kernel yet: queries are not contiguous along the head dim, from multiples of 16 bytes on
+func.func @vectors(%q: tensor<2x32x72xf8E4M3FN>) -> tensor<2x32x72xbf16> {
+  %o = swage.attention %q, %q, %q : (tensor<2x32x72xf8E4M3FN>, tensor<2x32x72xf8E4M3FN>, tensor<2x32x72xf8E4M3FN>) -> tensor<2x32x72xbf16>
+  return %o : tensor<2x32x72xbf16>
 }

@@ -3,10 +3,10 @@
     python3 attention.py --run path/to/swage-run [--count 500] [--first 0] [--seed 1] [--device gpu|sim] [--most 1500] [--each 10]
     python3 attention.py --run path/to/swage-run --torch 20
 
-Element types, head dims (8 to 256 by 8, values' their own now and then), heads and those that share keys, lengths of 1 to
+Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, values' their own now and then), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
-scores of ordinary size and of 10^4, with and without log-sum-exp. Each graph runs twice, and its results must be the same to
+scores of ordinary size and of 10^4 (not of 8 bits), with and without log-sum-exp. Each graph runs twice, and its results must be the same to
 the bit. `--first` says which of a seed's configurations come first, so that parts of them can run at different times.
 
 With --torch the same inputs go through PyTorch's own attention, and the largest error must be at most twice of what that has,
@@ -21,9 +21,10 @@ def tensor(shape, element):
 
 
 class Graph:
-    """Some attention ops of one function."""
+    """Some attention ops of one function; `portable`: for GPUs that have no kernel of 8 bits."""
 
-    def __init__(self):
+    def __init__(self, portable):
+        self.portable = portable
         self.arguments, self.lines, self.results = [], [], []
 
     def argument(self, shape, element):
@@ -42,9 +43,11 @@ class Graph:
 
     def add(self, rng, most):
         n = len(self.results)
-        element = rng.choice(["bf16", "f16"])
-        dim = 8 * rng.randint(1, 32)
-        value = dim if rng.random() < 0.7 else 8 * rng.randint(1, 32)
+        element = rng.choice(["bf16", "bf16", "f16", "f16", "bf16" if self.portable else "f8E4M3FN"])
+        narrow = element == "f8E4M3FN"
+        wide, unit = (rng.choice(["bf16", "f16"]), 16) if narrow else (element, 8)
+        dim = unit * rng.randint(1, 256 // unit)
+        value = min(dim if rng.random() < 0.7 else unit * rng.randint(1, 256 // unit), 240 if narrow else 256)
         batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4])
         heads = keyHeads * group
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))
@@ -53,12 +56,14 @@ class Graph:
         k = self.operand(rng, f"{n}k", batch, keyHeads, keys, dim, element)
         v = self.operand(rng, f"{n}v", batch, keyHeads, keys, value, element)
         scale = dim ** -0.5 * rng.choice([1, 1, 1, 1, 1, 3000])
+        if narrow:  # scores of 10^4 and 13 bits say nothing of weights
+            scale = dim ** -0.5
         coordinates = "%b: index, %h: index, %i: index, %j: index"
-        mask, score = self.mask(rng, batch, queries, keys), self.score(rng, heads, queries, keys, element)
+        mask, score = self.mask(rng, batch, queries, keys), self.score(rng, heads, queries, keys, wide)
         regions = (f" score {{\n  ^bb0(%s: f32, {coordinates}):\n{score}  }}" if score else "") + \
                   (f" mask {{\n  ^bb0({coordinates}):\n{mask}    swage.yield %seen : i1\n  }}" if mask else "")
         types = f"({tensor((batch, heads, queries, dim), element)}, {tensor((batch, keyHeads, keys, dim), element)}, {tensor((batch, keyHeads, keys, value), element)})"
-        result, sums = tensor((batch, heads, queries, value), element), tensor((batch, heads, queries), "f32")
+        result, sums = tensor((batch, heads, queries, value), wide), tensor((batch, heads, queries), "f32")
         if rng.random() < 0.5:
             self.lines.append(f"  %o{n} = swage.attention {q}, {k}, {v} scale {scale:e}{regions} : {types} -> {result}")
             self.results.append((f"%o{n}", result))
@@ -131,7 +136,7 @@ def runs(options, path, directory, seed):
 def check(options):
     bad, results = 0, 0
     for number in range(options.first, options.first + options.count, options.each):
-        rng, graph = random.Random(f"{options.seed} {number}"), Graph()
+        rng, graph = random.Random(f"{options.seed} {number}"), Graph(portable=any(option.startswith("--arch") for option in options.rest))
         for _ in range(min(options.each, options.first + options.count - number)):
             graph.add(rng, options.most)
         with tempfile.TemporaryDirectory() as directory:

@@ -218,7 +218,8 @@ BenchCase swage::attentionCase(const AttentionShape &shape, bool causal,
                                const std::string &element) {
   auto [batch, heads, keyHeads, queries, keys, dim] = shape;
   std::string q = tensor({batch, heads, queries, dim}, element),
-              k = tensor({batch, keyHeads, keys, dim}, element);
+              k = tensor({batch, keyHeads, keys, dim}, element),
+              o = tensor({batch, heads, queries, dim}, element == "f8E4M3FN" ? "bf16" : element);
   const char *mask = causal ? " mask {\n"
                               "  ^bb0(%b: index, %h: index, %i: index, %j: index):\n"
                               "    %seen = arith.cmpi sle, %j, %i : index\n"
@@ -229,9 +230,9 @@ BenchCase swage::attentionCase(const AttentionShape &shape, bool causal,
       "attention",
       fmt::format("b{} hq{} hk{} {}x{} d{} c{} {}", batch, heads, keyHeads, queries, keys, dim,
                   int(causal), element),
-      function(fmt::format("%q: {}, %k: {}, %v: {}", q, k, k), q,
+      function(fmt::format("%q: {}, %k: {}, %v: {}", q, k, k), o,
                fmt::format("  %o = swage.attention %q, %k, %v scale {:e}{} : ({}, {}, {}) -> {}",
-                           1 / std::sqrt(double(dim)), mask, q, k, k, q),
+                           1 / std::sqrt(double(dim)), mask, q, k, k, o),
                "%o"),
       0);
   made.countedFlops = 4.0 * double(batch * heads) * double(queries) * double(keys) * double(dim) *
@@ -403,6 +404,8 @@ static void addAttention(std::vector<BenchCase> &cases) {
       {{2, 8, 8, 8192, 8192, 256}, true},      {{4, 16, 16, 4096, 4096, 96}, true}};
   for (const auto &[shape, causal] : shapes)
     cases.push_back(attentionCase(shape, causal, "bf16"));
+  for (bool causal : {false, true})
+    cases.push_back(attentionCase({4, 16, 16, 4096, 4096, 128}, causal, "f8E4M3FN"));
 }
 
 static constexpr std::pair<std::string_view, void (*)(std::vector<BenchCase> &)> kGroups[] = {

@@ -43,7 +43,7 @@ BenchCase permuteCase(const std::vector<int64_t> &shape, const std::vector<int64
                       const std::string &element);
 /// Attention of `queries` by `keys`, `heads` of one and `keyHeads` of the other, all of `dim`;
 /// causal: a query sees keys up to its own position. Half of the operations count then, as peers.py
-/// has it.
+/// has it. Of 8 bits: the result is bf16.
 struct AttentionShape {
   int64_t batch, heads, keyHeads, queries, keys, dim;
 };

@@ -43,8 +43,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
                   "and values");
   AttentionProblem problem;
   problem.element = kernel.getInput(AttentionInput::Queries).getElement();
-  if (!problem.element.isF16() && !problem.element.isBF16())
-    return refuse("attention's operands hold f16 or bf16");
+  if (!problem.element.isF16() && !problem.element.isBF16() && !problem.isNarrow())
+    return refuse("attention's operands hold f16, bf16 or f8E4M3FN");
   problem.headDim = constantSize(kernel.getExtents().getResult(Dim::HeadDim)).value_or(0);
   problem.valueDim = constantSize(kernel.getExtents().getResult(Dim::ValueDim)).value_or(0);
   for (int64_t dim : {problem.headDim, problem.valueDim})
@@ -52,6 +52,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
       return refuse("attention's head dims are known multiples of 8 up to 256");
   if (constantSize(kernel.getExtents().getResult(Dim::Key)) == 0)
     return refuse("attention has no keys");
+  if (problem.columns() > 256)
+    return refuse("attention's values of 8 bits have up to 240 columns");
   static constexpr unsigned inner[] = {Dim::HeadDim, Dim::HeadDim, Dim::ValueDim};
   static constexpr const char *names[] = {"queries", "keys", "values"};
   for (unsigned i = 0; i < AttentionInput::Count; ++i) {
@@ -67,17 +69,27 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   return problem;
 }
 
-/// Columns of a panel, in which tiles lie in shared memory, and bytes of its rows, which are
-/// swizzled.
-static constexpr int64_t kPanelColumns = 64, kPanelRow = 128;
+/// Tiles lie in shared memory as panels, rows of which have that many bytes, which are swizzled.
+static constexpr int64_t kPanelRow = 128;
+
+static int64_t panelsOf(Type element, int64_t columns) {
+  return llvm::divideCeil(columns * elementBytes(element), kPanelRow);
+}
+
+bool AttentionProblem::isNarrow() const { return isa<Float8E4M3FNType>(element); }
+int64_t AttentionProblem::columns() const { return valueDim + (isNarrow() ? 8 : 0); }
 
 int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
-  int64_t headPanels = llvm::divideCeil(headDim, kPanelColumns),
-          valuePanels = llvm::divideCeil(valueDim, kPanelColumns),
-          queries = std::max(headPanels, valuePanels) * 64 * schedule.getGroups() * kPanelRow,
-          keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow;
+  int64_t headPanels = panelsOf(element, headDim), valuePanels = panelsOf(element, valueDim),
+          rows = 64 * schedule.getGroups(),
+          resultRow = llvm::divideCeil(2 * valueDim, kPanelRow) * kPanelRow,
+          queries = std::max(headPanels * kPanelRow, schedule.getRun() ? 0 : resultRow) * rows,
+          // Results leave through them; and the maxima of each thread's two rows.
+          sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
+          transposed = isNarrow() ? schedule.getKeys() * columns() : 0,
+          keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow + transposed;
   constexpr int64_t barriers = 1024;
-  return barriers + schedule.getQuerySlots() * queries + schedule.getStages() * keys;
+  return barriers + schedule.getQuerySlots() * queries + schedule.getStages() * keys + sums;
 }
 
 /// Rows lie an odd number of 16 bytes apart.
@@ -94,7 +106,7 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
   SmallVector<Attribute> tiles;
   auto add = [&](bool isOutput, int64_t position, ArrayRef<int64_t> dims, int64_t rows) {
     SmallVector<int64_t> box(dims.size(), 1);
-    box[0] = kPanelColumns;
+    box[0] = kPanelRow / elementBytes(isOutput ? result : element);
     box[1] = rows;
     tiles.push_back(TileAttr::get(schedule.getContext(), isOutput, position, dims, box, kPanelRow));
   };
@@ -111,8 +123,9 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
 }
 
 int64_t AttentionProblem::registers(AttentionScheduleAttr schedule) const {
-  int64_t held = schedule.getHoldsQuery() ? llvm::divideCeil(headDim, 16) * 4 : 0;
-  return schedule.getKeys() / 2 + schedule.getKeys() / 4 + valueDim / 2 + held;
+  int64_t bytes = elementBytes(element),
+          held = schedule.getHoldsQuery() ? llvm::divideCeil(headDim * bytes, 32) * 4 : 0;
+  return schedule.getKeys() / 2 + schedule.getKeys() * bytes / 8 + columns() / 2 + held;
 }
 
 int64_t AttentionProblem::registers(PortableAttentionScheduleAttr schedule) const {

@@ -192,11 +192,13 @@ TileAttr LaunchAttr::tileOf(bool isOutput, int64_t position) const {
 LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups, int64_t keys,
                                             int64_t stages, int64_t querySlots, int64_t patience,
                                             bool eager, bool /*holdsQuery*/, bool /*dynamic*/,
-                                            int64_t section, int64_t index) {
+                                            int64_t section, int64_t index, int64_t run) {
   if (groups != 2 && groups != 3)
     return emitError() << "groups is " << groups << ", but must be 2 or 3";
   if (keys % 16)
     return emitError() << "keys is " << keys << ", but must be a multiple of 16";
+  if (run < 0)
+    return emitError() << "run is " << run << ", but must not be negative";
   if (patience < 0 || patience > 8)
     return emitError() << "patience is " << patience << ", but must be from 0 to 8";
   // The next values are waited for before the products with those at hand are.

@@ -388,6 +388,18 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
   std::optional<AttentionProblem> problem = AttentionProblem::of(kernel, &why);
   if (!problem)
     return kernel.emitOpError() << "has a schedule of attention, but " << why;
+  if constexpr (std::is_same_v<Schedule, AttentionScheduleAttr>) {
+    if (problem->isNarrow() &&
+        (schedule.getKeys() % 32 || schedule.getPatience() > 4 || !schedule.getEager()))
+      return kernel.emitOpError() << "schedule takes " << schedule.getKeys()
+                                  << " keys with patience " << schedule.getPatience()
+                                  << ", but of 8 bits must take a multiple of 32, with one up to "
+                                     "4, and be eager";
+    if (!problem->isNarrow() && schedule.getRun())
+      return kernel.emitOpError() << "schedule has sums in shared memory, which are of 8 bits";
+  } else if (problem->isNarrow()) {
+    return kernel.emitOpError() << "schedule takes 16 bits, but the operands have 8";
+  }
   if (int64_t shared = problem->sharedBytes(schedule); shared > kMostSharedBytes)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kMostSharedBytes;

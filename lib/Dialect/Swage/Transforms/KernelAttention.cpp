@@ -244,7 +244,7 @@ Value KernelBuilder::computeAttention(OpResult result) {
       if (!scalar)
         return {};
       if (!argument || argument.getArgNumber() != i || !scalar.getType().isF32())
-        return refuse("the operands of attention come from memory, as 16-bit floats"), Value();
+        return refuse("the operands of attention come from memory, as floats of 8 or 16 bits"), Value();
       operands[i] = scalar;
     }
     Type type = operands[0].getType();

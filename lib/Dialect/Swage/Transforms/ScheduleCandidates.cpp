@@ -56,7 +56,8 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](AttentionScheduleAttr s) {
         return AttentionScheduleAttr::get(context, s.getGroups(), s.getKeys(), s.getStages(),
                                           s.getQuerySlots(), s.getPatience(), s.getEager(),
-                                          s.getHoldsQuery(), s.getDynamic(), s.getSection(), index);
+                                          s.getHoldsQuery(), s.getDynamic(), s.getSection(), index,
+                                          s.getRun());
       })
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
@@ -245,7 +246,8 @@ void Grid::attention(AttentionScheduleAttr known) {
                         changes)
                       addChecked<AttentionScheduleAttr>(groups, keys, stages, slots, patience,
                                                         eager, holds, dynamic, known.getSection(),
-                                                        int64_t(32));
+                                                        int64_t(32),
+                                                        known.getRun() * known.getKeys() / keys);
 }
 
 void Grid::attention(PortableAttentionScheduleAttr known) {

@@ -20,6 +20,9 @@ using namespace swage;
 /// Keys and values whose tiles are taken together, so that they stay in L2 while others stream by.
 static constexpr int64_t kSectionBytes = 16 << 20;
 
+/// Keys of 8 bits whose products tensor cores add up: lib/Reference/Attention.cpp.
+static constexpr int64_t kMostRun = 2112;
+
 /// Whether scores are scaled and masked by position only, which leaves registers.
 static bool isPlain(KernelOp kernel) {
   for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
@@ -30,6 +33,30 @@ static bool isPlain(KernelOp kernel) {
   while (auto select = score.getDefiningOp<arith::SelectOp>())
     score = select.getTrueValue();
   if (auto product = score.getDefiningOp<arith::MulFOp>())
+    score = product.getLhs();
+  return score == scoresOf(kernel).getResult();
+}
+
+/// Whether the kernel reads and makes nothing but attention's operands and result.
+static bool isAlone(KernelOp kernel) {
+  return kernel.getOutputs().size() == 1 &&
+         llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [](ViewAttr view) {
+           return view.getSource() == Source::Memory;
+         }) == AttentionInput::Count;
+}
+
+/// Whether scores are only multiplied by factors that a head has one of, and masked by position.
+static bool isMultiplied(KernelOp kernel) {
+  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>())) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    if (i >= AttentionInput::Count && view.getSource() != Source::Coordinate &&
+        !(access.isBroadcast(AttentionDim::Query) && access.isBroadcast(AttentionDim::Key)))
+      return false;
+  }
+  Value score = kernel.getCollective().getValue();
+  while (auto select = score.getDefiningOp<arith::SelectOp>())
+    score = select.getTrueValue();
+  while (auto product = score.getDefiningOp<arith::MulFOp>())
     score = product.getLhs();
   return score == scoresOf(kernel).getResult();
 }
@@ -65,7 +92,8 @@ static double costOfQuery(ArrayRef<int64_t> seen, int64_t keys) {
 
 /// The schedule, or one with smaller blocks where these leave enough less over at the end of few
 /// keys.
-static AttentionScheduleAttr fitKeys(AttentionScheduleAttr schedule, KernelOp kernel) {
+static AttentionScheduleAttr fitKeys(AttentionScheduleAttr schedule, KernelOp kernel,
+                                     int64_t step) {
   std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
                          keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
   constexpr int64_t few = 4096;
@@ -81,7 +109,7 @@ static AttentionScheduleAttr fitKeys(AttentionScheduleAttr schedule, KernelOp ke
       seen.push_back(std::min(first + rows, *keys));
   }
   int64_t best = schedule.getKeys();
-  for (int64_t fewer = best - 16; fewer >= 48; fewer -= 16)
+  for (int64_t fewer = best - step; fewer >= 48; fewer -= step)
     if (costOfQuery(seen, fewer) * 1.03 < costOfQuery(seen, best))
       best = fewer;
   // What waits for the next values before its products has more of them on the way.
@@ -89,7 +117,8 @@ static AttentionScheduleAttr fitKeys(AttentionScheduleAttr schedule, KernelOp ke
   return AttentionScheduleAttr::get(
       schedule.getContext(), schedule.getGroups(), best, stages,
       schedule.getQuerySlots(), schedule.getPatience(), schedule.getEager(),
-      schedule.getHoldsQuery(), schedule.getDynamic(), schedule.getSection(), schedule.getIndex());
+      schedule.getHoldsQuery(), schedule.getDynamic(), schedule.getSection(), schedule.getIndex(),
+      schedule.getRun());
 }
 
 /// Whether tiles of two warpgroups leave so much less over at the end of few queries that they make
@@ -103,25 +132,33 @@ static bool areFewQueries(KernelOp kernel) {
 SelectedSchedule ScheduleSelector::hopperAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
-  bool isShort = dim <= 64, isLong = dim > 128, isPlain = ::isPlain(kernel),
+  // Elements of 8 bits take half the time of tensor cores, and less room.
+  bool isNarrow = problem.isNarrow(), isLong = dim > 128, isPlain = ::isPlain(kernel),
+       isShort = dim <= (isNarrow && isMultiplied(kernel) ? 128 : 64),
        isOdd = problem.headDim % 16 || problem.valueDim % 16,
        isWide =
            (isShort && !readsForKeys(kernel)) || (isPlain && (dim <= 80 || (isOdd && !isLong))),
        isTwo = areFewQueries(kernel);
+  int64_t step = isNarrow ? 32 : 16, least = isNarrow ? 96 : isWide ? 80 : 128;
+  std::optional<int64_t> all = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  bool hasRuns = isNarrow && (!all || *all > kMostRun),
+       isFull = hasRuns && !(isPlain && isAlone(kernel)); // of three warpgroups' registers
   auto make = [&](int64_t keys, int64_t slots) {
-    return AttentionScheduleAttr::get(context(), /*groups=*/isWide && !isTwo ? 3 : 2, keys,
-                                      /*stages=*/2, slots, /*patience=*/isShort ? 0 : 8,
-                                      /*eager=*/isShort || isWide || isLong,
+    return AttentionScheduleAttr::get(context(), /*groups=*/isWide && !isTwo && !isFull ? 3 : 2, keys,
+                                      /*stages=*/2, slots,
+                                      /*patience=*/isNarrow ? 4 : isShort ? 0 : 8,
+                                      /*eager=*/isShort || isWide || isLong || isNarrow,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
-                                      /*dynamic=*/true, kSectionBytes, index);
+                                      /*dynamic=*/true, kSectionBytes, index,
+                                      /*run=*/hasRuns ? kMostRun / keys : 0);
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
   for (int64_t slots : {2, 1})
-    for (int64_t keys = 128; keys >= (slots == 1 ? 16 : isWide ? 80 : 128); keys -= 16)
+    for (int64_t keys = 128; keys >= (slots == 1 ? step : least); keys -= step)
       if (AttentionScheduleAttr schedule = make(keys, slots);
           problem.sharedBytes(schedule) <= kMostSharedBytes &&
           problem.registers(schedule) <= problem.mostRegisters(schedule)) {
-        schedule = fitKeys(schedule, kernel);
+        schedule = fitKeys(schedule, kernel, step);
         return {schedule, "attention by " + std::to_string(64 * schedule.getGroups()) +
                               " queries and " + std::to_string(schedule.getKeys()) + " keys"};
       }
@@ -136,6 +173,8 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
 /// outputs are too many, queries in registers make up for part of it.
 SelectedSchedule ScheduleSelector::portableAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
+  if (problem.isNarrow())
+    return {{}, "attention of 8 bits for " + device.arch};
   bool isShort = std::max(problem.headDim, problem.valueDim) <= 64;
   int64_t taken = isPlain(kernel) ? 0 : 16; // registers, by what scores depend on
   for (auto [atoms, warps] : {std::pair<int64_t, int64_t>{2, 4}, {2, 8}, {1, 8}})

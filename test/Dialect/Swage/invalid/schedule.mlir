@@ -195,6 +195,11 @@ func.func private @attention_patience() attributes {schedule = #swage.attention_
 
 // -----
 
+// expected-error @+1 {{run is -1, but must not be negative}}
+func.func private @attention_run() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32, run = -1>}
+
+// -----
+
 // expected-error @+1 {{section is 1073741825, but must be in 1..1073741824}}
 func.func private @attention_section() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1073741825, index = 32>}
 

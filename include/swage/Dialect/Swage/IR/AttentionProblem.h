@@ -29,6 +29,11 @@ struct AttentionProblem {
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
 
+  /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
+  bool isNarrow() const;
+  /// Of the second product: of 8 bits it has the sums of weights beside the values' columns.
+  int64_t columns() const;
+
   /// The kernel's, if the template can compute it; or nothing, and `why`.
   static std::optional<AttentionProblem> of(KernelOp kernel, std::string *why = nullptr);
 

@@ -60,6 +60,8 @@ class Swage_Op<string mnemonic, list<Trait> traits = []> : Op<Swage_Dialect, mne
 def Swage_Float : AnyTypeOf<[F16, BF16, F32, F64]>;
 def Swage_Element : AnyTypeOf<[F16, BF16, F32, F64, F8E4M3FN, F8E5M2, I1, I8, I32, I64]>;
 def Swage_FloatTensor : RankedTensorOf<[Swage_Float]>;
+/// What attention multiplies.
+def Swage_FactorTensor : RankedTensorOf<[Swage_Float, F8E4M3FN]>;
 def Swage_Tensor : RankedTensorOf<[Swage_Element]>;
 
 #endif

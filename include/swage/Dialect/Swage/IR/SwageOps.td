@@ -160,6 +160,8 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     dimensions, the query head, the query and the key. Scores are f32 (f64 for f64 operands). The regions may use scalars of the function around them, and
     its tensors by `tensor.extract`, which stays inside the tensor for all coordinates, masked or not.
 
+    Operands of f8E4M3FN stand for numbers of theirs times factors of whole tensors or heads: score takes those of q and k, a product with the result that of v.
+
     A row that is masked or -inf throughout gives 0, or NaN with `nan_rows`. A row with a score of +inf or NaN that is not masked gives NaN; where it is masked, q, k and score do
     not matter. An infinity or NaN in v counts where its weight is not 0; where it is 0, whether by the mask or because exp is too small, the result may be
     NaN. Keys that no query sees by what `mask` compares their position with (a length, a window) never count, whatever k and v hold there. The optional statistic is log(sum_j exp(s_ij)): -inf for a row that is masked or -inf throughout, NaN for one that gives NaN by its scores.
@@ -188,7 +190,7 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     } : (tensor<2x3x4xf32>, tensor<1x5x4xf32>, tensor<1x5x2xf32>) -> tensor<2x3x2xf32>
     ```
   }];
-  let arguments = (ins Swage_FloatTensor:$q, Swage_FloatTensor:$k, Swage_FloatTensor:$v,
+  let arguments = (ins Swage_FactorTensor:$q, Swage_FactorTensor:$k, Swage_FactorTensor:$v,
                        Optional<Swage_FloatTensor>:$sinks, OptionalAttr<F64Attr>:$scale, UnitAttr:$nan_rows);
   let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask);
