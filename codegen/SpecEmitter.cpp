@@ -428,8 +428,12 @@ static std::string numberText(double number) {
   return text + (text.find_first_of(".e") == std::string::npos ? ".0" : "");
 }
 
-/// What every template of attention wants to know.
-void SpecEmitter::emitAttention(int64_t blockKeys) {
+template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) {
+  constant("kKeys", schedule.getKeys());
+  constant("kStages", schedule.getStages());
+  constant("kPatience", schedule.getPatience());
+  constant("kSection", schedule.getSection());
+  flag("kHoldsQuery", schedule.getHoldsQuery());
   AttentionProblem problem = *AttentionProblem::of(kernel);
   // Weights are rounded to what matrix instructions take, which has a largest number.
   out.line("using Element = " +
@@ -443,7 +447,7 @@ void SpecEmitter::emitAttention(int64_t blockKeys) {
   // Without bounds no block is asked for its keys one by one, and ptxas orders the loop better if
   // it does not know that none would have to be (head dim 64: 4 %).
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  flag("kWholeBlocks", bounds && keys && *keys > 0 && *keys % blockKeys == 0);
+  flag("kWholeBlocks", bounds && keys && *keys > 0 && *keys % schedule.getKeys() == 0);
   auto yielded = [](PhaseOp phase) { return phase.getBody().front().back().getOperand(0); };
   flag("kZeroRows", prologue.getZeroRows());
   flag("kInsideMasks", !isa<BlockArgument>(yielded(inside)));
@@ -517,24 +521,14 @@ void SpecEmitter::emitConstants() {
       flag("kRounded");
   } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {
     constant("kGroups", attention.getGroups());
-    constant("kKeys", attention.getKeys());
-    constant("kStages", attention.getStages());
     constant("kQuerySlots", attention.getQuerySlots());
-    constant("kPatience", attention.getPatience());
-    constant("kSection", attention.getSection());
     constant("kRun", attention.getRun());
     flag("kEager", attention.getEager());
-    flag("kHoldsQuery", attention.getHoldsQuery());
     flag("kDynamic", attention.getDynamic());
-    emitAttention(attention.getKeys());
+    emitAttention(attention);
   } else if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(schedule)) {
     constant("kAtoms", attention.getAtoms());
-    constant("kKeys", attention.getKeys());
-    constant("kStages", attention.getStages());
-    constant("kPatience", attention.getPatience());
-    constant("kSection", attention.getSection());
-    flag("kHoldsQuery", attention.getHoldsQuery());
-    emitAttention(attention.getKeys());
+    emitAttention(attention);
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     constant("kRowGroups", reduce.getRowGroups());

@@ -37,7 +37,8 @@ private:
   void nameOperands();
   void emitHeader();
   void emitConstants();
-  void emitAttention(int64_t blockKeys);
+  /// What every template of attention wants to know.
+  template <typename Schedule> void emitAttention(Schedule schedule);
   void emitSizes();
   void emitSpaces();
   void emitPart(const Operand &operand);

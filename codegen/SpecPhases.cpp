@@ -59,9 +59,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     return phase.emitOpError() << "yields " << (yield ? yield.getValues().size() : 0)
                                << " values, but gives " << stores + taken;
 
-  static constexpr const char *prefixes[] = {"",        "Prologue",    "Epilogue", "Finish",
-                                             "Between", "GroupFinish", "Bounds",   "Inside",
-                                             "Agree",   "Alike",       "Sink",     "Offset", "Exponent"};
+  static constexpr const char *prefixes[] = {
+      "",       "Prologue", "Epilogue", "Finish", "Between", "GroupFinish", "Bounds",
+      "Inside", "Agree",    "Alike",    "Sink",   "Offset",  "Exponent"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -115,9 +115,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     return failure();
   if (phase.getStatistics())
     flag("k" + prefix + "Statistics");
-  static constexpr const char *functions[] = {"body",    "prologue",    "epilogue", "finish",
-                                              "between", "groupFinish", "bounds",   "inside",
-                                              "agree",   "alike",       "sink",     "offset", "exponent"};
+  static constexpr const char *functions[] = {
+      "body",   "prologue", "epilogue", "finish", "between", "groupFinish", "bounds",
+      "inside", "agree",    "alike",    "sink",   "offset",  "exponent"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))

@@ -18,21 +18,22 @@
 //
 // The honest evaluation adds up in f32, one key after another, and rounds weights to the operands'
 // type. A value that is infinite or NaN counts for sure where its weight cannot vanish. A sink is
-// a score without a value; kernels divide by it last, which is two roundings more.
+// a score without a value; its weight, and the maximum that it begins with, are 3 u more.
 //
 // Tensor cores add up products of 8-bit floats in steps of 32, in which they cut all terms 13 bits
 // behind the first one of the largest. So does the honest evaluation, for 2112 products at most,
 // sums of which it adds up in f64. gamma(n) is then c(n) = 2^-13 (17 / 32 m + 4 sqrt(m)) with
 // m = min(n, 2112): each product and, twice a step, the sum lose up to 2^-13 of the sum of absolute
 // values, all towards zero, half of that on average, from which they stray like sqrt(m). Weights of
-// 8 bits are those of a maximum that is smaller by 2^4, so that more of them are normal numbers, and
-// outputs are divided by the sum of what they were rounded to.
+// 8 bits are those of a maximum that is smaller by 2^4, so that more of them are normal numbers,
+// and outputs are divided by the sum of what they were rounded to.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Ops.h"
 #include "Rows.h"
 #include "ScalarProgram.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Reference/Parallel.h"
 
 namespace swage::reference {
@@ -88,15 +89,12 @@ double addStep(double sum, llvm::ArrayRef<double> products) {
   return total == 0 ? 0 : cut(total, std::ilogb(total));
 }
 
-/// Products that kernels have tensor cores add up at most.
-constexpr int64_t kMostRun = 2112;
-
 /// term(0) + ... + term(n - 1) by such steps.
 template <typename Term> double sumOfSteps(int64_t n, Term term) {
   double total = 0, sum = 0;
   std::array<double, 32> products;
   for (int64_t begin = 0; begin < n; begin += 32) {
-    if (begin % kMostRun == 0)
+    if (begin % AttentionProblem::kMostRun == 0)
       total += std::exchange(sum, 0);
     int64_t count = std::min<int64_t>(32, n - begin);
     for (int64_t i = 0; i < count; ++i)
@@ -118,10 +116,9 @@ public:
     inSteps = byteWidth(type) == 1;
     weightScale = inSteps ? 16 : 1;
     weightUnit = isNarrow ? std::ldexp(1.0, -format.precision) : 0;
-    weightFloor = std::max(precision.smallestNormal(),
-                           isNarrow ? std::ldexp(1.0, format.minExponent - format.precision) /
-                                          weightScale
-                                    : 0);
+    weightFloor = std::max(
+        precision.smallestNormal(),
+        isNarrow ? std::ldexp(1.0, format.minExponent - format.precision) / weightScale : 0);
     largest.assign(width, 0);
     for (int64_t i = 0; i < keys * width; ++i) {
       double magnitude = std::fabs(this->v.reference[i]) + this->v.errorAt(i);
@@ -136,7 +133,7 @@ public:
 private:
   /// What adding up n products costs.
   double productBound(int64_t n) const {
-    double terms = static_cast<double>(std::min(n, kMostRun));
+    double terms = static_cast<double>(std::min(n, AttentionProblem::kMostRun));
     return inSteps ? std::ldexp(terms * 17 / 32 + 4 * std::sqrt(terms), -13)
                    : sumBound(n, precision);
   }
@@ -321,8 +318,8 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     if (kLate * sum * largest[d] > precision.largest())
       bound = kUncertain;
     if (inSteps)
-      honest[d] = static_cast<Real>(sumOfSteps(
-          keys, [&](int64_t j) { return honestWeights[j] * v.honest[j * width + d]; }));
+      honest[d] = static_cast<Real>(
+          sumOfSteps(keys, [&](int64_t j) { return honestWeights[j] * v.honest[j * width + d]; }));
     double honestResult = static_cast<double>(honest[d] / static_cast<Real>(divisor));
     result[d] = checked(r, bound, honestResult, precision);
   }

@@ -51,8 +51,8 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
     to = static_cast<SharedAddress>(row * rowBytes + piece * 16);
   }
 
-  /// Starts the copy of the rows from `first` on to `tile`.  Those before `begin`, and from `end` on,
-  /// become zero; Whole: there are none.
+  /// Starts the copy of the rows from `first` on to `tile`.  Those before `begin`, and from `end`
+  /// on, become zero; Whole: there are none.
   template <bool Whole>
   __device__ __forceinline__ void start(SharedAddress tile, int rowBytes, int first, int begin,
                                         int end) const {
@@ -69,7 +69,8 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
       const bool exists = Whole || (at >= begin && at < end);
 #pragma unroll
       for (int i = 0; i < kPiecesEach; ++i) {
-        const Element *const piece = source + static_cast<Index>(behind) * stride + i * (kLanes * 8);
+        const Element *const piece =
+            source + static_cast<Index>(behind) * stride + i * (kLanes * 8);
         const SharedAddress there = target + behind * rowBytes + i * (kLanes * 16);
         if constexpr (Whole)
           copyAsync<16>(there, piece);

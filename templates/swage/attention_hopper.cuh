@@ -241,9 +241,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const float before = isFirst ? unseen() : maxima[32 * r];
-      factor[r] = before == unseen()
-                      ? 0.0f
-                      : exp2Fast((before - rows.highest[r]) * rows.scaleLog2());
+      factor[r] =
+          before == unseen() ? 0.0f : exp2Fast((before - rows.highest[r]) * rows.scaleLog2());
       if constexpr (!Last)
         maxima[32 * r] = rows.highest[r];
     }
@@ -255,8 +254,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
         loadShared<16>(at, kept);
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const float sum =
-            fma(__builtin_bit_cast(float, kept[j]), factor[j / 2], output[i + j]);
+        const float sum = fma(__builtin_bit_cast(float, kept[j]), factor[j / 2], output[i + j]);
         kept[j] = __builtin_bit_cast(unsigned, sum);
         // Not a constant: takeSums.
         output[i + j] = Last ? sum : output[i + j] - output[i + j];
@@ -463,16 +461,15 @@ template <class Spec, class Arguments> struct AttentionGroup {
         pairs[j] = narrowPair(typename Spec::Result{}, pair[0], pair[1]);
       }
       const int chunk = (i % 4 * 2 + lane / 16) ^ (lane & 7);
-      storeMatrix<4>(from + i / 4 * kPanel + lane % 16 * kPanelRow + chunk * 16,
-                     pairs);
+      storeMatrix<4>(from + i / 4 * kPanel + lane % 16 * kPanelRow + chunk * 16, pairs);
     }
     fenceProxyAsync();
     syncWarp();
     if (lane == 0) {
 #pragma unroll
       for (int panel = 0; panel < Layout::kResultPanels; ++panel)
-        tensorStore(o, from + panel * kPanel, panel * 64, tile.firstQuery + row,
-                    tile.group, tile.keyHead, tile.batch);
+        tensorStore(o, from + panel * kPanel, panel * 64, tile.firstQuery + row, tile.group,
+                    tile.keyHead, tile.batch);
       bulkCommit();
       if constexpr (Spec::kQuerySlots == 1) {
         bulkWaitRead<0>();

@@ -26,8 +26,7 @@ __device__ __forceinline__ AttentionTile tileAt(unsigned index, unsigned perHead
   tile.keyHead = static_cast<int>(head / group % keyHeads);
   tile.batch = static_cast<int>(head / group / keyHeads);
   tile.firstQuery = static_cast<int>((perHead - 1 - row) * Rows);
-  const RowRange<int> seen =
-      seenByRows<Spec, Rows>(tile, tile.firstQuery, arguments).some;
+  const RowRange<int> seen = seenByRows<Spec, Rows>(tile, tile.firstQuery, arguments).some;
   tile.firstKey = seen.first;
   tile.endKey = seen.last;
   // A tile has one block at least: who sees nothing finds that there.

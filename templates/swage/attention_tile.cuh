@@ -66,8 +66,8 @@ template <class Spec> struct AttentionLayout {
     kKeyBytes = kHeadPanels * kKeyPanel,
     kValueBytes = kValuePanels * kKeyPanel,
     /// Values of 8 bits are transposed for the second product: attention_transpose.cuh.  They lie
-    /// as steps of a matrix instruction, 32 keys of all columns.  Eight more columns are ones, whose
-    /// outputs are the sums of weights as they were rounded.
+    /// as steps of a matrix instruction, 32 keys of all columns.  Eight more columns are ones,
+    /// whose outputs are the sums of weights as they were rounded.
     kTransposers = kElementBytes == 1 ? 3 : 0,
     kColumns = Spec::kValueDim + (kTransposers ? 8 : 0),
     kValueStep = kColumns * 32,
@@ -168,7 +168,9 @@ __device__ __forceinline__ RowRange<int> seenKeys(const AttentionTile &tile, int
 }
 
 /// Around what some of a few queries see, and what all of them do.
-struct SeenByRows { RowRange<int> some, all; };
+struct SeenByRows {
+  RowRange<int> some, all;
+};
 
 /// Of `Rows` queries from the first on, for a whole warp.  The first and the last one tell, where
 /// for a later query neither end comes earlier.

@@ -47,11 +47,10 @@ template <class Spec> struct AttentionTransposer {
 #pragma unroll
         for (int step = begin; step < end; ++step) {
           const auto &words = read[step - begin];
-          storeMatrix<4>(target + step * Layout::kValueStep,
-                         {permuteBytes(words[0], words[1], even),
-                          permuteBytes(words[2], words[3], even),
-                          permuteBytes(words[0], words[1], odd),
-                          permuteBytes(words[2], words[3], odd)});
+          storeMatrix<4>(
+              target + step * Layout::kValueStep,
+              {permuteBytes(words[0], words[1], even), permuteBytes(words[2], words[3], even),
+               permuteBytes(words[0], words[1], odd), permuteBytes(words[2], words[3], odd)});
         }
       }
     }

@@ -189,42 +189,42 @@ TileAttr LaunchAttr::tileOf(bool isOutput, int64_t position) const {
   return {};
 }
 
+/// Of every schedule of attention.
+static LogicalResult verifyAttention(EmitError emitError, int64_t keys, int64_t patience,
+                                     int64_t section, int64_t index) {
+  if (keys % 16)
+    return emitError() << "keys is " << keys << ", but must be a multiple of 16";
+  if (patience < 0 || patience > 8)
+    return emitError() << "patience is " << patience << ", but must be from 0 to 8";
+  return success(succeeded(verifyRange(emitError, "keys", keys, 256)) &&
+                 succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
+                 succeeded(verifyIndex(emitError, index)));
+}
+
 LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups, int64_t keys,
                                             int64_t stages, int64_t querySlots, int64_t patience,
                                             bool eager, bool /*holdsQuery*/, bool /*dynamic*/,
                                             int64_t section, int64_t index, int64_t run) {
   if (groups != 2 && groups != 3)
     return emitError() << "groups is " << groups << ", but must be 2 or 3";
-  if (keys % 16)
-    return emitError() << "keys is " << keys << ", but must be a multiple of 16";
   if (run < 0)
     return emitError() << "run is " << run << ", but must not be negative";
-  if (patience < 0 || patience > 8)
-    return emitError() << "patience is " << patience << ", but must be from 0 to 8";
   // The next values are waited for before the products with those at hand are.
   if (!eager && stages == 1)
     return emitError() << "stages is 1, but must be at least 2 without eager";
-  return success(succeeded(verifyRange(emitError, "keys", keys, 256)) &&
-                 succeeded(verifyRange(emitError, "stages", stages, 8)) &&
+  return success(succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "query_slots", querySlots, 2)) &&
-                 succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
-                 succeeded(verifyIndex(emitError, index)));
+                 succeeded(verifyAttention(emitError, keys, patience, section, index)));
 }
 
 LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t warps,
                                                     int64_t atoms, int64_t keys, int64_t stages,
                                                     int64_t patience, bool /*holdsQuery*/,
                                                     int64_t section, int64_t index) {
-  if (keys % 16)
-    return emitError() << "keys is " << keys << ", but must be a multiple of 16";
-  if (patience < 0 || patience > 8)
-    return emitError() << "patience is " << patience << ", but must be from 0 to 8";
   return success(succeeded(verifyPower(emitError, "warps", warps, 8)) &&
                  succeeded(verifyRange(emitError, "atoms", atoms, 2)) &&
-                 succeeded(verifyRange(emitError, "keys", keys, 256)) &&
                  succeeded(verifyRange(emitError, "stages", stages, 2)) &&
-                 succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
-                 succeeded(verifyIndex(emitError, index)));
+                 succeeded(verifyAttention(emitError, keys, patience, section, index)));
 }
 
 LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,

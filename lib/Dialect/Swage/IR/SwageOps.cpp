@@ -212,8 +212,8 @@ LogicalResult AttentionOp::verify() {
     return emitOpError() << "has " << getStats().size() << " statistics, but must have at most 1";
   if (failed(verifyStats(*this, getQ(), q.getShape().take_front(column), getStats()))) // C7, C8
     return failure();
-  if (Value sinks = getSinks(); sinks && failed(verifyShape(*this, "sinks", shaped(sinks).getShape(),
-                                                            {queryHeads}))) // C13
+  if (Value sinks = getSinks();
+      sinks && failed(verifyShape(*this, "sinks", shaped(sinks).getShape(), {queryHeads}))) // C13
     return failure();
   std::optional<APFloat> scale = getScale();
   if (scale && (scale->isNegative() || scale->isZero() || !scale->isFinite())) // C9

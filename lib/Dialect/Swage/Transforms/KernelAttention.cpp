@@ -244,7 +244,8 @@ Value KernelBuilder::computeAttention(OpResult result) {
       if (!scalar)
         return {};
       if (!argument || argument.getArgNumber() != i || !scalar.getType().isF32())
-        return refuse("the operands of attention come from memory, as floats of 8 or 16 bits"), Value();
+        return refuse("the operands of attention come from memory, as floats of 8 or 16 bits"),
+               Value();
       operands[i] = scalar;
     }
     Type type = operands[0].getType();

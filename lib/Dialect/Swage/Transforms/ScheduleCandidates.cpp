@@ -54,10 +54,9 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
                                        s.getUnroll(), index);
       })
       .Case([&](AttentionScheduleAttr s) {
-        return AttentionScheduleAttr::get(context, s.getGroups(), s.getKeys(), s.getStages(),
-                                          s.getQuerySlots(), s.getPatience(), s.getEager(),
-                                          s.getHoldsQuery(), s.getDynamic(), s.getSection(), index,
-                                          s.getRun());
+        return AttentionScheduleAttr::get(
+            context, s.getGroups(), s.getKeys(), s.getStages(), s.getQuerySlots(), s.getPatience(),
+            s.getEager(), s.getHoldsQuery(), s.getDynamic(), s.getSection(), index, s.getRun());
       })
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
@@ -244,10 +243,9 @@ void Grid::attention(AttentionScheduleAttr known) {
                             (patience != known.getPatience()) + (eager != known.getEager()) +
                             (holds != known.getHoldsQuery()) + (dynamic != known.getDynamic()) ==
                         changes)
-                      addChecked<AttentionScheduleAttr>(groups, keys, stages, slots, patience,
-                                                        eager, holds, dynamic, known.getSection(),
-                                                        int64_t(32),
-                                                        known.getRun() * known.getKeys() / keys);
+                      addChecked<AttentionScheduleAttr>(
+                          groups, keys, stages, slots, patience, eager, holds, dynamic,
+                          known.getSection(), int64_t(32), known.getRun() * known.getKeys() / keys);
 }
 
 void Grid::attention(PortableAttentionScheduleAttr known) {

@@ -20,67 +20,66 @@ using namespace swage;
 /// Keys and values whose tiles are taken together, so that they stay in L2 while others stream by.
 static constexpr int64_t kSectionBytes = 16 << 20;
 
-/// Keys of 8 bits whose products tensor cores add up: lib/Reference/Attention.cpp.
-static constexpr int64_t kMostRun = 2112;
+/// What the kernel reads beside attention's operands; positions are not read.
+static SmallVector<unsigned> furtherInputs(KernelOp kernel) {
+  SmallVector<unsigned> inputs;
+  for (unsigned i = AttentionInput::Count; i < kernel.getInputs().size(); ++i)
+    if (kernel.getInput(i).getSource() != Source::Coordinate)
+      inputs.push_back(i);
+  return inputs;
+}
 
-/// Whether scores are scaled and masked by position only, which leaves registers.
-static bool isPlain(KernelOp kernel) {
-  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
-    if (i >= AttentionInput::Count && view.getSource() != Source::Coordinate &&
-        dependsOn(kernel.getCollective().getValue(), kernel.getBody().getArgument(i)))
-      return false;
+static bool doScoresRead(KernelOp kernel, unsigned input) {
+  return dependsOn(kernel.getCollective().getValue(), kernel.getBody().getArgument(input));
+}
+
+/// The scores before they are masked.
+static Value unmaskedScores(KernelOp kernel) {
   Value score = kernel.getCollective().getValue();
   while (auto select = score.getDefiningOp<arith::SelectOp>())
     score = select.getTrueValue();
+  return score;
+}
+
+/// Whether scores are scaled and masked by position only, which leaves registers.
+static bool isPlain(KernelOp kernel) {
+  Value score = unmaskedScores(kernel);
   if (auto product = score.getDefiningOp<arith::MulFOp>())
     score = product.getLhs();
-  return score == scoresOf(kernel).getResult();
+  return score == scoresOf(kernel).getResult() &&
+         llvm::none_of(furtherInputs(kernel),
+                       [&](unsigned input) { return doScoresRead(kernel, input); });
 }
 
 /// Whether the kernel reads and makes nothing but attention's operands and result.
 static bool isAlone(KernelOp kernel) {
-  return kernel.getOutputs().size() == 1 &&
-         llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [](ViewAttr view) {
-           return view.getSource() == Source::Memory;
-         }) == AttentionInput::Count;
+  return kernel.getOutputs().size() == 1 && furtherInputs(kernel).empty();
 }
 
 /// Whether scores are only multiplied by factors that a head has one of, and masked by position.
 static bool isMultiplied(KernelOp kernel) {
-  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>())) {
-    LinearAccess access = *LinearAccess::of(view.getAccess());
-    if (i >= AttentionInput::Count && view.getSource() != Source::Coordinate &&
-        !(access.isBroadcast(AttentionDim::Query) && access.isBroadcast(AttentionDim::Key)))
-      return false;
-  }
-  Value score = kernel.getCollective().getValue();
-  while (auto select = score.getDefiningOp<arith::SelectOp>())
-    score = select.getTrueValue();
+  Value score = unmaskedScores(kernel);
   while (auto product = score.getDefiningOp<arith::MulFOp>())
     score = product.getLhs();
-  return score == scoresOf(kernel).getResult();
-}
-
-SelectedSchedule ScheduleSelector::attention() const {
-  if (std::string problem = accessProblem(kernel); !problem.empty())
-    return {{}, problem};
-  return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
+  return score == scoresOf(kernel).getResult() &&
+         llvm::all_of(furtherInputs(kernel), [&](unsigned input) {
+           LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
+           return access.isBroadcast(AttentionDim::Query) && access.isBroadcast(AttentionDim::Key);
+         });
 }
 
 /// Whether scores depend on something that is read for each key, which takes registers.
 static bool readsForKeys(KernelOp kernel) {
-  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
-    if (i >= AttentionInput::Count && view.getSource() == Source::Memory &&
-        !LinearAccess::of(view.getAccess())->isBroadcast(AttentionDim::Key) &&
-        dependsOn(kernel.getCollective().getValue(), kernel.getBody().getArgument(i)))
-      return true;
-  return false;
+  return llvm::any_of(furtherInputs(kernel), [&](unsigned input) {
+    LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
+    return !access.isBroadcast(AttentionDim::Key) && doScoresRead(kernel, input);
+  });
 }
 
 /// What a query costs, in keys that it is multiplied with, on the average of tiles that see this
 /// many keys, by blocks of `keys`. Measured at 14 short shapes (docs/notes/attention.md): a block
-/// costs 35 keys beside its own, nothing hides the first one's softmax, less so where it is the only
-/// one, and a tile costs 200 keys.
+/// costs 35 keys beside its own, nothing hides the first one's softmax, less so where it is the
+/// only one, and a tile costs 200 keys.
 static double costOfQuery(ArrayRef<int64_t> seen, int64_t keys) {
   double cost = 0;
   for (int64_t count : seen) {
@@ -90,35 +89,27 @@ static double costOfQuery(ArrayRef<int64_t> seen, int64_t keys) {
   return cost / seen.size();
 }
 
-/// The schedule, or one with smaller blocks where these leave enough less over at the end of few
-/// keys.
-static AttentionScheduleAttr fitKeys(AttentionScheduleAttr schedule, KernelOp kernel,
-                                     int64_t step) {
+/// Keys of a block: at most so many, fewer where that leaves enough less over at the end of few
+/// keys, for tiles of `rows` queries.
+static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step) {
   std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
                          keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
   constexpr int64_t few = 4096;
   if (!keys || *keys > few)
-    return schedule;
+    return most;
   SmallVector<int64_t> seen{*keys};
   // A mask of any kind, as if it were causal.
   if (kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>() && queries &&
       *queries <= few) {
     seen.clear();
-    int64_t rows = 64 * schedule.getGroups();
     for (int64_t first = 0; first < std::max<int64_t>(1, *queries); first += rows)
       seen.push_back(std::min(first + rows, *keys));
   }
-  int64_t best = schedule.getKeys();
+  int64_t best = most;
   for (int64_t fewer = best - step; fewer >= 48; fewer -= step)
     if (costOfQuery(seen, fewer) * 1.03 < costOfQuery(seen, best))
       best = fewer;
-  // What waits for the next values before its products has more of them on the way.
-  int64_t stages = best <= 64 && !schedule.getEager() ? 3 : schedule.getStages();
-  return AttentionScheduleAttr::get(
-      schedule.getContext(), schedule.getGroups(), best, stages,
-      schedule.getQuerySlots(), schedule.getPatience(), schedule.getEager(),
-      schedule.getHoldsQuery(), schedule.getDynamic(), schedule.getSection(), schedule.getIndex(),
-      schedule.getRun());
+  return best;
 }
 
 /// Whether tiles of two warpgroups leave so much less over at the end of few queries that they make
@@ -129,6 +120,17 @@ static bool areFewQueries(KernelOp kernel) {
   return llvm::divideCeil(parts, 2) * 2 * 6 < llvm::divideCeil(parts, 3) * 3 * 5;
 }
 
+static SelectedSchedule selected(Attribute schedule, int64_t queries, int64_t keys) {
+  return {schedule, "attention by " + std::to_string(queries) + " queries and " +
+                        std::to_string(keys) + " keys"};
+}
+
+static SelectedSchedule refused(const AttentionProblem &problem) {
+  return {{},
+          "attention with head dims of " + std::to_string(problem.headDim) + " and " +
+              std::to_string(problem.valueDim)};
+}
+
 SelectedSchedule ScheduleSelector::hopperAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
@@ -137,20 +139,23 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
        isShort = dim <= (isNarrow && isMultiplied(kernel) ? 128 : 64),
        isOdd = problem.headDim % 16 || problem.valueDim % 16,
        isWide =
-           (isShort && !readsForKeys(kernel)) || (isPlain && (dim <= 80 || (isOdd && !isLong))),
-       isTwo = areFewQueries(kernel);
-  int64_t step = isNarrow ? 32 : 16, least = isNarrow ? 96 : isWide ? 80 : 128;
+           (isShort && !readsForKeys(kernel)) || (isPlain && (dim <= 80 || (isOdd && !isLong)));
   std::optional<int64_t> all = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  bool hasRuns = isNarrow && (!all || *all > kMostRun),
-       isFull = hasRuns && !(isPlain && isAlone(kernel)); // of three warpgroups' registers
+  constexpr int64_t mostRun = AttentionProblem::kMostRun;
+  bool hasRuns = isNarrow && (!all || *all > mostRun),
+       isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
+       eager = isShort || isWide || isLong || isNarrow;
+  int64_t groups = isWide && !areFewQueries(kernel) && !isFull ? 3 : 2, step = isNarrow ? 32 : 16,
+          least = isNarrow ? 96 : isWide ? 80 : 128;
   auto make = [&](int64_t keys, int64_t slots) {
-    return AttentionScheduleAttr::get(context(), /*groups=*/isWide && !isTwo && !isFull ? 3 : 2, keys,
-                                      /*stages=*/2, slots,
-                                      /*patience=*/isNarrow ? 4 : isShort ? 0 : 8,
-                                      /*eager=*/isShort || isWide || isLong || isNarrow,
+    // What waits for the next values before its products has more of them on the way, where they
+    // are short.
+    return AttentionScheduleAttr::get(context(), groups, keys,
+                                      /*stages=*/keys <= 64 && !eager ? 3 : 2, slots,
+                                      /*patience=*/isNarrow ? 4 : isShort ? 0 : 8, eager,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/true, kSectionBytes, index,
-                                      /*run=*/hasRuns ? kMostRun / keys : 0);
+                                      /*run=*/hasRuns ? mostRun / keys : 0);
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
   for (int64_t slots : {2, 1})
@@ -158,13 +163,10 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
       if (AttentionScheduleAttr schedule = make(keys, slots);
           problem.sharedBytes(schedule) <= kMostSharedBytes &&
           problem.registers(schedule) <= problem.mostRegisters(schedule)) {
-        schedule = fitKeys(schedule, kernel, step);
-        return {schedule, "attention by " + std::to_string(64 * schedule.getGroups()) +
-                              " queries and " + std::to_string(schedule.getKeys()) + " keys"};
+        int64_t rows = 64 * groups, fitting = fitKeys(kernel, rows, keys, step);
+        return selected(make(fitting, slots), rows, fitting);
       }
-  return {{},
-          "attention with head dims of " + std::to_string(problem.headDim) + " and " +
-              std::to_string(problem.valueDim)};
+  return refused(problem);
 }
 
 /// Eight warps share a multiprocessor, because each has up to 255 registers: of two blocks, so that
@@ -187,10 +189,13 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
         int64_t shared = device.sharedBytesPerSm * warps / 8 - 1024;
         if (problem.sharedBytes(schedule) <= shared &&
             problem.registers(schedule) + taken <= problem.mostRegisters(schedule))
-          return {schedule, "attention by " + std::to_string(schedule.getRows()) + " queries and " +
-                                std::to_string(keys) + " keys"};
+          return selected(schedule, schedule.getRows(), keys);
       }
-  return {{},
-          "attention with head dims of " + std::to_string(problem.headDim) + " and " +
-              std::to_string(problem.valueDim)};
+  return refused(problem);
+}
+
+SelectedSchedule ScheduleSelector::attention() const {
+  if (std::string problem = accessProblem(kernel); !problem.empty())
+    return {{}, problem};
+  return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
 }

@@ -29,6 +29,10 @@ struct AttentionProblem {
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
 
+  /// Elements of 8 bits whose products tensor cores add up at most: they keep 13 bits of sums, and
+  /// longer ones are added in f32 (docs/numerics.md).
+  static constexpr int64_t kMostRun = 2112;
+
   /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
   bool isNarrow() const;
   /// Of the second product: of 8 bits it has the sums of weights beside the values' columns.
