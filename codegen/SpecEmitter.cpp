@@ -31,7 +31,8 @@ LogicalResult SpecEmitter::check() {
   if (!schedule || !kernel.getGeometry())
     return kernel.emitOpError() << "is not prepared; run --swage-prepare-for-emission first";
   if (!isa<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
-           ReduceScheduleAttr, AttentionScheduleAttr, PortableAttentionScheduleAttr>(*schedule))
+           ReduceScheduleAttr, AttentionScheduleAttr, PortableAttentionScheduleAttr,
+           DecodeScheduleAttr>(*schedule))
     return kernel.emitOpError() << "has a schedule of no template";
   bool isRow = isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule),
        isAttention = kernel.isAttention();
@@ -90,9 +91,10 @@ Operand *SpecEmitter::find(bool isOutput, unsigned position, Access access) {
 
 LogicalResult SpecEmitter::collectOperands() {
   // What the template reads and writes by itself, not through a phase.
-  if (isa<PortableAttentionScheduleAttr>(*kernel.getSchedule())) {
+  if (isa<PortableAttentionScheduleAttr, DecodeScheduleAttr>(*kernel.getSchedule())) {
     for (unsigned i = 0; i < AttentionInput::Count; ++i)
-      operands.push_back({kernel.getInput(i), false, i, Access::Vector, {}});
+      if (!kernel.getGeometry()->tileOf(false, i))
+        operands.push_back({kernel.getInput(i), false, i, Access::Vector, {}});
     if (AttentionProblem::of(kernel)->hasTiledResult)
       operands.push_back({kernel.getOutput(0), true, 0, Access::Vector, {}});
   }
@@ -428,12 +430,25 @@ static std::string numberText(double number) {
   return text + (text.find_first_of(".e") == std::string::npos ? ".0" : "");
 }
 
+bool SpecEmitter::doBoundsVary(ArrayRef<unsigned> dims) const {
+  PhaseOp bounds = kernel.getPhase(Phase::Bounds);
+  return bounds && llvm::any_of(bounds.getLoads(), [&](int64_t input) {
+           LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
+           return llvm::any_of(dims, [&](unsigned dim) {
+             return constantSize(kernel.getExtents().getResult(dim)) != 1 &&
+                    !access.isBroadcast(dim);
+           });
+         });
+}
+
 template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) {
   constant("kKeys", schedule.getKeys());
   constant("kStages", schedule.getStages());
   constant("kPatience", schedule.getPatience());
-  constant("kSection", schedule.getSection());
-  flag("kHoldsQuery", schedule.getHoldsQuery());
+  if constexpr (!std::is_same_v<Schedule, DecodeScheduleAttr>) {
+    constant("kSection", schedule.getSection());
+    flag("kHoldsQuery", schedule.getHoldsQuery());
+  }
   AttentionProblem problem = *AttentionProblem::of(kernel);
   // Weights are rounded to what matrix instructions take, which has a largest number.
   out.line("using Element = " +
@@ -529,6 +544,14 @@ void SpecEmitter::emitConstants() {
   } else if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(schedule)) {
     constant("kAtoms", attention.getAtoms());
     emitAttention(attention);
+  } else if (auto attention = dyn_cast<DecodeScheduleAttr>(schedule)) {
+    constant("kRows", AttentionProblem::of(kernel)->sharing);
+    flag("kHoldsQuery", AttentionProblem::of(kernel)->holdsQuery());
+    flag("kBulk", attention.getBulk());
+    emitAttention(attention);
+    flag("kBoundsByBatch", doBoundsVary({AttentionDim::Batch}));
+    flag("kBoundsByHead", doBoundsVary({AttentionDim::KeyHead, AttentionDim::Group}));
+    flag("kBoundsByQuery", doBoundsVary({AttentionDim::Query}));
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     constant("kRowGroups", reduce.getRowGroups());
@@ -549,6 +572,8 @@ static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(KernelOp
             "attentionHopper", whole};
   if (isa<PortableAttentionScheduleAttr>(schedule))
     return {"swage/attention_portable.cuh", "attentionPortable", whole};
+  if (isa<DecodeScheduleAttr>(schedule))
+    return {"swage/attention_decode.cuh", "attentionDecode", whole};
   if (isa<RowScheduleAttr>(schedule))
     return {"swage/row.cuh", "row", parts};
   if (isa<ReduceScheduleAttr>(schedule))
@@ -651,7 +676,9 @@ void SpecEmitter::emitEntry() {
     pointers.push_back(hasPointer ? valueOf(operand) : "{}");
   }
   auto row = dyn_cast<RowScheduleAttr>(*kernel.getSchedule());
-  std::string resident = row && row.getResident() ? fmt::format(", {}", row.getResident()) : "";
+  auto decode = dyn_cast<DecodeScheduleAttr>(*kernel.getSchedule());
+  int64_t atOnce = row ? row.getResident() : decode ? decode.getBlocks() : 0;
+  std::string resident = atOnce ? fmt::format(", {}", atOnce) : "";
   out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads" + resident + ")");
   out.list(fmt::format("    {}(", kernel.getSymName().str()), parameters, ") {");
   out.indent();

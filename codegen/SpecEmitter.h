@@ -39,6 +39,8 @@ private:
   void emitConstants();
   /// What every template of attention wants to know.
   template <typename Schedule> void emitAttention(Schedule schedule);
+  /// Whether what a mask leaves of attention's keys depends on one of these dimensions.
+  bool doBoundsVary(llvm::ArrayRef<unsigned> dims) const;
   void emitSizes();
   void emitSpaces();
   void emitPart(const Operand &operand);

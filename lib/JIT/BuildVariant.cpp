@@ -33,6 +33,8 @@ static std::string familyName(KernelOp kernel) {
     return "permute boxes";
   if (mlir::isa_and_nonnull<AttentionScheduleAttr, PortableAttentionScheduleAttr>(schedule))
     return "attention";
+  if (mlir::isa_and_nonnull<DecodeScheduleAttr>(schedule))
+    return "attention decode";
   return mlir::isa_and_nonnull<ReduceScheduleAttr>(schedule) ? "reduce" : "pointwise";
 }
 

@@ -121,5 +121,5 @@ Status TensorTile::encode(const Device &device, TensorMap &map) const {
                       cuda.cuTensorMapEncodeTiled(&map, elementOf(*this), uint32_t(extents.size()),
                                                   reinterpret_cast<void *>(kSomewhere), sizes,
                                                   strides + 1, box.data(), steps, kNoInterleave,
-                                                  chunks, kPromotionTo256, kFillZeros));
+                                                  chunks, kNoPromotion, kFillZeros));
 }

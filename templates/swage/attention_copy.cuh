@@ -31,6 +31,11 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
     kPasses = (Rows + kRowsAtOnce - 1) / kRowsAtOnce
   };
 
+  /// Among those that share the copies: of a block, or of a warp.
+  static __device__ __forceinline__ int threadOf() {
+    return static_cast<int>(Spec::kThreads == kWarpSize ? laneIndex() : threadIndex());
+  }
+
   const Element *pointer;
   Index from;       ///< the thread's first piece, in the operand's first row
   Index stride;     ///< between rows, in elements
@@ -40,7 +45,7 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
   template <class Pointers>
   __device__ __forceinline__ TileCopy(const Pointers &pointers, const AttentionTile &tile,
                                       const typename Spec::Sizes &sizes, int rowBytes) {
-    const int thread = static_cast<int>(threadIndex()), piece = thread % kLanes;
+    const int thread = threadOf(), piece = thread % kLanes;
     row = thread / kLanes;
     auto coord = tile.at<typename Spec::Coord>(0, 0);
     const Index first = Operand::offset(coord, sizes);
@@ -56,7 +61,7 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
   template <bool Whole>
   __device__ __forceinline__ void start(SharedAddress tile, int rowBytes, int first, int begin,
                                         int end) const {
-    if (kLanes > kPieces && threadIndex() % kLanes >= kPieces)
+    if (kLanes > kPieces && threadOf() % kLanes >= kPieces)
       return;
     const Element *const source = pointer + (from + static_cast<Index>(first) * stride);
     const SharedAddress target = tile + to;

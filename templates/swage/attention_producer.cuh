@@ -5,9 +5,9 @@
 
 #include "swage/attention_order.cuh"
 #include "swage/attention_tile.cuh"
-#include "swage/device/atomic.cuh"
 #include "swage/device/bulk.cuh"
 #include "swage/device/vote.cuh"
+#include "swage/tickets.cuh"
 
 namespace swage::detail {
 
@@ -126,31 +126,16 @@ template <class Spec, class Arguments> struct AttentionProducer {
     }
   }
 
-  /// In the upper half of a word, that the lower one counts tickets.  What memory held before the
-  /// kernel began does not say so, and after the last ticket it does not either.
-  enum : unsigned long long { kCounting = 0x9d7fb1e6ull << 32 };
-
-  __device__ __forceinline__ void beginTickets() const {
-    if (laneIndex() != 0)
-      return;
-    for (unsigned long long held = 0;;) {
-      const auto found =
-          atomicCompareExchange(arguments.tickets, held, static_cast<unsigned long long>(kCounting));
-      if (found == held || found >> 32 == kCounting >> 32)
-        return;
-      held = found;
-    }
-  }
   /// In the first lane; the others get it when it is needed, and it has had time to come.
   __device__ __forceinline__ unsigned ticket() const {
-    return laneIndex() == 0 ? static_cast<unsigned>(atomicAdd(arguments.tickets, 1ull)) : 0;
+    return laneIndex() == 0 ? drawTicket(arguments.tickets) : 0;
   }
   /// As many tickets are drawn as there are tiles, because a block draws one for each tile that it
   /// takes, the first of which is its own.
   __device__ __forceinline__ unsigned shareTicket(unsigned drawn, unsigned all) const {
     const unsigned ticket = shuffleFrom(drawn, 0);
     if (ticket == all - 1 && laneIndex() == 0)
-      *arguments.tickets = 0;
+      endTickets(arguments.tickets);
     return ticket;
   }
 
@@ -159,8 +144,8 @@ template <class Spec, class Arguments> struct AttentionProducer {
     const unsigned all = perHead * extent<AttentionDim::Group>() *
                          extent<AttentionDim::KeyHead>() * extent<AttentionDim::Batch>();
     int last = 0; // block of the tile before, whose values are yet to be loaded
-    if constexpr (Spec::kDynamic)
-      beginTickets();
+    if (Spec::kDynamic && laneIndex() == 0)
+      beginTickets(arguments.tickets, askTickets(arguments.tickets));
     for (unsigned index = blockIndex(); index < all; ++tiles) {
       unsigned drawn = 0;
       if constexpr (Spec::kDynamic)

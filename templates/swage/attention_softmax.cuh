@@ -41,6 +41,7 @@ template <class Spec> concept HasOffset = requires { typename Spec::OffsetLoads;
 template <class Spec> concept HasSink = requires { typename Spec::SinkLoads; };
 
 template <class Spec, class Arguments> struct AttentionRows {
+  using Tile = typename Arguments::Tile;
   enum : int {
     kScores = Spec::kKeys / 2,
     /// Weights of 8 bits use their whole range: they are up to 2^8.
@@ -65,9 +66,17 @@ template <class Spec, class Arguments> struct AttentionRows {
     return static_cast<float>(Spec::scale() * 1.4426950408889634);
   }
 
-  /// With row `row` of a tile.  A sink is the first score; one lane of the four that share a row
-  /// counts it.
-  __device__ __forceinline__ void begin(int row, const AttentionTile &tile) {
+  /// The sink of a row.
+  __device__ __forceinline__ float sinkOf(int row, const Tile &tile) const {
+    const int last = arguments.queries() - 1;
+    return at(typename Spec::SinkLoads{},
+              tile.template at<typename Spec::Coord>(row < last ? row : last, 0),
+              [](auto... in) { return Spec::sink(in...); });
+  }
+
+  /// With row `row` of a tile.  A sink is the first score, where it is not added at the end; one
+  /// lane of the four that share a row counts it.
+  template <bool Sinks = true> __device__ __forceinline__ void begin(int row, const Tile &tile) {
     first = row;
     kind = kindsOf(row - static_cast<int>(laneIndex()) / 4, 0, tile).ofQuery;
     isOneKind = allLanes(kindsOf(row, 0, tile).ofQuery == kind &&
@@ -76,11 +85,8 @@ template <class Spec, class Arguments> struct AttentionRows {
     for (int r = 0; r < 2; ++r) {
       highest[r] = unseen();
       sum[r] = roundedSum[r] = 0.0f;
-      if constexpr (HasSink<Spec>) {
-        const int own = row + 8 * r, last = arguments.queries() - 1;
-        highest[r] = at(typename Spec::SinkLoads{},
-                        tile.at<typename Spec::Coord>(own < last ? own : last, 0),
-                        [](auto... in) { return Spec::sink(in...); });
+      if constexpr (Sinks && HasSink<Spec>) {
+        highest[r] = sinkOf(row + 8 * r, tile);
         if (highest[r] != unseen()) {
           roundedSum[r] = float(1 << kRaised);
           if (laneIndex() % 4 == 0)
@@ -120,12 +126,12 @@ template <class Spec, class Arguments> struct AttentionRows {
   }
 
   /// What must be equal for a query to see a key.
-  __device__ __forceinline__ Kinds kindsOf(int query, int key, const AttentionTile &tile) const {
+  __device__ __forceinline__ Kinds kindsOf(int query, int key, const Tile &tile) const {
     Kinds kinds{};
     if constexpr (HasAgree<Spec>) {
       const int lastQuery = arguments.queries() - 1;
       at(typename Spec::AgreeLoads{},
-         tile.at<typename Spec::Coord>(query < lastQuery ? query : lastQuery, key),
+         tile.template at<typename Spec::Coord>(query < lastQuery ? query : lastQuery, key),
          [&](auto... in) { Spec::agree(in..., kinds.ofQuery, kinds.ofKey); });
     }
     return kinds;
@@ -135,7 +141,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   struct KeyKinds {
     long long of[(Spec::kKeys + kWarpSize - 1) / kWarpSize];
   };
-  __device__ __forceinline__ KeyKinds kindsOfKeys(int key, const AttentionTile &tile) const {
+  __device__ __forceinline__ KeyKinds kindsOfKeys(int key, const Tile &tile) const {
     KeyKinds kinds;
 #pragma unroll
     for (int i = 0; i < Spec::kKeys; i += kWarpSize) {
@@ -179,9 +185,9 @@ template <class Spec, class Arguments> struct AttentionRows {
 
   /// Of the thread's row r; of a score the head dim counts keys from the thread's first one.
   __device__ __forceinline__ auto coordOf(int r, int key, int step,
-                                          const AttentionTile &tile) const {
+                                          const Tile &tile) const {
     const int row = first + 8 * r, last = arguments.queries() - 1;
-    auto coord = tile.at<typename Spec::Coord>(row < last ? row : last, key);
+    auto coord = tile.template at<typename Spec::Coord>(row < last ? row : last, key);
     coord[AttentionDim::HeadDim] = step;
     return coord;
   }
@@ -189,7 +195,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// The score function; and then, what is behind the last key becomes -infinity.
   template <SeenKeys Seen>
   __device__ __forceinline__ void modify(float (&scores)[kScores], int firstColumn,
-                                         const AttentionTile &tile) const {
+                                         const Tile &tile) const {
     constexpr bool Masked = Seen == SeenKeys::Some;
     const int keys = arguments.keys();
     // By columns, so that what is read for one is used at once for both rows.
@@ -220,7 +226,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// The highest score of each row so far, and what earlier sums and outputs are multiplied by.
   template <bool Masked>
   __device__ __forceinline__ void raise(const float (&scores)[kScores], int firstColumn,
-                                        const AttentionTile &tile, SeenKeys seen) {
+                                        const Tile &tile, SeenKeys seen) {
     if (!HasExponent<Spec> || seen != SeenKeys::Near)
       setPeaks([&](int i) { return scores[i]; });
 #pragma unroll
@@ -254,7 +260,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// Scores to powers of two, and their sum.
   template <bool Masked, bool Near = false>
   __device__ __forceinline__ void exponentials(float (&scores)[kScores], int firstColumn = 0,
-                                               const AttentionTile &tile = {}) {
+                                               const Tile &tile = {}) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float bottom = mayBeUnseen<Masked>() && highest[r] == unseen() ? 0.0f : highest[r];
@@ -285,7 +291,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// After the last block: what the outputs are multiplied by; and the row results, by one lane of
   /// the four that share a row.
   __device__ __forceinline__ void end(float (&scales)[2], AttentionStatistics (&statistics)[2],
-                                      bool writes, const AttentionTile &tile) const {
+                                      bool writes, const Tile &tile) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       float total = sum[r] + shuffleXor(sum[r], 1);
@@ -298,7 +304,7 @@ template <class Spec, class Arguments> struct AttentionRows {
         if (const int row = first + 8 * r; writes && row < arguments.queries())
           runFinish<Spec, 1, AttentionDim::Query>(
               typename Spec::FinishLoads{}, typename Spec::FinishStores{}, statistics[r],
-              arguments.pointers, tile.at<typename Spec::Coord>(row, 0), arguments.sizes);
+              arguments.pointers, tile.template at<typename Spec::Coord>(row, 0), arguments.sizes);
     }
   }
 
@@ -307,9 +313,9 @@ template <class Spec, class Arguments> struct AttentionRows {
   template <class... L, class... S>
   __device__ __forceinline__ void finishPair(List<L...>, List<S...>, float (&pair)[2], int r,
                                              int column, const AttentionStatistics &statistics,
-                                             const AttentionTile &tile) const {
+                                             const Tile &tile) const {
     const int row = first + 8 * r, last = arguments.queries() - 1;
-    auto coord = tile.at<typename Spec::Coord>(row < last ? row : last, 0);
+    auto coord = tile.template at<typename Spec::Coord>(row < last ? row : last, 0);
     coord[AttentionDim::ValueDim] = column;
     Inputs<List<L...>, 2, AttentionDim::ValueDim> in;
     in.load(arguments.pointers, coord, arguments.sizes);

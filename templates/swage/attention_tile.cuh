@@ -19,8 +19,11 @@ struct AttentionDim {
 
 namespace detail {
 
+struct AttentionTile;
+
 /// What a kernel is called with.
 template <class Spec, class Pointers> struct AttentionArguments {
+  using Tile = AttentionTile;
   const Pointers &pointers;
   const typename Spec::Sizes &sizes;
   unsigned long long *tickets;
@@ -154,14 +157,14 @@ struct AttentionTile {
 
 /// The keys that a query of this tile may see, by what its mask says of all keys at once.
 template <class Spec, class Arguments>
-__device__ __forceinline__ RowRange<int> seenKeys(const AttentionTile &tile, int query,
+__device__ __forceinline__ RowRange<int> seenKeys(const typename Arguments::Tile &tile, int query,
                                                   const Arguments &arguments) {
   const int keys = arguments.keys(), most = arguments.queries() - 1;
   if constexpr (IsBounded<Spec>) {
     using Coord = typename Spec::Coord;
     const auto range =
         boundsOf<Spec, 1>(typename Spec::BoundsLoads{}, arguments.pointers,
-                          tile.at<Coord>(query < most ? query : most, 0), keys, 0, arguments.sizes);
+                          tile.template at<Coord>(query < most ? query : most, 0), keys, 0, arguments.sizes);
     return {static_cast<int>(range.first), static_cast<int>(range.last)};
   }
   return {0, keys};
@@ -175,7 +178,7 @@ struct SeenByRows {
 /// Of `Rows` queries from the first on, for a whole warp.  The first and the last one tell, where
 /// for a later query neither end comes earlier.
 template <class Spec, int Rows, class Arguments>
-__device__ __forceinline__ SeenByRows seenByRows(const AttentionTile &tile, int first,
+__device__ __forceinline__ SeenByRows seenByRows(const typename Arguments::Tile &tile, int first,
                                                  const Arguments &arguments) {
   if constexpr (!Spec::kScattered) {
     const RowRange<int> early = seenKeys<Spec>(tile, first, arguments),

@@ -24,13 +24,28 @@ template <class Spec> struct PortableLayout {
     kValueAt = kKeyAt + Spec::kStages * kKeyBytes,
     kBytes = kValueAt + Spec::kStages * kValueBytes ///< schedules ask for it: AttentionProblem
   };
+  /// What a lane passes to ldmatrix for 16 keys and 32 bytes of them, as the second operand.
+  static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
+                                                        int step) {
+    return keys + (lane / 16 * 8 + lane % 8) * kHeadRow + lane / 8 % 2 * 16 +
+           pair * 16 * kHeadRow + step * 32;
+  }
+  /// The same for the values of 16 keys, transposed.
+  static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
+                                                          int pair) {
+    return values + lane % 16 * kValueRow + lane / 16 * 16 + step * 16 * kValueRow + pair * 32;
+  }
+  static __device__ __forceinline__ SharedAddress queriesOf(SharedAddress arena, int warp) {
+    return arena + warp * kWarpRows * kQueryRow;
+  }
 };
 
 /// A warp's 16 rows, or twice that.  Element 4 j + 2 r + c of an accumulator is in row
 /// lane / 4 + 8 r of the 16, and in column 8 j + 2 (lane % 4) + c.
-template <class Spec, class Arguments> struct AttentionWarp {
+template <class Spec, class Arguments, class WarpLayout = PortableLayout<Spec>>
+struct AttentionWarp {
   using Element = typename Spec::Element;
-  using Layout = PortableLayout<Spec>;
+  using Layout = WarpLayout;
   enum : int {
     kAtoms = Spec::kAtoms,
     kScores = Spec::kKeys / 2,
@@ -41,7 +56,7 @@ template <class Spec, class Arguments> struct AttentionWarp {
   using Scores = float[kAtoms][kScores];
 
   const Arguments &arguments;
-  AttentionTile tile;
+  typename Arguments::Tile tile;
   SharedAddress arena;
   int warp, lane;
   AttentionRows<Spec, Arguments> rows[2]; ///< of which the first kAtoms are in use
@@ -55,7 +70,7 @@ template <class Spec, class Arguments> struct AttentionWarp {
     return arena + Layout::kValueAt + place * Layout::kValueBytes;
   }
   __device__ __forceinline__ SharedAddress queriesAt(int atom) const {
-    return arena + (warp * Layout::kWarpRows + atom * 16) * Layout::kQueryRow;
+    return Layout::queriesOf(arena, warp) + atom * 16 * Layout::kQueryRow;
   }
 
   __device__ __forceinline__ int firstRow() const {
@@ -101,8 +116,7 @@ template <class Spec, class Arguments> struct AttentionWarp {
 
   /// scores = Q K^T.
   __device__ __forceinline__ void multiplyKeys(Scores &scores, int place) const {
-    const SharedAddress keys =
-        keysAt(place) + (lane / 16 * 8 + lane % 8) * Layout::kHeadRow + lane / 8 % 2 * 16;
+    const SharedAddress keys = keysAt(place);
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom)
 #pragma unroll
@@ -118,7 +132,7 @@ template <class Spec, class Arguments> struct AttentionWarp {
 #pragma unroll
       for (int pair = 0; pair < kSteps; ++pair) {
         unsigned key[4];
-        loadMatrix<4>(keys + pair * 16 * Layout::kHeadRow + step * 32, key);
+        loadMatrix<4>(Layout::keyAt(keys, lane, pair, step), key);
 #pragma unroll
         for (int atom = 0; atom < kAtoms; ++atom)
           if constexpr (Spec::kHoldsQuery)
@@ -132,21 +146,20 @@ template <class Spec, class Arguments> struct AttentionWarp {
   /// output += weights V.
   __device__ __forceinline__ void multiplyValues(const unsigned (&weights)[kAtoms][kSteps][4],
                                                  int place) {
-    const SharedAddress values = valuesAt(place) + lane % 16 * Layout::kValueRow + lane / 16 * 16;
+    const SharedAddress values = valuesAt(place);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      const SharedAddress from = values + step * 16 * Layout::kValueRow;
 #pragma unroll
       for (int pair = 0; pair < Spec::kValueDim / 16; ++pair) {
         unsigned value[4];
-        loadMatrix<4, true>(from + pair * 32, value);
+        loadMatrix<4, true>(Layout::valueAt(values, lane, step, pair), value);
 #pragma unroll
         for (int atom = 0; atom < kAtoms; ++atom)
           multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
       }
       if constexpr (Spec::kValueDim % 16 != 0) {
         unsigned value[2];
-        loadMatrix<2, true>(from + Spec::kValueDim / 16 * 32, value);
+        loadMatrix<2, true>(Layout::valueAt(values, lane, step, Spec::kValueDim / 16), value);
 #pragma unroll
         for (int atom = 0; atom < kAtoms; ++atom)
           multiplyTiles(output[atom] + kOutputs - 4, weights[atom][step], value);
@@ -239,7 +252,7 @@ template <class Spec, class Arguments> struct AttentionWarp {
         break;
       unsigned words[4];
       loadShared<16>(from + row * Layout::kQueryRow + piece * 16, words);
-      auto coord = tile.at<typename Spec::Coord>(first + row, 0);
+      auto coord = tile.template at<typename Spec::Coord>(first + row, 0);
       coord[AttentionDim::ValueDim] = piece * 8;
       storeGlobal<16>(result + Spec::Results::offset(coord, arguments.sizes), words);
     }

@@ -260,3 +260,21 @@ func.func @few(%x: tensor<12x197x64xf16>, %y: tensor<12x128x128xf16>) -> (tensor
   %p = swage.attention %y, %y, %y : (tensor<12x128x128xf16>, tensor<12x128x128xf16>, tensor<12x128x128xf16>) -> tensor<12x128x128xf16>
   return %o, %p : tensor<12x197x64xf16>, tensor<12x128x128xf16>
 }
+
+// -----
+
+// Few queries: as many parts of each head's keys as read fast enough, which are merged; or none, where heads are enough.
+// PREPARED-LABEL: func.func @decode
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>
+// PREPARED-SAME: blocks = () -> (512, 128), threads = 256
+// PREPARED-SAME: #swage.tile<output = false, position = 1, dims = [6, 5, 1, 0], box = [64, 16, 1, 1], swizzle = 128>
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 256, stages = 3, patience = 8, blocks = 1, spans = 64,
+// PORTABLE-LABEL: func.func @decode
+// PORTABLE: bulk = false
+// PORTABLE-NOT: #swage.tile
+func.func @decode(%q: tensor<1x32x1x128xbf16>, %k: tensor<1x8x8192x128xbf16>, %v: tensor<1x8x8192x128xbf16>, %p: tensor<8x8x1x64xbf16>, %l: tensor<8x8x1024x64xbf16>,
+                  %w: tensor<8x8x1024x64xbf16>) -> (tensor<1x32x1x128xbf16>, tensor<8x8x1x64xbf16>) {
+  %o = swage.attention %q, %k, %v scale 0.1 : (tensor<1x32x1x128xbf16>, tensor<1x8x8192x128xbf16>, tensor<1x8x8192x128xbf16>) -> tensor<1x32x1x128xbf16>
+  %s = swage.attention %p, %l, %w scale 0.125 : (tensor<8x8x1x64xbf16>, tensor<8x8x1024x64xbf16>, tensor<8x8x1024x64xbf16>) -> tensor<8x8x1x64xbf16>
+  return %o, %s : tensor<1x32x1x128xbf16>, tensor<8x8x1x64xbf16>
+}

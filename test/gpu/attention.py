@@ -1,8 +1,9 @@
 """Random attention: graphs of a seed, each judged by swage-run against the f64 reference.
 
-    python3 attention.py --run path/to/swage-run [--count 500] [--first 0] [--seed 1] [--device gpu|sim] [--most 1500] [--each 10]
+    python3 attention.py --run path/to/swage-run [--count 500] [--first 0] [--seed 1] [--device gpu|sim] [--most 1500] [--each 10] [--queries 8]
     python3 attention.py --run path/to/swage-run --torch 20
 
+With --queries graphs have up to so many queries only, as when tokens are generated.
 Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, values' their own now and then), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
@@ -41,7 +42,7 @@ class Graph:
         self.lines.append(f"  %p{number} = swage.permute {x} [0, 2, 1, 3] : {tensor(stored, element)} -> {tensor(shape, element)}")
         return f"%p{number}"
 
-    def add(self, rng, most):
+    def add(self, rng, most, few):
         n = len(self.results)
         element = rng.choice(["bf16", "bf16", "f16", "f16", "bf16" if self.portable else "f8E4M3FN"])
         narrow = element == "f8E4M3FN"
@@ -51,7 +52,7 @@ class Graph:
         batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4])
         heads = keyHeads * group
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))
-        queries, keys = length(), length()
+        queries, keys = rng.randint(1, few) if few else length(), length()
         q = self.operand(rng, f"{n}q", batch, heads, queries, dim, element)
         k = self.operand(rng, f"{n}k", batch, keyHeads, keys, dim, element)
         v = self.operand(rng, f"{n}v", batch, keyHeads, keys, value, element)
@@ -138,7 +139,7 @@ def check(options):
     for number in range(options.first, options.first + options.count, options.each):
         rng, graph = random.Random(f"{options.seed} {number}"), Graph(portable=any(option.startswith("--arch") for option in options.rest))
         for _ in range(min(options.each, options.first + options.count - number)):
-            graph.add(rng, options.most)
+            graph.add(rng, options.most, options.queries)
         with tempfile.TemporaryDirectory() as directory:
             path = os.path.join(directory, "attention.mlir")
             with open(path, "w") as file:
@@ -210,6 +211,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="gpu")
     parser.add_argument("--most", type=int, default=1500)
+    parser.add_argument("--queries", type=int, default=0)
     parser.add_argument("--each", type=int, default=10)
     parser.add_argument("rest", nargs="*", help="further options of swage-run, behind --")
     options = parser.parse_args()

@@ -242,6 +242,18 @@ BenchCase swage::attentionCase(const AttentionShape &shape, bool causal,
   return made;
 }
 
+BenchCase swage::decodeCase(const AttentionShape &shape, const std::string &element) {
+  BenchCase made = attentionCase(shape, false, element);
+  auto [batch, heads, keyHeads, queries, keys, dim] = shape;
+  std::string few = queries == 1 ? "" : fmt::format(" q{}", queries);
+  made.family = "decode";
+  made.name =
+      fmt::format("b{} hq{} hk{} ctx{} d{}{} {}", batch, heads, keyHeads, keys, dim, few, element);
+  made.countedFlops = 0;
+  made.countedBytes = uint64_t(2 * 2 * batch * keyHeads * keys * dim);
+  return made;
+}
+
 BenchCase swage::copyCase(int64_t megabytes) {
   int64_t count = (megabytes << 20) / 4;
   std::string x = tensor({count}, "f32");
@@ -408,9 +420,22 @@ static void addAttention(std::vector<BenchCase> &cases) {
     cases.push_back(attentionCase({4, 16, 16, 4096, 4096, 128}, causal, "f8E4M3FN"));
 }
 
+static void addDecode(std::vector<BenchCase> &cases) {
+  for (const AttentionShape &shape : {AttentionShape{1, 32, 8, 1, 8192, 128},
+                                      {1, 32, 8, 1, 131072, 128},
+                                      {16, 32, 8, 1, 4096, 128},
+                                      {64, 32, 8, 1, 4096, 128},
+                                      {64, 32, 32, 1, 2048, 128},
+                                      {8, 8, 8, 1, 1024, 64},
+                                      {64, 8, 8, 1, 1024, 64},
+                                      {128, 64, 8, 1, 8192, 128}})
+    cases.push_back(decodeCase(shape, "bf16"));
+}
+
 static constexpr std::pair<std::string_view, void (*)(std::vector<BenchCase> &)> kGroups[] = {
-    {"copy", addCopies},     {"pointwise", addPointwise}, {"reduce", addReduce}, {"ln", addNorms},
-    {"softmax", addSoftmax}, {"permute", addPermute},     {"attn", addAttention}};
+    {"copy", addCopies},    {"pointwise", addPointwise}, {"reduce", addReduce},
+    {"ln", addNorms},       {"softmax", addSoftmax},     {"permute", addPermute},
+    {"attn", addAttention}, {"decode", addDecode}};
 
 const std::vector<std::string_view> &swage::peerGroups() {
   static const std::vector<std::string_view> names = [] {

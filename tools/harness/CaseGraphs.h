@@ -48,10 +48,13 @@ struct AttentionShape {
   int64_t batch, heads, keyHeads, queries, keys, dim;
 };
 BenchCase attentionCase(const AttentionShape &shape, bool causal, const std::string &element);
+/// Attention of few queries, named by the length of its context; rates are those of keys and values
+/// of 16 bits.
+BenchCase decodeCase(const AttentionShape &shape, const std::string &element);
 BenchCase copyCase(int64_t megabytes);
 
 /// What peers.py measures, by its names of groups: copy, pointwise, reduce, ln, softmax, permute,
-/// attn.
+/// attn, decode.
 const std::vector<std::string_view> &peerGroups();
 std::vector<BenchCase> peerCases(std::string_view group);
 

@@ -32,7 +32,8 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory category("swage-bench options");
 static cl::list<std::string>
-    what(cl::Positional, cl::desc("[copy|pointwise|reduce|ln|softmax|permute|attn|FILE.mlir...]"),
+    what(cl::Positional,
+         cl::desc("[copy|pointwise|reduce|ln|softmax|permute|attn|decode|FILE.mlir...]"),
          cl::cat(category));
 static cl::list<std::string> caseLines("case", cl::desc("a line of a case file; repeat for more"),
                                        cl::cat(category));

@@ -63,6 +63,10 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
       return refuse(Twine(names[i]) + " are not contiguous along the head dim, from multiples of "
                                       "16 bytes on");
   }
+  std::optional<int64_t> group = constantSize(kernel.getExtents().getResult(Dim::Group)),
+                         queries = constantSize(kernel.getExtents().getResult(Dim::Query));
+  if (group && queries)
+    problem.sharing = *group * *queries;
   problem.result = kernel.getOutput(0).getElement();
   problem.hasTiledResult = (problem.result.isF16() || problem.result.isBF16()) &&
                            isTiled(kernel, kernel.getOutput(0), Dim::ValueDim);
@@ -101,25 +105,67 @@ int64_t AttentionProblem::sharedBytes(PortableAttentionScheduleAttr schedule) co
          schedule.getStages() * schedule.getKeys() * (head + value);
 }
 
+/// What a warp or a block knows of some keys: PartLayout in attention_merge.cuh.
+static int64_t partBytes(const AttentionProblem &problem) {
+  return problem.sharing * (llvm::alignTo(problem.valueDim + 2 - 8, 32) + 8) * 4;
+}
+
+int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
+  int64_t head = paddedRow(llvm::alignTo(headDim, 16)), value = paddedRow(valueDim),
+          part = partBytes(*this);
+  if (schedule.getBulk()) {
+    head = panelsOf(element, headDim) * kPanelRow;
+    value = panelsOf(element, valueDim) * kPanelRow;
+  }
+  constexpr int64_t isLast = 16;
+  return (schedule.getBulk() ? 1024 : 0) +
+         schedule.getStages() * schedule.getKeys() * (head + value) +
+         llvm::alignTo(schedule.getWarps() * part + isLast, 16) +
+         (holdsQuery() ? 0 : 16 * paddedRow(llvm::alignTo(headDim, 16)));
+}
+
+int64_t AttentionProblem::scratchBytes(int64_t blocks) const {
+  return llvm::alignTo(llvm::alignTo(blocks * 8, 16) + blocks * 2 * partBytes(*this), 16);
+}
+
+/// A box of `rows` rows of a panel.
+static TileAttr tileOf(MLIRContext *context, bool isOutput, int64_t position, Type element,
+                       ArrayRef<int64_t> dims, int64_t rows) {
+  SmallVector<int64_t> box(dims.size(), 1);
+  box[0] = kPanelRow / elementBytes(element);
+  box[1] = rows;
+  return TileAttr::get(context, isOutput, position, dims, box, kPanelRow);
+}
+
+/// Of keys, and of values.
+static std::pair<TileAttr, TileAttr> keyTiles(MLIRContext *context, Type element, int64_t rows) {
+  using Dim = AttentionDim;
+  return {tileOf(context, false, AttentionInput::Keys, element,
+                 {Dim::HeadDim, Dim::Key, Dim::KeyHead, Dim::Batch}, rows),
+          tileOf(context, false, AttentionInput::Values, element,
+                 {Dim::ValueDim, Dim::Key, Dim::KeyHead, Dim::Batch}, rows)};
+}
+
 SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) const {
   using Dim = AttentionDim;
-  SmallVector<Attribute> tiles;
-  auto add = [&](bool isOutput, int64_t position, ArrayRef<int64_t> dims, int64_t rows) {
-    SmallVector<int64_t> box(dims.size(), 1);
-    box[0] = kPanelRow / elementBytes(isOutput ? result : element);
-    box[1] = rows;
-    tiles.push_back(TileAttr::get(schedule.getContext(), isOutput, position, dims, box, kPanelRow));
-  };
-  add(false, AttentionInput::Queries,
-      {Dim::HeadDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 64 * schedule.getGroups());
-  add(false, AttentionInput::Keys, {Dim::HeadDim, Dim::Key, Dim::KeyHead, Dim::Batch},
-      schedule.getKeys());
-  add(false, AttentionInput::Values, {Dim::ValueDim, Dim::Key, Dim::KeyHead, Dim::Batch},
-      schedule.getKeys());
+  MLIRContext *context = schedule.getContext();
+  auto [keys, values] = keyTiles(context, element, schedule.getKeys());
+  SmallVector<Attribute> tiles = {
+      tileOf(context, false, AttentionInput::Queries, element,
+             {Dim::HeadDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch},
+             64 * schedule.getGroups()),
+      keys, values};
   // Each warp sends its own rows.
   if (hasTiledResult)
-    add(true, 0, {Dim::ValueDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 16);
+    tiles.push_back(tileOf(context, true, 0, result,
+                           {Dim::ValueDim, Dim::Query, Dim::Group, Dim::KeyHead, Dim::Batch}, 16));
   return tiles;
+}
+
+SmallVector<Attribute> AttentionProblem::tiles(DecodeScheduleAttr schedule) const {
+  auto [keys, values] =
+      keyTiles(schedule.getContext(), element, schedule.getKeys() / schedule.getWarps());
+  return {keys, values};
 }
 
 int64_t AttentionProblem::registers(AttentionScheduleAttr schedule) const {
@@ -131,4 +177,9 @@ int64_t AttentionProblem::registers(AttentionScheduleAttr schedule) const {
 int64_t AttentionProblem::registers(PortableAttentionScheduleAttr schedule) const {
   int64_t held = schedule.getHoldsQuery() ? llvm::divideCeil(headDim, 16) * 4 : 0;
   return schedule.getAtoms() * (schedule.getKeys() / 2 + valueDim / 2 + held);
+}
+
+int64_t AttentionProblem::registers(DecodeScheduleAttr schedule) const {
+  return schedule.getKeys() / schedule.getWarps() / 2 + valueDim / 2 +
+         (holdsQuery() ? llvm::divideCeil(headDim, 16) * 4 : 0);
 }

@@ -19,8 +19,8 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 int64_t swage::indexBitsOf(Attribute schedule) {
   return llvm::TypeSwitch<Attribute, int64_t>(schedule)
       .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
-            ReduceScheduleAttr, AttentionScheduleAttr, PortableAttentionScheduleAttr>(
-          [](auto known) { return known.getIndex(); })
+            ReduceScheduleAttr, AttentionScheduleAttr, PortableAttentionScheduleAttr,
+            DecodeScheduleAttr>([](auto known) { return known.getIndex(); })
       .Default([](Attribute) { return 32; });
 }
 
@@ -191,13 +191,12 @@ TileAttr LaunchAttr::tileOf(bool isOutput, int64_t position) const {
 
 /// Of every schedule of attention.
 static LogicalResult verifyAttention(EmitError emitError, int64_t keys, int64_t patience,
-                                     int64_t section, int64_t index) {
+                                     int64_t index) {
   if (keys % 16)
     return emitError() << "keys is " << keys << ", but must be a multiple of 16";
   if (patience < 0 || patience > 8)
     return emitError() << "patience is " << patience << ", but must be from 0 to 8";
   return success(succeeded(verifyRange(emitError, "keys", keys, 256)) &&
-                 succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
                  succeeded(verifyIndex(emitError, index)));
 }
 
@@ -214,7 +213,8 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
     return emitError() << "stages is 1, but must be at least 2 without eager";
   return success(succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "query_slots", querySlots, 2)) &&
-                 succeeded(verifyAttention(emitError, keys, patience, section, index)));
+                 succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
+                 succeeded(verifyAttention(emitError, keys, patience, index)));
 }
 
 LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t warps,
@@ -224,7 +224,23 @@ LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t
   return success(succeeded(verifyPower(emitError, "warps", warps, 8)) &&
                  succeeded(verifyRange(emitError, "atoms", atoms, 2)) &&
                  succeeded(verifyRange(emitError, "stages", stages, 2)) &&
-                 succeeded(verifyAttention(emitError, keys, patience, section, index)));
+                 succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
+                 succeeded(verifyAttention(emitError, keys, patience, index)));
+}
+
+LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int64_t keys,
+                                         int64_t stages, int64_t patience, int64_t blocks,
+                                         int64_t spans, bool /*bulk*/, int64_t index) {
+  if (stages == 1)
+    return emitError() << "stages is 1, but must be at least 2";
+  if (keys % (16 * warps))
+    return emitError() << "keys is " << keys << ", but must be a multiple of 16 for each of "
+                       << warps << " warps";
+  return success(succeeded(verifyPower(emitError, "warps", warps, 16)) &&
+                 succeeded(verifyRange(emitError, "stages", stages, 8)) &&
+                 succeeded(verifyRange(emitError, "blocks", blocks, 8)) &&
+                 succeeded(verifyRange(emitError, "spans", spans, 65536)) &&
+                 succeeded(verifyAttention(emitError, keys, patience, index)));
 }
 
 LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,

@@ -46,7 +46,8 @@ static constexpr size_t kMaxKernelOps = 4096, kMaxKernelViews = 256;
 static constexpr int64_t kSharedMemory = kDeclaredSharedBytes;
 
 bool KernelOp::isAttention() {
-  return isa_and_nonnull<AttentionScheduleAttr, PortableAttentionScheduleAttr>(getScheduleAttr()) ||
+  return isa_and_nonnull<AttentionScheduleAttr, PortableAttentionScheduleAttr, DecodeScheduleAttr>(
+             getScheduleAttr()) ||
          !getBody().getOps<ContractOp>().empty();
 }
 
@@ -400,6 +401,11 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
   } else if (problem->isNarrow()) {
     return kernel.emitOpError() << "schedule takes 16 bits, but the operands have 8";
   }
+  if constexpr (std::is_same_v<Schedule, DecodeScheduleAttr>)
+    if (!problem->sharing || problem->sharing > problem->kMostSharing)
+      return kernel.emitOpError() << "schedule takes up to " << problem->kMostSharing
+                                  << " queries that share a key head, but there are "
+                                  << (problem->sharing ? Twine(problem->sharing) : "any number");
   if (int64_t shared = problem->sharedBytes(schedule); shared > kMostSharedBytes)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kMostSharedBytes;
@@ -601,6 +607,8 @@ LogicalResult KernelOp::verify() {
   if (auto attention = dyn_cast<AttentionScheduleAttr>(*schedule))
     return verifyAttentionSchedule(*this, attention);
   if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(*schedule))
+    return verifyAttentionSchedule(*this, attention);
+  if (auto attention = dyn_cast<DecodeScheduleAttr>(*schedule))
     return verifyAttentionSchedule(*this, attention);
   if (isAttention() || getReduced().empty() == isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule))
     return emitOpError() << "has schedule " << *schedule << ", but reduces " << getReduced().size()

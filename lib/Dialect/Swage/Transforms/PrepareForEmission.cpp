@@ -460,6 +460,18 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
     blocks = productOf({extents[Dim::Query].ceilDiv(attention.getRows()), extents[Dim::Group],
                         extents[Dim::KeyHead], extents[Dim::Batch]});
     shared = AttentionProblem::of(kernel)->sharedBytes(attention);
+  } else if (auto decode = dyn_cast<DecodeScheduleAttr>(schedule)) {
+    using Dim = AttentionDim;
+    AttentionProblem problem = *AttentionProblem::of(kernel);
+    threads = 32 * decode.getWarps();
+    spaces = {extents};
+    blocks = productOf(
+        {extents[Dim::Key].ceilDiv(decode.getKeys()), extents[Dim::KeyHead], extents[Dim::Batch]});
+    most = getAffineConstantExpr(decode.getSpans(), context);
+    scratch = problem.scratchBytes(decode.getSpans());
+    shared = problem.sharedBytes(decode);
+    if (decode.getBulk())
+      tiles = problem.tiles(decode);
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);
     threads = reduce.getLanes() * reduce.getRowGroups();

@@ -58,6 +58,11 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
             context, s.getGroups(), s.getKeys(), s.getStages(), s.getQuerySlots(), s.getPatience(),
             s.getEager(), s.getHoldsQuery(), s.getDynamic(), s.getSection(), index, s.getRun());
       })
+      .Case([&](DecodeScheduleAttr s) {
+        return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
+                                       s.getPatience(), s.getBlocks(), s.getSpans(), s.getBulk(),
+                                       index);
+      })
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
                                                   s.getStages(), s.getPatience(), s.getHoldsQuery(),
@@ -94,6 +99,7 @@ private:
   void reduce(ReduceScheduleAttr known);
   void attention(AttentionScheduleAttr known);
   void attention(PortableAttentionScheduleAttr known);
+  void attention(DecodeScheduleAttr known);
   void add(Attribute schedule) {
     if (schedule)
       found.insert(schedule);
@@ -264,6 +270,19 @@ void Grid::attention(PortableAttentionScheduleAttr known) {
                                                             holds, known.getSection(), int64_t(32));
 }
 
+void Grid::attention(DecodeScheduleAttr known) {
+  for (int64_t warps : {4, 8, 2})
+    for (int64_t keys : {16, 32})
+      for (int64_t stages : {4, 3, 6, 2})
+        for (int64_t blocks : {2, 1, 3, 4})
+          for (bool bulk : {false, true})
+            for (int64_t waves : {1, 4})
+              if (bulk <= known.getBulk())
+                addChecked<DecodeScheduleAttr>(
+                    warps, keys * warps, stages, known.getPatience(), blocks,
+                    known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32));
+}
+
 SmallVector<Attribute> Grid::collect() {
   Attribute known = kernel.getScheduleAttr();
   llvm::TypeSwitch<Attribute>(known)
@@ -273,7 +292,8 @@ SmallVector<Attribute> Grid::collect() {
       .Case([&](BoxScheduleAttr moves) { boxes(moves); })
       .Case([&](ReduceScheduleAttr sums) { reduce(sums); })
       .Case([&](AttentionScheduleAttr tiles) { attention(tiles); })
-      .Case([&](PortableAttentionScheduleAttr tiles) { attention(tiles); });
+      .Case([&](PortableAttentionScheduleAttr tiles) { attention(tiles); })
+      .Case([&](DecodeScheduleAttr tiles) { attention(tiles); });
   SmallVector<Attribute> accepted;
   for (Attribute schedule : found) {
     if (!tryReplaceSchedule(kernel, schedule))

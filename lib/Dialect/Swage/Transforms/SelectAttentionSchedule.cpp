@@ -13,6 +13,7 @@
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace swage;
@@ -50,6 +51,10 @@ static bool isPlain(KernelOp kernel) {
          llvm::none_of(furtherInputs(kernel),
                        [&](unsigned input) { return doScoresRead(kernel, input); });
 }
+
+/// Keys and values of a warp that arrive together, where few queries wait for them: enough for the
+/// copy engine, and few enough that there are three such stages.
+static constexpr int64_t kStageBytes = 8 << 10;
 
 /// Whether the kernel reads and makes nothing but attention's operands and result.
 static bool isAlone(KernelOp kernel) {
@@ -194,8 +199,61 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
   return refused(problem);
 }
 
+/// Few queries: what counts is how fast keys and values are read.
+std::optional<SelectedSchedule> ScheduleSelector::decode() const {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  if (problem.isNarrow() || !problem.sharing || problem.sharing > problem.kMostSharing)
+    return std::nullopt;
+  int64_t keyBytes = elementBytes(problem.element) * (problem.headDim + problem.valueDim),
+          keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
+  for (int64_t warps : {8, 4})
+    for (int64_t stages : {3, 2}) {
+      auto schedule = DecodeScheduleAttr::get(context(), warps, keys * warps, stages,
+                                              /*patience=*/8, /*blocks=*/1, spansOf(keyBytes),
+                                              /*bulk=*/device.arch == "sm_90a", index);
+      // One KiB of a block's shared memory is the system's own.
+      if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
+          problem.registers(schedule) <= problem.mostRegisters(schedule))
+        return SelectedSchedule{schedule, "attention of few queries by " +
+                                              std::to_string(schedule.getKeys()) + " keys"};
+    }
+  return std::nullopt;
+}
+
+/// Blocks, of which each has a part of a head's keys, or several heads'. To merge parts takes 2 us
+/// and more, and a multiprocessor reads no more than 50 bytes a nanosecond, all of them 4600: a
+/// part is as long as the sum of both is least. Near where both limits meet neither is reached.
+int64_t ScheduleSelector::spansOf(int64_t keyBytes) const {
+  std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
+                         heads = constantSize(extent(AttentionDim::KeyHead)),
+                         keys = constantSize(extent(AttentionDim::Key));
+  int64_t most = device.smCount;
+  // Where a mask reads something, lengths perhaps, keys are not even.
+  if (!batch || !heads || !keys || *batch * *heads == 0 || !furtherInputs(kernel).empty())
+    return most;
+  int64_t units = *batch * *heads;
+  if (units >= most) {
+    // As few blocks as have as many units to take.
+    int64_t turns = llvm::divideCeil(units, most);
+    return llvm::divideCeil(units, turns);
+  }
+  auto cost = [&](int64_t parts) {
+    double bytes = double(*keys) * keyBytes, perSm = bytes / parts / 48e3,
+           memory = bytes * units / 4600e3;
+    return std::pow(std::pow(perSm, 4) + std::pow(memory, 4), 0.25) +
+           (parts > 1 ? 2.2 + 0.03 * parts : 0);
+  };
+  int64_t best = 1;
+  for (int64_t parts = 2; parts * units <= most; ++parts)
+    if (cost(parts) < cost(best))
+      best = parts;
+  return best * units;
+}
+
 SelectedSchedule ScheduleSelector::attention() const {
   if (std::string problem = accessProblem(kernel); !problem.empty())
     return {{}, problem};
+  if (std::optional<SelectedSchedule> selected = decode())
+    return *selected;
   return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
 }

@@ -237,3 +237,23 @@ func.func private @portable_attention_patience() attributes {schedule = #swage.p
 
 // expected-error @+1 {{index is 8 bits, but must be 32 or 64}}
 func.func private @portable_attention_index() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 8>}
+
+// -----
+
+// expected-error @+1 {{stages is 1, but must be at least 2}}
+func.func private @decode_stages() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 1, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{keys is 96, but must be a multiple of 16 for each of 8 warps}}
+func.func private @decode_keys() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 96, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{spans is 0, but must be in 1..65536}}
+func.func private @decode_spans() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 0, bulk = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{blocks is 9, but must be in 1..8}}
+func.func private @decode_blocks() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 9, spans = 128, bulk = true, index = 32>}

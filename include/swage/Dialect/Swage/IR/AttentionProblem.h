@@ -1,7 +1,7 @@
 //===- AttentionProblem.h - Attention as a kernel ---------------*- C++ -*-===//
 //
 // What the places of an attention kernel's dimensions and operands mean, and what follows from its
-// schedule for templates/swage/attention_hopper.cuh and attention_portable.cuh.
+// schedule for templates/swage/attention_{hopper,portable,decode}.cuh.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,6 +26,8 @@ struct AttentionInput {
 struct AttentionProblem {
   mlir::Type element, result; ///< of queries, keys and values, and of output 0
   int64_t headDim = 0, valueDim = 0;
+  /// Queries that share a key head, where their number is known; or 0.
+  int64_t sharing = 0;
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
 
@@ -35,8 +37,13 @@ struct AttentionProblem {
 
   /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
   bool isNarrow() const;
+  /// Whether warps that decode hold queries in registers, which long outputs leave no room for.
+  bool holdsQuery() const { return headDim / 4 + valueDim / 2 <= 96; }
   /// Of the second product: of 8 bits it has the sums of weights beside the values' columns.
   int64_t columns() const;
+
+  /// What the decode template takes for a row of its matrix.
+  static constexpr int64_t kMostSharing = 16;
 
   /// The kernel's, if the template can compute it; or nothing, and `why`.
   static std::optional<AttentionProblem> of(KernelOp kernel, std::string *why = nullptr);
@@ -44,8 +51,12 @@ struct AttentionProblem {
   /// Shared memory of a block, as the template lays it out (AttentionLayout).
   int64_t sharedBytes(AttentionScheduleAttr schedule) const;
   int64_t sharedBytes(PortableAttentionScheduleAttr schedule) const;
+  int64_t sharedBytes(DecodeScheduleAttr schedule) const;
+  /// Memory of a launch for what `blocks` decoding blocks leave to be merged (Parts).
+  int64_t scratchBytes(int64_t blocks) const;
   /// How queries, keys and values come to shared memory, and the result leaves it.
   llvm::SmallVector<mlir::Attribute> tiles(AttentionScheduleAttr schedule) const;
+  llvm::SmallVector<mlir::Attribute> tiles(DecodeScheduleAttr schedule) const;
   /// 32-bit registers that a thread has for scores, weights, outputs and queries, and those that
   /// leave it enough for everything else.
   int64_t registers(AttentionScheduleAttr schedule) const;
@@ -56,6 +67,8 @@ struct AttentionProblem {
   static int64_t mostRegisters(PortableAttentionScheduleAttr schedule) {
     return schedule.getAtoms() == 2 ? 176 : 208;
   }
+  int64_t registers(DecodeScheduleAttr schedule) const;
+  static int64_t mostRegisters(DecodeScheduleAttr /*schedule*/) { return 208; }
 };
 
 /// The kernel's two contractions, before it is prepared.

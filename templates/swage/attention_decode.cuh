@@ -1,0 +1,373 @@
+// Attention of few queries and many keys, as when tokens are generated one by one: what counts is
+// how fast keys and values are read.  What is computed: attention_hopper.cuh.
+//
+// The queries of all heads that share a key head are rows of one matrix, so that keys are read once
+// for all of them.  All keys of all sequences are dealt out evenly (attention_spans.cuh), so that a
+// block has the end of one unit, several whole ones and the beginning of another, say.  A tile of
+// keys is split among the block's warps: each has a ring of its own in shared memory, copies its
+// keys and values and multiplies them, and waits for nobody.  Copies run ahead into the next unit.
+// At the end of a unit's keys the warps' parts are merged, and where other blocks have keys of the
+// unit, by the block that is done last, in the order of the keys: results do not depend on who that
+// is.
+#pragma once
+
+#include "swage/attention_merge.cuh"
+#include "swage/attention_ring.cuh"
+#include "swage/attention_spans.cuh"
+#include "swage/attention_warp.cuh"
+
+namespace swage {
+namespace detail {
+
+/// What a warp sees of a block's Spec: its share of the keys of a tile.
+template <class Spec> struct DecodeSpec : Spec {
+  enum : int {
+    kWarps = Spec::kThreads / kWarpSize,
+    kKeys = Spec::kKeys / kWarps,
+    kThreads = kWarpSize,
+    kAtoms = 1
+  };
+};
+
+/// Shared memory: the warps' rings, their parts at the end of a unit, whether this block merges
+/// it, and queries where warps do not hold them.
+template <class Spec, class Stages> struct DecodeLayout : Stages {
+  enum : int {
+    kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
+    kLastAt = kPartsAt + Spec::kWarps * PartLayout<Spec>::kBytes,
+    kQueryAt = (kLastAt + 16 + 15) / 16 * 16, ///< schedules ask for that, too: AttentionProblem
+    kQueryRow = paddedRow(16 * Stages::kHeadSteps)
+  };
+  static __device__ __forceinline__ SharedAddress queriesOf(SharedAddress ring, int warp) {
+    return ring - Stages::kRingsAt - warp * Stages::kRingBytes + kQueryAt;
+  }
+};
+
+/// Where a warp is in its block's span; `block`: which tile of the unit's keys that is.
+template <class Spec, class Arguments> struct SpanCursor {
+  PackedTile tile;
+  RowRange<int> open; ///< keys that all queries see
+  int block, left;    ///< tiles of the span from this one on
+
+  __device__ __forceinline__ void enter(const KeySpans<Spec, Arguments> &spans, int unit) {
+    tile = spans.unitAt(unit);
+    open = spans.see(tile);
+    block = tile.firstBlock;
+  }
+  /// Whether that was the unit's last tile in this span.
+  __device__ __forceinline__ bool advance() {
+    ++block;
+    --left;
+    return left == 0 || block == tile.endBlock;
+  }
+};
+
+template <class BlockSpec, class Arguments> struct AttentionDecoder {
+  using Spec = DecodeSpec<BlockSpec>;
+  using Ring = typename RingOf<Spec, Arguments>::Type;
+  using Layout = DecodeLayout<Spec, typename Ring::Layout>;
+  using Warp = AttentionWarp<Spec, Arguments, Layout>;
+  using Spans = KeySpans<BlockSpec, Arguments>;
+  using Cursor = SpanCursor<BlockSpec, Arguments>;
+  using Part = PartLayout<Spec>;
+  enum : int { kBlockThreads = BlockSpec::kThreads, kAtOnce = 16 };
+
+  const Arguments &arguments;
+  const Spans spans;
+  const Parts<Spec> parts;
+  Warp mine;
+  Cursor loading, computing;
+  TicketBegin firstTickets, ownTickets; ///< of the first unit's counter, and of the block's own
+
+  /// The warp's keys of a tile, counted by warps' shares.
+  __device__ __forceinline__ int shareOf(int block) const {
+    return block * Spec::kWarps + mine.warp;
+  }
+
+  /// Starts copies of the next tile, if there is one.
+  __device__ __forceinline__ void load(Ring &ring, int stage) {
+    if (loading.left > 0) {
+      ring.load(loading.tile, shareOf(loading.block) * Spec::kKeys, stage);
+      if (loading.advance() && loading.left > 0) {
+        loading.enter(spans, loading.tile.unit + 1);
+        ring.enter(loading.tile);
+      }
+    }
+    ring.commit();
+  }
+
+  /// The unit's queries as the products take them, in registers or for all warps in shared memory;
+  /// those that pad 16 rows, or the head dim, are zero.
+  __device__ __forceinline__ void loadQueries() {
+    using Queries = typename Spec::Queries;
+    const auto *const from = static_cast<const swage::Slot<Queries> &>(arguments.pointers).pointer;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int row = mine.lane / 4 + 8 * r;
+      auto coord =
+          mine.tile.template at<typename Spec::Coord>(row < Spec::kRows ? row : Spec::kRows - 1, 0);
+      coord[AttentionDim::HeadDim] = mine.lane % 4 * 2;
+      const auto *const pairs = from + Queries::offset(coord, arguments.sizes);
+#pragma unroll
+      for (int step = 0; step < Layout::kHeadSteps; ++step)
+#pragma unroll
+        for (int half = 0; half < 2; ++half) {
+          const int column = 16 * step + 8 * half;
+          unsigned pair[1] = {};
+          if (row < Spec::kRows && column < Spec::kHeadDim)
+            loadGlobal<4, Traffic::Reused>(pairs + column, pair);
+          if constexpr (Spec::kHoldsQuery)
+            mine.queries[0][step][2 * half + r] = pair[0];
+          else if (mine.warp == 0)
+            storeShared<4>(dynamicArena() + Layout::kQueryAt +
+                               (mine.lane / 4 + 8 * r) * Layout::kQueryRow +
+                               (column + mine.lane % 4 * 2) * 2,
+                           pair);
+        }
+    }
+    if constexpr (!Spec::kHoldsQuery)
+      barrier();
+  }
+
+  /// The warp's part to shared memory.
+  __device__ __forceinline__ void leave() const {
+    char *const part = dynamicArena() + Layout::kPartsAt + mine.warp * Part::kBytes;
+    const auto &rows = mine.rows[0];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int row = mine.lane / 4 + 8 * r;
+      float total = rows.sum[r] + shuffleXor(rows.sum[r], 1);
+      total += shuffleXor(total, 2);
+      if (row >= Spec::kRows)
+        continue;
+      const unsigned ofRow[2] = {__builtin_bit_cast(unsigned, rows.highest[r]),
+                                 __builtin_bit_cast(unsigned, total)};
+      if (mine.lane % 4 == 0)
+        storeShared<8>(part + Part::rowAt(row), ofRow);
+#pragma unroll
+      for (int j = 0; j < Spec::kValueDim / 8; ++j) {
+        const unsigned pair[2] = {__builtin_bit_cast(unsigned, mine.output[0][4 * j + 2 * r]),
+                                  __builtin_bit_cast(unsigned, mine.output[0][4 * j + 2 * r + 1])};
+        storeShared<8>(part + Part::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
+      }
+    }
+  }
+
+  static __device__ __forceinline__ float scaleLog2() {
+    return AttentionRows<Spec, Arguments>::scaleLog2();
+  }
+  /// Gives each pair of outputs of a unit to `use`, merged from the block's warps.
+  template <class Use> __device__ __forceinline__ void mergeWarps(Use use) const {
+    for (int i = static_cast<int>(threadIndex()); i < Spec::kRows * Part::kPairs;
+         i += kBlockThreads) {
+      const int row = i / Part::kPairs, column = i % Part::kPairs * 2;
+      PartPair pairs[Spec::kWarps];
+#pragma unroll
+      for (int warp = 0; warp < Spec::kWarps; ++warp) {
+        const char *const part = dynamicArena() + Layout::kPartsAt + warp * Part::kBytes;
+        loadShared<8>(part + Part::rowAt(row), pairs[warp].ofRow);
+        loadShared<8>(part + Part::outputAt(row, column), pairs[warp].output);
+      }
+      MergedPair merged;
+      merged.add(pairs, scaleLog2());
+      use(merged, row, column);
+    }
+  }
+
+  /// The same from what the blocks `first` to `last` left.
+  template <class Use>
+  __device__ __forceinline__ void mergeBlocks(unsigned first, unsigned last, Use use) const {
+    for (int i = static_cast<int>(threadIndex()); i < Spec::kRows * Part::kPairs;
+         i += kBlockThreads) {
+      const int row = i / Part::kPairs, column = i % Part::kPairs * 2;
+      MergedPair merged;
+      for (unsigned block = first; block <= last; block += kAtOnce) {
+        PartPair pairs[kAtOnce];
+#pragma unroll
+        for (unsigned i = 0; i < kAtOnce; ++i)
+          if (block + i <= last) {
+            const char *const part = parts.at(block + i, block + i == first);
+            loadGlobal<8, Traffic::Coherent>(part + Part::rowAt(row), pairs[i].ofRow);
+            loadGlobal<8, Traffic::Coherent>(part + Part::outputAt(row, column), pairs[i].output);
+          } else {
+            pairs[i] = PartPair::none();
+          }
+        merged.add(pairs, scaleLog2());
+      }
+      use(merged, row, column);
+    }
+  }
+
+  /// The result of the unit, and its row results.
+  __device__ __forceinline__ void finish(MergedPair merged, int row, int column) const {
+    AttentionRows<Spec, Arguments> rows{arguments, row};
+    if constexpr (HasSink<Spec>)
+      if (const float sink = rows.sinkOf(row, mine.tile); sink != unseen())
+        merged.add<1>(
+            {{{__builtin_bit_cast(unsigned, sink), __builtin_bit_cast(unsigned, 1.0f)}, {}}},
+            scaleLog2());
+    const AttentionStatistics statistics{merged.highest * static_cast<float>(Spec::scale()),
+                                         merged.sum};
+    const float scale = Spec::kZeroRows && merged.sum == 0.0f ? 0.0f : reciprocal(merged.sum);
+    float pair[2] = {merged.output[0] * scale, merged.output[1] * scale};
+    if constexpr (HasEpilogue<Spec>)
+      rows.finishPair(typename Spec::EpilogueLoads{}, typename Spec::EpilogueStores{}, pair, 0,
+                      column, statistics, mine.tile);
+    auto coord = mine.tile.template at<typename Spec::Coord>(row, 0);
+    if constexpr (!Spec::FinishStores::empty())
+      if (column == 0)
+        runFinish<Spec, 1, AttentionDim::Query>(typename Spec::FinishLoads{},
+                                                typename Spec::FinishStores{}, statistics,
+                                                arguments.pointers, coord, arguments.sizes);
+    if constexpr (HasTiledResult<Spec>) {
+      auto *const result =
+          static_cast<const swage::Slot<typename Spec::Results> &>(arguments.pointers).pointer;
+      coord[AttentionDim::ValueDim] = column;
+      const unsigned narrow[1] = {narrowPair(typename Spec::Result{}, pair[0], pair[1])};
+      storeGlobal<4>(result + Spec::Results::offset(coord, arguments.sizes), narrow);
+    }
+  }
+
+  /// The block's keys of a unit are done: `begins` and `ends`, whether these are the unit's first
+  /// and last.  `first`: the unit's first tile.
+  __device__ __forceinline__ void conclude(bool begins, bool ends, int first) const {
+    leave();
+    barrier();
+    const auto toResult = [&](const MergedPair &merged, int row, int column) {
+      finish(merged, row, column);
+    };
+    if (begins && ends) {
+      mergeWarps(toResult);
+      barrier(); // before parts are overwritten
+      return;
+    }
+    char *const part = parts.at(blockIndex(), begins);
+    mergeWarps([&](const MergedPair &merged, int row, int column) {
+      const unsigned pair[2] = {__builtin_bit_cast(unsigned, merged.output[0]),
+                                __builtin_bit_cast(unsigned, merged.output[1])},
+                     ofRow[2] = {__builtin_bit_cast(unsigned, merged.highest),
+                                 __builtin_bit_cast(unsigned, merged.sum)};
+      storeGlobal<8>(part + Part::outputAt(row, column), pair);
+      if (column == 0)
+        storeGlobal<8>(part + Part::rowAt(row), ofRow);
+    });
+    barrier();
+    const unsigned firstBlock = spans.blockOf(first),
+                   lastBlock = spans.blockOf(first + mine.tile.endBlock - mine.tile.firstBlock - 1);
+    unsigned isLast[1];
+    char *const at = dynamicArena() + Layout::kLastAt;
+    if (threadIndex() == 0) {
+      beginTickets(parts.tickets(firstBlock), begins ? ownTickets : firstTickets);
+      fenceGpu();
+      isLast[0] = drawTicket(parts.tickets(firstBlock)) == lastBlock - firstBlock;
+      fenceGpu();
+      storeShared<4>(at, isLast);
+      if (isLast[0])
+        endTickets(parts.tickets(firstBlock)); // behind the fence, which would wait for it
+    }
+    barrier();
+    loadShared<4>(at, isLast);
+    if (isLast[0])
+      mergeBlocks(firstBlock, lastBlock, toResult);
+  }
+
+  __device__ __forceinline__ void run(const typename Ring::Maps &maps) {
+    const int begin = spans.firstOf(blockIndex()), end = spans.firstOf(blockIndex() + 1);
+    if (begin == end)
+      return;
+    const auto start = spans.find(begin);
+    loading.enter(spans, start.unit);
+    loading.block += start.before;
+    loading.left = end - begin;
+    computing = loading;
+    int first = begin - start.before; // tile of the unit
+    Ring ring(arguments, maps, mine.arena, mine.warp, loading.tile);
+    for (int stage = 0; stage < Spec::kStages - 1; ++stage)
+      load(ring, stage);
+    int place = 0;       // in the ring, of what is computed
+    unsigned parity = 0; // how often that went round
+    // Both counters that this block may draw from, well before it does.
+    if (threadIndex() == 0) {
+      firstTickets = askTickets(parts.tickets(spans.blockOf(first)));
+      ownTickets = askTickets(parts.tickets(blockIndex()));
+    }
+    while (computing.left > 0) {
+      mine.tile = computing.tile;
+      const bool begins = computing.block == mine.tile.firstBlock;
+      loadQueries();
+      mine.rows[0].template begin<false>(mine.lane / 4, mine.tile);
+#pragma unroll
+      for (int i = 0; i < Warp::kOutputs; ++i)
+        mine.output[0][i] = 0.0f;
+#pragma unroll 1
+      for (bool done = false; !done;) {
+        const int share = shareOf(computing.block), from = share * Spec::kKeys,
+                  to = from + Spec::kKeys;
+        ring.wait(mine.tile, from, place, parity);
+        load(ring, place == 0 ? Spec::kStages - 1 : place - 1);
+        typename Warp::Scores scores;
+        if (from >= computing.open.first && to <= computing.open.last) {
+          mine.multiplyKeys(scores, place);
+          mine.template accumulate<false>(scores, share, place);
+        } else if (from < mine.tile.endKey && to > mine.tile.firstKey) {
+          mine.multiplyKeys(scores, place);
+          mine.template accumulate<true>(scores, share, place);
+        }
+        if (++place == Spec::kStages) {
+          place = 0;
+          parity ^= 1;
+        }
+        done = computing.advance();
+      }
+      const bool ends = computing.block == mine.tile.endBlock;
+      conclude(begins, ends, first);
+      first += mine.tile.endBlock - mine.tile.firstBlock;
+      if (computing.left > 0)
+        computing.enter(spans, mine.tile.unit + 1);
+    }
+  }
+};
+
+/// `scratch`: what Parts says, for this launch alone; it holds anything at first.
+template <class Spec, class Pointers, class... Maps>
+__device__ __forceinline__ void decodeAttention(const Pointers &pointers, void *scratch,
+                                                const typename Spec::Sizes &sizes,
+                                                const Maps &...maps) {
+  using Arguments = PackedArguments<Spec, Pointers>;
+  using Decoder = AttentionDecoder<Spec, Arguments>;
+  using Layout = typename Decoder::Layout;
+  const Arguments arguments{{pointers, sizes, nullptr}};
+  // Reduced, and so in a uniform register with all that depends on it.
+  const int warp = static_cast<int>(reduceLanes<LaneOp::Max>(warpIndex()));
+  Decoder{arguments,
+          typename Decoder::Spans(arguments),
+          {static_cast<char *>(scratch), lastBlockIndex() + 1},
+          {arguments,
+           {},
+           sharedAddress(dynamicArena()) + Layout::kRingsAt + warp * Layout::kRingBytes,
+           warp,
+           static_cast<int>(laneIndex()),
+           {{arguments}, {arguments}}}}
+      .run({maps...});
+}
+
+} // namespace detail
+
+template <class Spec, class Pointers>
+__device__ __forceinline__ void attentionDecode(const Pointers &pointers, void *scratch,
+                                                const typename Spec::Sizes &sizes) {
+  detail::decodeAttention<Spec>(pointers, scratch, sizes);
+}
+/// By the copy engine.
+template <class Spec, class Pointers>
+__device__ __forceinline__ void attentionDecode(const TensorMap &keys, const TensorMap &values,
+                                                const Pointers &pointers, void *scratch,
+                                                const typename Spec::Sizes &sizes) {
+  if (threadIndex() == 0) {
+    prefetchTensorMap(keys);
+    prefetchTensorMap(values);
+  }
+  detail::decodeAttention<Spec>(pointers, scratch, sizes, keys, values);
+}
+
+} // namespace swage

@@ -1,0 +1,191 @@
+// How keys and values come to a warp that decodes: a ring of its own in shared memory, of stages
+// with the warp's share of a tile of keys each.  By copies that every lane starts, or by the copy
+// engine's, which reads memory faster.  See attention_decode.cuh.
+#pragma once
+
+#include "swage/attention_copy.cuh"
+#include "swage/attention_spans.cuh"
+#include "swage/attention_warp.cuh"
+#include "swage/device/bulk.cuh"
+#include "swage/device/mbarrier.cuh"
+#include "swage/device/vote.cuh"
+
+namespace swage::detail {
+
+/// Stages of keys, then of values.  Rows are padded, so that lanes read from different banks.
+template <class Spec> struct PaddedStages {
+  enum : int {
+    kHeadSteps = (Spec::kHeadDim + 15) / 16,
+    kHeadRow = paddedRow(16 * kHeadSteps),
+    kValueRow = paddedRow(Spec::kValueDim),
+    kKeyBytes = Spec::kKeys * kHeadRow,
+    kValueBytes = Spec::kKeys * kValueRow,
+    kKeyAt = 0,
+    kValueAt = Spec::kStages * kKeyBytes,
+    kRingBytes = kValueAt + Spec::kStages * kValueBytes,
+    kRingsAt = 0
+  };
+  static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
+                                                        int step) {
+    return PortableLayout<Spec>::keyAt(keys, lane, pair, step);
+  }
+  static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
+                                                          int pair) {
+    return PortableLayout<Spec>::valueAt(values, lane, step, pair);
+  }
+};
+
+template <class Spec, class Arguments> struct LaneRing {
+  using Layout = PaddedStages<Spec>;
+  using KeyCopy =
+      TileCopy<Spec, typename Spec::Keys, AttentionDim::Key, Spec::kKeys, Spec::kHeadDim>;
+  using ValueCopy =
+      TileCopy<Spec, typename Spec::Values, AttentionDim::Key, Spec::kKeys, Spec::kValueDim>;
+  struct Maps {};
+
+  const Arguments &arguments;
+  SharedAddress base;
+  KeyCopy keys;
+  ValueCopy values;
+
+  __device__ __forceinline__ LaneRing(const Arguments &arguments, const Maps &, SharedAddress base,
+                                      int /*warp*/, const PackedTile &tile)
+      : arguments(arguments), base(base),
+        keys(arguments.pointers, tile, arguments.sizes, Layout::kHeadRow),
+        values(arguments.pointers, tile, arguments.sizes, Layout::kValueRow) {
+    // What pads a head dim that is no multiple of 16 must be zero: shared memory may hold what
+    // makes NaN of zero.
+    if constexpr (Spec::kHeadDim % 16 != 0) {
+      const unsigned zero[4] = {};
+      for (int row = static_cast<int>(laneIndex()); row < Spec::kStages * Spec::kKeys;
+           row += kWarpSize)
+        storeShared<16>(dynamicArena() + (base - sharedAddress(dynamicArena())) +
+                            row * Layout::kHeadRow + Spec::kHeadDim * 2,
+                        zero);
+    }
+  }
+  __device__ __forceinline__ void enter(const PackedTile &tile) {
+    keys = KeyCopy(arguments.pointers, tile, arguments.sizes, Layout::kHeadRow);
+    values = ValueCopy(arguments.pointers, tile, arguments.sizes, Layout::kValueRow);
+  }
+  /// Starts to fill a stage with the keys from `first` on.
+  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) const {
+    const int begin = tile.firstKey, end = tile.endKey;
+    const SharedAddress key = base + stage * Layout::kKeyBytes,
+                        value = base + Layout::kValueAt + stage * Layout::kValueBytes;
+    if (first >= begin && first + Spec::kKeys <= end) {
+      keys.template start<true>(key, Layout::kHeadRow, first, begin, end);
+      values.template start<true>(value, Layout::kValueRow, first, begin, end);
+    } else {
+      keys.template start<false>(key, Layout::kHeadRow, first, begin, end);
+      values.template start<false>(value, Layout::kValueRow, first, begin, end);
+    }
+  }
+  /// After each load, or what would have been one.
+  __device__ __forceinline__ void commit() const { copyAsyncCommit(); }
+  /// Until the stage is there whose load is followed by kStages - 2 others; what no query sees of
+  /// its values is zero.
+  __device__ __forceinline__ void wait(const PackedTile &, int, int, unsigned) const {
+    copyAsyncWait<Spec::kStages - 2>();
+    syncWarp();
+  }
+};
+
+/// Rows are the 128 bytes that the copy engine swizzles, panel by panel.
+template <class Spec> struct SwizzledStages {
+  enum : int {
+    kHeadSteps = (Spec::kHeadDim + 15) / 16,
+    kHeadPanels = (Spec::kHeadDim * 2 + kPanelRow - 1) / kPanelRow,
+    kValuePanels = (Spec::kValueDim * 2 + kPanelRow - 1) / kPanelRow,
+    kPanel = Spec::kKeys * kPanelRow,
+    kKeyBytes = kHeadPanels * kPanel,
+    kValueBytes = kValuePanels * kPanel,
+    kKeyAt = 0,
+    kValueAt = Spec::kStages * kKeyBytes,
+    kRingBytes = kValueAt + Spec::kStages * kValueBytes,
+    kRingsAt = 1024 ///< behind barriers
+  };
+  static __device__ __forceinline__ SharedAddress at(SharedAddress base, int row, int step,
+                                                     int half, int swizzle) {
+    return base + step / 4 * kPanel + row * kPanelRow + (((step % 4 * 2) ^ (half ^ swizzle)) * 16);
+  }
+  static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
+                                                        int step) {
+    return at(keys + pair * 16 * kPanelRow, lane / 16 * 8 + lane % 8, step, lane / 8 % 2, lane % 8);
+  }
+  static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
+                                                          int pair) {
+    return at(values + step * 16 * kPanelRow, lane % 16, pair, lane / 16, lane % 8);
+  }
+};
+
+template <class Spec, class Arguments> struct BulkRing {
+  using Layout = SwizzledStages<Spec>;
+  struct Maps {
+    const TensorMap &keys, &values;
+  };
+
+  const Arguments &arguments;
+  const Maps &maps;
+  SharedAddress base, barriers;
+
+  __device__ __forceinline__ BulkRing(const Arguments &arguments, const Maps &maps,
+                                      SharedAddress base, int warp, const PackedTile &)
+      : arguments(arguments), maps(maps), base(base),
+        barriers(sharedAddress(dynamicArena()) + warp * Spec::kStages * 8) {
+    if (electLane()) {
+      for (int stage = 0; stage < Spec::kStages; ++stage)
+        mbarrierInit(barriers + stage * 8, 1);
+      mbarrierFenceInit();
+    }
+    syncWarp();
+  }
+  __device__ __forceinline__ void enter(const PackedTile &) const {}
+  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) const {
+    if (electLane()) {
+      const SharedAddress full = barriers + stage * 8, key = base + stage * Layout::kKeyBytes,
+                          value = base + Layout::kValueAt + stage * Layout::kValueBytes;
+      mbarrierArriveExpect(full, Layout::kKeyBytes + Layout::kValueBytes);
+#pragma unroll
+      for (int panel = 0; panel < Layout::kHeadPanels; ++panel)
+        tensorLoad(key + panel * Layout::kPanel, maps.keys, full, panel * (kPanelRow / 2), first,
+                   tile.keyHead, tile.batch);
+#pragma unroll
+      for (int panel = 0; panel < Layout::kValuePanels; ++panel)
+        tensorLoad(value + panel * Layout::kPanel, maps.values, full, panel * (kPanelRow / 2),
+                   first, tile.keyHead, tile.batch);
+    }
+  }
+  __device__ __forceinline__ void commit() const {}
+  /// Of keys that no query sees, values may be no numbers, of which the product with a weight of
+  /// zero is none either.
+  __device__ __forceinline__ void wait(const PackedTile &tile, int first, int stage,
+                                       unsigned parity) const {
+    mbarrierWait(barriers + stage * 8, parity);
+    if constexpr (IsBounded<Spec>)
+      if (first < tile.firstKey || first + Spec::kKeys > tile.endKey) {
+        char *const value = dynamicArena() + (base - sharedAddress(dynamicArena())) +
+                            Layout::kValueAt + stage * Layout::kValueBytes;
+        const unsigned zeros[4] = {};
+#pragma unroll 1
+        for (int i = static_cast<int>(laneIndex()); i < Spec::kKeys * (kPanelRow / 16);
+             i += kWarpSize)
+          if (const int key = first + i / (kPanelRow / 16);
+              key < tile.firstKey || key >= tile.endKey)
+#pragma unroll
+            for (int panel = 0; panel < Layout::kValuePanels; ++panel)
+              storeShared<16>(value + panel * Layout::kPanel + i * 16, zeros);
+        fenceProxyAsync();
+      }
+    syncWarp();
+  }
+};
+
+template <class Spec, class Arguments, bool Bulk = Spec::kBulk> struct RingOf {
+  using Type = LaneRing<Spec, Arguments>;
+};
+template <class Spec, class Arguments> struct RingOf<Spec, Arguments, true> {
+  using Type = BulkRing<Spec, Arguments>;
+};
+
+} // namespace swage::detail

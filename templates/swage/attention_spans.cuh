@@ -1,0 +1,156 @@
+// How keys are dealt out to blocks where there are few queries: tiles of keys of all sequences and
+// heads, laid end to end, are cut into spans as long as each other, one for each block.  Every warp
+// finds out by itself where its block's span is, so that lengths may come from memory and change
+// from launch to launch.  See attention_decode.cuh.
+#pragma once
+
+#include "swage/attention_tile.cuh"
+#include "swage/device/vote.cuh"
+
+namespace swage::detail {
+
+/// All queries that share a key head, the unit of work: those of one query head after the other.
+struct PackedTile : AttentionTile {
+  int unit;    ///< which one
+  int queries; ///< of a query head
+  template <class Coord> __device__ __forceinline__ Coord at(int row, int key) const {
+    Coord coord = AttentionTile::at<Coord>(row % queries, key);
+    coord[AttentionDim::Group] = row / queries;
+    return coord;
+  }
+};
+
+/// A query, to what is shared with kernels for more of them, is a row of a unit.
+template <class Spec, class Pointers> struct PackedArguments : AttentionArguments<Spec, Pointers> {
+  using Tile = PackedTile;
+  __device__ __forceinline__ int queries() const {
+    return this->template extent<AttentionDim::Group>() *
+           this->template extent<AttentionDim::Query>();
+  }
+  __device__ __forceinline__ int units() const {
+    return this->template extent<AttentionDim::Batch>() *
+           this->template extent<AttentionDim::KeyHead>();
+  }
+};
+
+template <class Spec, class Arguments> struct KeySpans {
+  enum : bool {
+    kByHead = Spec::kBoundsByHead,
+    kEven =
+        !IsBounded<Spec> || !(Spec::kBoundsByBatch || kByHead), ///< all units have as many tiles
+    kByRow = kByHead || Spec::kBoundsByQuery
+  };
+  const Arguments &arguments;
+  int same; ///< units next to each other that have as many tiles
+  int all;  ///< tiles of all units
+  int each; ///< of one, where they have as many, and with them those that fill its last span
+  int span; ///< tiles of a block
+
+  /// Where units are even, a block has some of them whole, or a part of one: who has ends of two
+  /// merges twice.
+  __device__ __forceinline__ explicit KeySpans(const Arguments &arguments)
+      : arguments(arguments),
+        same(kByHead ? 1 : arguments.template extent<AttentionDim::KeyHead>()), each(0) {
+    const int units = arguments.units(), blocks = static_cast<int>(lastBlockIndex()) + 1;
+    if constexpr (kEven) {
+      each = tilesOf(0);
+      if (const int parts = blocks / units; parts > 0) {
+        span = (each + parts - 1) / parts;
+        each = (each + span - 1) / span * span;
+      } else {
+        span = (units + blocks - 1) / blocks * each;
+      }
+      all = units * each;
+    } else {
+      int mine = 0;
+      for (int first = static_cast<int>(laneIndex()) * same; first < units;
+           first += kWarpSize * same)
+        mine += tilesOf(first) * same;
+      all = reduceLanes<LaneOp::Add>(mine);
+      span = (all + blocks - 1) / blocks;
+    }
+  }
+
+  /// A unit by its number, without what is seen of it.
+  __device__ __forceinline__ PackedTile unitAt(int unit) const {
+    const int keyHeads = arguments.template extent<AttentionDim::KeyHead>();
+    PackedTile tile{};
+    tile.unit = unit;
+    tile.queries = arguments.template extent<AttentionDim::Query>();
+    tile.batch = unit / keyHeads;
+    tile.keyHead = unit % keyHeads;
+    return tile;
+  }
+  /// Tells which keys a unit's queries see, and which all of them do.
+  __device__ __forceinline__ RowRange<int> see(PackedTile &tile) const {
+    const int keys = arguments.keys();
+    RowRange<int> some{0, keys}, all{0, keys};
+    if constexpr (IsBounded<Spec>) {
+      some = {keys, 0};
+      const int rows = kByRow ? arguments.queries() : 1;
+      for (int row = 0; row < rows; ++row) {
+        const RowRange<int> own = seenKeys<Spec>(tile, row, arguments);
+        if (own.first < own.last) {
+          some.first = own.first < some.first ? own.first : some.first;
+          some.last = own.last > some.last ? own.last : some.last;
+        }
+        all.first = own.first > all.first ? own.first : all.first;
+        all.last = own.last < all.last ? own.last : all.last;
+      }
+    }
+    tile.firstKey = some.first < some.last ? some.first : 0;
+    tile.endKey = some.last;
+    tile.firstBlock = tile.firstKey / Spec::kKeys;
+    tile.endBlock = (tile.endKey + Spec::kKeys - 1) / Spec::kKeys;
+    // A unit has one tile at least: who sees nothing finds that there.
+    if (tile.endBlock <= tile.firstBlock)
+      tile.endBlock = tile.firstBlock + 1;
+    if (each > 0)
+      tile.endBlock = tile.firstBlock + each;
+    return all;
+  }
+  __device__ __forceinline__ int tilesOf(int unit) const {
+    PackedTile tile = unitAt(unit);
+    see(tile);
+    return tile.endBlock - tile.firstBlock;
+  }
+
+  /// The first tile of a block's span.
+  __device__ __forceinline__ int firstOf(unsigned block) const {
+    const long long first = static_cast<long long>(block) * span;
+    return first < all ? static_cast<int>(first) : all;
+  }
+  /// The block whose span a tile is in.
+  __device__ __forceinline__ unsigned blockOf(int tile) const { return tile / span; }
+
+  /// Where a tile is: of which unit, and how many of its tiles come before.
+  struct Place {
+    int unit, before;
+  };
+  __device__ __forceinline__ Place find(int tile) const {
+    if constexpr (kEven) {
+      return {tile / each, tile % each};
+    } else {
+      const int lane = static_cast<int>(laneIndex());
+      for (int first = 0;; first += kWarpSize * same) {
+        const int unit = first + lane * same;
+        const int each = unit < arguments.units() ? tilesOf(unit) : 0;
+        int through = each * same; // the lanes up to this one
+        for (int distance = 1; distance < kWarpSize; distance *= 2) {
+          const int others = shuffleUp(through, distance);
+          if (lane >= distance)
+            through += others;
+        }
+        if (const int owner = reduceLanes<LaneOp::Min>(tile < through ? lane : kWarpSize);
+            owner < kWarpSize) {
+          const int behind = tile - shuffleFrom(through - each * same, owner);
+          const int ofEach = shuffleFrom(each, owner);
+          return {first + owner * same + behind / ofEach, behind % ofEach};
+        }
+        tile -= shuffleFrom(through, kWarpSize - 1);
+      }
+    }
+  }
+};
+
+} // namespace swage::detail

@@ -1,0 +1,35 @@
+// Attention of few queries: keys and values by the copy engine where there is one, lengths that vary with the sequence.
+// RUN: swage-opt %s --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s
+// RUN: swage-opt %s --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=SM80
+// RUN: swage-opt %s --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=REPORT
+// RUN: swage-opt %s --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=REPORT
+// REPORT: registers, 0 bytes spilled
+
+// CHECK: #include "swage/attention_decode.cuh"
+// CHECK: enum : int { kRows = 4 };
+// CHECK: enum : bool { kHoldsQuery = true };
+// CHECK: enum : bool { kBulk = true };
+// CHECK: enum : bool { kBoundsByBatch = true };
+// CHECK: enum : bool { kBoundsByHead = false };
+// CHECK: enum : bool { kBoundsByQuery = false };
+// CHECK: struct Queries
+// CHECK-NOT: struct Keys
+// CHECK: struct Results
+// CHECK: (const swage::f16 *queries,
+// CHECK-NEXT: const __grid_constant__ swage::TensorMap keys,
+// CHECK-NEXT: const __grid_constant__ swage::TensorMap values,
+// CHECK: void *scratch
+// CHECK: swage::attentionDecode<Spec>(keys, values, pointers, scratch, sizes);
+// SM80: enum : bool { kBulk = false };
+// SM80: struct Keys
+// SM80: swage::attentionDecode<Spec>(Pointers{queries, keys, values, {{.*}}scratch, sizes);
+func.func @main(%q: tensor<?x8x1x128xf16>, %k: tensor<?x2x?x128xf16>, %v: tensor<?x2x?x128xf16>, %lengths: tensor<?xi32>) -> tensor<?x8x1x128xf16> {
+  %o = swage.attention %q, %k, %v scale 0.1 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %length = tensor.extract %lengths[%b] : tensor<?xi32>
+    %key = arith.index_cast %j : index to i32
+    %seen = arith.cmpi slt, %key, %length : i32
+    swage.yield %seen : i1
+  } : (tensor<?x8x1x128xf16>, tensor<?x2x?x128xf16>, tensor<?x2x?x128xf16>) -> tensor<?x8x1x128xf16>
+  return %o : tensor<?x8x1x128xf16>
+}
