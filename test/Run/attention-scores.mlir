@@ -5,6 +5,7 @@
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/exponent within [^ ]*/exponent/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=REACH
+// RUN: swage-run %s --entry=cut --device=sim --check --sim=check | FileCheck %s --check-prefix=CUT
 // CHECK-COUNT-6: accepted
 // CHECK-NOT: rejected
 // REACH: 'swage.phase' op has no reach, within which it is for scores
@@ -92,4 +93,57 @@ func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: te
   } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> tensor<1x2x200x64xbf16>
   return %distance, %sums, %near, %partly, %far, %all
       : tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>
+}
+
+// Scores within reach in blocks that a window cuts, of rows that see few keys of a block: no bias of a key that is hidden may count.
+// CUT-COUNT-2: accepted
+func.func @cut(%q: tensor<1x2x257x64xbf16>, %k: tensor<1x2x400x64xbf16>, %v: tensor<1x2x400x64xbf16>) -> (tensor<1x2x257x64xbf16>, tensor<1x2x257x64xbf16>) {
+  %rising = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %c = arith.constant 2.0e-02 : f32
+    %most = arith.constant 5.0e+01 : f32
+    %slope = arith.constant 2.0e+00 : f32
+    %a = arith.mulf %s, %c : f32
+    %t = math.tanh %a : f32
+    %bounded = arith.mulf %t, %most : f32
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %bias = arith.mulf %slope, %df : f32
+    %sum = arith.addf %bounded, %bias : f32
+    swage.yield %sum : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %to = arith.cmpi sle, %j, %i : index
+    %c70 = arith.constant 70 : index
+    %di = arith.divui %i, %c70 : index
+    %dj = arith.divui %j, %c70 : index
+    %same = arith.cmpi eq, %di, %dj : index
+    %seen = arith.andi %to, %same : i1
+    swage.yield %seen : i1
+  } : (tensor<1x2x257x64xbf16>, tensor<1x2x400x64xbf16>, tensor<1x2x400x64xbf16>) -> tensor<1x2x257x64xbf16>
+  %falling = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %c = arith.constant 2.0e-02 : f32
+    %most = arith.constant 5.0e+01 : f32
+    %slope = arith.constant -2.0e+00 : f32
+    %a = arith.mulf %s, %c : f32
+    %t = math.tanh %a : f32
+    %bounded = arith.mulf %t, %most : f32
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %bias = arith.mulf %slope, %df : f32
+    %sum = arith.addf %bounded, %bias : f32
+    swage.yield %sum : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %to = arith.cmpi sle, %j, %i : index
+    %c50 = arith.constant 50 : index
+    %behind = arith.addi %j, %c50 : index
+    %from = arith.cmpi sge, %behind, %i : index
+    %seen = arith.andi %to, %from : i1
+    swage.yield %seen : i1
+  } : (tensor<1x2x257x64xbf16>, tensor<1x2x400x64xbf16>, tensor<1x2x400x64xbf16>) -> tensor<1x2x257x64xbf16>
+  return %rising, %falling : tensor<1x2x257x64xbf16>, tensor<1x2x257x64xbf16>
 }
