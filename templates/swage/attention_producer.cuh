@@ -107,8 +107,8 @@ template <class Spec, class Arguments> struct AttentionProducer {
       if (const int row = i / kPieces; row < first || row >= end)
 #pragma unroll 1
         for (int panel = 0; panel < Layout::kValuePanels; ++panel)
-          storeShared<16>(dynamicArena() + (values - shared.base) + panel * Layout::kKeyPanel + i * 16,
-                          zeros);
+          storeShared<16>(
+              dynamicArena() + (values - shared.base) + panel * Layout::kKeyPanel + i * 16, zeros);
     fenceProxyAsync();
     syncWarp();
     if (electLane())

@@ -162,9 +162,9 @@ __device__ __forceinline__ RowRange<int> seenKeys(const typename Arguments::Tile
   const int keys = arguments.keys(), most = arguments.queries() - 1;
   if constexpr (IsBounded<Spec>) {
     using Coord = typename Spec::Coord;
-    const auto range =
-        boundsOf<Spec, 1>(typename Spec::BoundsLoads{}, arguments.pointers,
-                          tile.template at<Coord>(query < most ? query : most, 0), keys, 0, arguments.sizes);
+    const Coord row = tile.template at<Coord>(query < most ? query : most, 0);
+    const auto range = boundsOf<Spec, 1>(typename Spec::BoundsLoads{}, arguments.pointers, row,
+                                         keys, 0, arguments.sizes);
     return {static_cast<int>(range.first), static_cast<int>(range.last)};
   }
   return {0, keys};
