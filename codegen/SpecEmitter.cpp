@@ -186,6 +186,18 @@ void SpecEmitter::nameOperands() {
                                             : typeCase(valueOf(operand)));
 }
 
+/// How many blocks are launched, or 0 where sizes at run time say so.
+int64_t SpecEmitter::knownBlocks() const {
+  std::optional<int64_t> least;
+  for (AffineExpr count : kernel.getGeometry()->getBlocks().getResults()) {
+    std::optional<int64_t> known = constantSize(count);
+    if (!known)
+      return 0;
+    least = std::min(least.value_or(*known), *known);
+  }
+  return *least;
+}
+
 /// Whether some iteration dimension comes to the same elements again.
 bool SpecEmitter::isReused(ViewAttr view) const {
   LinearAccess access = *LinearAccess::of(view.getAccess());
@@ -546,6 +558,7 @@ void SpecEmitter::emitConstants() {
     emitAttention(attention);
   } else if (auto attention = dyn_cast<DecodeScheduleAttr>(schedule)) {
     constant("kRows", AttentionProblem::of(kernel)->sharing);
+    constant("kBlocks", knownBlocks());
     flag("kHoldsQuery", AttentionProblem::of(kernel)->holdsQuery());
     flag("kBulk", attention.getBulk());
     emitAttention(attention);

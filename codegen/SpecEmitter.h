@@ -62,6 +62,7 @@ private:
   std::string print(mlir::AffineExpr expr, bool nested = false) const;
   std::string extent(mlir::AffineExpr expr, bool first) const;
   void emitExtents(llvm::StringRef name, mlir::AffineMap space);
+  int64_t knownBlocks() const;
   bool isReused(ViewAttr view) const;
   std::string trafficOf(const Operand &operand) const;
   bool hasSizes() const { return kernel.getSymbols() > 0; }

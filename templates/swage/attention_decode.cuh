@@ -71,6 +71,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   using Cursor = SpanCursor<BlockSpec, Arguments>;
   using Part = PartLayout<Spec>;
   enum : int { kBlockThreads = BlockSpec::kThreads, kAtOnce = 16 };
+  using Group = BlockGroup<kAtOnce>;
 
   const Arguments &arguments;
   const Spans spans;
@@ -174,28 +175,43 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     }
   }
 
-  /// The same from what the blocks `first` to `last` left.
+  /// The same from `count` parts in memory: the first one, and the others as if `others` were the
+  /// first.
   template <class Use>
-  __device__ __forceinline__ void mergeBlocks(unsigned first, unsigned last, Use use) const {
+  __device__ __forceinline__ void mergeParts(unsigned count, const char *first, const char *others,
+                                             Use use) const {
     for (int i = static_cast<int>(threadIndex()); i < Spec::kRows * Part::kPairs;
          i += kBlockThreads) {
       const int row = i / Part::kPairs, column = i % Part::kPairs * 2;
       MergedPair merged;
-      for (unsigned block = first; block <= last; block += kAtOnce) {
+      const char *part = others;
+#pragma unroll 1
+      for (unsigned from = 0; from < count; from += kAtOnce) {
         PartPair pairs[kAtOnce];
 #pragma unroll
         for (unsigned i = 0; i < kAtOnce; ++i)
-          if (block + i <= last) {
-            const char *const part = parts.at(block + i, block + i == first);
-            loadGlobal<8, Traffic::Coherent>(part + Part::rowAt(row), pairs[i].ofRow);
-            loadGlobal<8, Traffic::Coherent>(part + Part::outputAt(row, column), pairs[i].output);
+          if (from + i < count) {
+            const char *const at = i == 0 && from == 0 ? first : part + i * Parts<Spec>::kStep;
+            loadGlobal<8, Traffic::Coherent>(at + Part::rowAt(row), pairs[i].ofRow);
+            loadGlobal<8, Traffic::Coherent>(at + Part::outputAt(row, column), pairs[i].output);
           } else {
             pairs[i] = PartPair::none();
           }
         merged.add(pairs, scaleLog2());
+        part += kAtOnce * Parts<Spec>::kStep;
       }
       use(merged, row, column);
     }
+  }
+  static __device__ __forceinline__ void storePart(char *part, const MergedPair &merged, int row,
+                                                   int column) {
+    const unsigned pair[2] = {__builtin_bit_cast(unsigned, merged.output[0]),
+                              __builtin_bit_cast(unsigned, merged.output[1])},
+                   ofRow[2] = {__builtin_bit_cast(unsigned, merged.highest),
+                               __builtin_bit_cast(unsigned, merged.sum)};
+    storeGlobal<8>(part + Part::outputAt(row, column), pair);
+    if (column == 0)
+      storeGlobal<8>(part + Part::rowAt(row), ofRow);
   }
 
   /// The result of the unit, and its row results.
@@ -228,47 +244,71 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     }
   }
 
+  /// Whether this block is the last one of `count` to leave its part.
+  __device__ __forceinline__ bool isLastOf(unsigned count, unsigned long long *tickets,
+                                           TicketBegin begun) const {
+    barrier();
+    unsigned isLast[1];
+    char *const at = dynamicArena() + Layout::kLastAt;
+    if (threadIndex() == 0) {
+      beginTickets(tickets, begun);
+      isLast[0] = drawTicketInOrder(tickets) == count - 1;
+      storeShared<4>(at, isLast);
+      if (isLast[0])
+        endTickets(tickets);
+    }
+    barrier();
+    loadShared<4>(at, isLast);
+    return isLast[0];
+  }
+
+  /// `first`: the unit's first tile.
+  __device__ __forceinline__ Group groupOf(const PackedTile &tile, int first) const {
+    const int tiles = tile.endBlock - tile.firstBlock;
+    return {spans.blockOf(first), spans.blockOf(first + tiles - 1), blockIndex()};
+  }
+
   /// The block's keys of a unit are done: `begins` and `ends`, whether these are the unit's first
   /// and last.  `first`: the unit's first tile.
   __device__ __forceinline__ void conclude(bool begins, bool ends, int first) const {
     leave();
     barrier();
-    const auto toResult = [&](const MergedPair &merged, int row, int column) {
-      finish(merged, row, column);
-    };
-    if (begins && ends) {
-      mergeWarps(toResult);
+    const Group group = groupOf(mine.tile, first);
+    const bool isAlone = begins && ends;
+    char *const own = parts.at(blockIndex(), group.kindOf(blockIndex()));
+    mergeWarps([&](const MergedPair &merged, int row, int column) {
+      if (isAlone)
+        finish(merged, row, column);
+      else
+        storePart(own, merged, row, column);
+    });
+    if (isAlone) {
       barrier(); // before parts are overwritten
       return;
     }
-    char *const part = parts.at(blockIndex(), begins);
-    mergeWarps([&](const MergedPair &merged, int row, int column) {
-      const unsigned pair[2] = {__builtin_bit_cast(unsigned, merged.output[0]),
-                                __builtin_bit_cast(unsigned, merged.output[1])},
-                     ofRow[2] = {__builtin_bit_cast(unsigned, merged.highest),
-                                 __builtin_bit_cast(unsigned, merged.sum)};
-      storeGlobal<8>(part + Part::outputAt(row, column), pair);
-      if (column == 0)
-        storeGlobal<8>(part + Part::rowAt(row), ofRow);
-    });
-    barrier();
-    const unsigned firstBlock = spans.blockOf(first),
-                   lastBlock = spans.blockOf(first + mine.tile.endBlock - mine.tile.firstBlock - 1);
-    unsigned isLast[1];
-    char *const at = dynamicArena() + Layout::kLastAt;
-    if (threadIndex() == 0) {
-      beginTickets(parts.tickets(firstBlock), begins ? ownTickets : firstTickets);
-      fenceGpu();
-      isLast[0] = drawTicket(parts.tickets(firstBlock)) == lastBlock - firstBlock;
-      fenceGpu();
-      storeShared<4>(at, isLast);
-      if (isLast[0])
-        endTickets(parts.tickets(firstBlock)); // behind the fence, which would wait for it
+    // Parts of the block's group, then of all groups, by the same text: copies of it were half of
+    // the kernel.
+    PartOf kind = PartOf::Carried, leads = group.kindOf(group.leader);
+    unsigned leader = group.leader, members = group.members;
+    TicketBegin begun = begins ? ownTickets : firstTickets;
+    for (bool isAll = members == group.count;; isAll = true) {
+      if (!isLastOf(members, parts.tickets(leader, leads), begun))
+        return;
+      mergeParts(members, parts.at(leader, leads), parts.at(leader, kind),
+                 [&](const MergedPair &merged, int row, int column) {
+                   if (isAll)
+                     finish(merged, row, column);
+                   else
+                     storePart(parts.at(group.first + group.number, PartOf::Group), merged, row,
+                               column);
+                 });
+      if (isAll)
+        return;
+      leader = group.first;
+      members = (group.count + group.ofGroup - 1) / group.ofGroup;
+      kind = leads = PartOf::Group;
+      begun = askTickets(parts.tickets(leader, leads));
     }
-    barrier();
-    loadShared<4>(at, isLast);
-    if (isLast[0])
-      mergeBlocks(firstBlock, lastBlock, toResult);
   }
 
   __device__ __forceinline__ void run(const typename Ring::Maps &maps) {
@@ -288,8 +328,9 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     unsigned parity = 0; // how often that went round
     // Both counters that this block may draw from, well before it does.
     if (threadIndex() == 0) {
-      firstTickets = askTickets(parts.tickets(spans.blockOf(first)));
-      ownTickets = askTickets(parts.tickets(blockIndex()));
+      const Group group = groupOf(computing.tile, first);
+      firstTickets = askTickets(parts.tickets(group.leader, group.kindOf(group.leader)));
+      ownTickets = askTickets(parts.tickets(blockIndex(), PartOf::Begun));
     }
     while (computing.left > 0) {
       mine.tile = computing.tile;
@@ -341,7 +382,7 @@ __device__ __forceinline__ void decodeAttention(const Pointers &pointers, void *
   const int warp = static_cast<int>(reduceLanes<LaneOp::Max>(warpIndex()));
   Decoder{arguments,
           typename Decoder::Spans(arguments),
-          {static_cast<char *>(scratch), lastBlockIndex() + 1},
+          {static_cast<char *>(scratch), Decoder::Spans::blockCount()},
           {arguments,
            {},
            sharedAddress(dynamicArena()) + Layout::kRingsAt + warp * Layout::kRingBytes,

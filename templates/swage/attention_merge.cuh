@@ -67,19 +67,57 @@ struct MergedPair {
   }
 };
 
-/// Where blocks leave their parts for who comes last: a counter for each block, and two parts.
+/// Of a unit that has begun before the block's span, of one that begins in it; and of a group of a
+/// unit's blocks, the n-th one beside the n-th block.
+enum class PartOf : unsigned { Carried, Begun, Group, Count };
+
+/// The blocks that have keys of a unit, and the one of their groups that a block is in.  There is
+/// one group, or, where that would take a block longer than two, about as many as each then has
+/// parts.  `AtOnce`: how many parts a block reads in the time of one.
+template <unsigned AtOnce> struct BlockGroup {
+  unsigned first, count;    ///< blocks in all
+  unsigned number, ofGroup; ///< which group it is, and the blocks of each but the last one
+  unsigned leader, members; ///< of the group
+
+  __device__ __forceinline__ BlockGroup(unsigned first, unsigned last, unsigned block)
+      : first(first), count(last + 1 - first), number(0), ofGroup(count), leader(first),
+        members(count) {
+    if (count > 2 * AtOnce) {
+      for (ofGroup = AtOnce; ofGroup * ofGroup < count;)
+        ofGroup *= 2;
+      number = (block - first) / ofGroup;
+      leader += number * ofGroup;
+      const unsigned left = first + count - leader;
+      members = left < ofGroup ? left : ofGroup;
+    }
+  }
+  /// What a block of the unit leaves.
+  __device__ __forceinline__ PartOf kindOf(unsigned block) const {
+    return block == first ? PartOf::Begun : PartOf::Carried;
+  }
+};
+
+/// Where blocks leave their parts for who comes last: a part of each kind and a counter for each of
+/// these.
 template <class Spec> struct Parts {
+  enum : unsigned {
+    kKinds = static_cast<unsigned>(PartOf::Count),
+    kStep = kKinds * PartLayout<Spec>::kBytes ///< from a part to the next block's
+  };
   char *scratch;
   unsigned blocks;
 
-  /// Of the unit whose first tile is in this block's span, and last one in a later block's.
-  __device__ __forceinline__ unsigned long long *tickets(unsigned block) const {
-    return reinterpret_cast<unsigned long long *>(scratch) + block;
+  __device__ __forceinline__ unsigned long long *tickets(unsigned block, PartOf kind) const {
+    return reinterpret_cast<unsigned long long *>(scratch) + placeOf(block, kind);
   }
-  /// Of a unit that begins in the block's span, or has begun before it.
-  __device__ __forceinline__ char *at(unsigned block, bool begins) const {
-    return scratch + (blocks * 8 + 15) / 16 * 16 +
-           static_cast<unsigned long long>(block * 2 + begins) * PartLayout<Spec>::kBytes;
+  __device__ __forceinline__ char *at(unsigned block, PartOf kind) const {
+    return scratch + (blocks * (kKinds * 8) + 15) / 16 * 16 +
+           static_cast<unsigned long long>(placeOf(block, kind)) * PartLayout<Spec>::kBytes;
+  }
+
+private:
+  static __device__ __forceinline__ unsigned placeOf(unsigned block, PartOf kind) {
+    return block * kKinds + static_cast<unsigned>(kind);
   }
 };
 

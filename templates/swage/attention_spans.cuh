@@ -51,7 +51,7 @@ template <class Spec, class Arguments> struct KeySpans {
   __device__ __forceinline__ explicit KeySpans(const Arguments &arguments)
       : arguments(arguments),
         same(kByHead ? 1 : arguments.template extent<AttentionDim::KeyHead>()), each(0) {
-    const int units = arguments.units(), blocks = static_cast<int>(lastBlockIndex()) + 1;
+    const int units = arguments.units(), blocks = static_cast<int>(blockCount());
     if constexpr (kEven) {
       each = tilesOf(0);
       if (const int parts = blocks / units; parts > 0) {
@@ -69,6 +69,10 @@ template <class Spec, class Arguments> struct KeySpans {
       all = reduceLanes<LaneOp::Add>(mine);
       span = (all + blocks - 1) / blocks;
     }
+  }
+
+  static __device__ __forceinline__ unsigned blockCount() {
+    return Spec::kBlocks > 0 ? Spec::kBlocks : lastBlockIndex() + 1;
   }
 
   /// A unit by its number, without what is seen of it.

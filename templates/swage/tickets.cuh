@@ -26,6 +26,10 @@ __device__ __forceinline__ void beginTickets(unsigned long long *tickets, Ticket
 __device__ __forceinline__ unsigned drawTicket(unsigned long long *tickets) {
   return static_cast<unsigned>(atomicAdd(tickets, 1ull));
 }
+/// What the block wrote before a barrier and the ticket, who draws a later one reads behind it.
+__device__ __forceinline__ unsigned drawTicketInOrder(unsigned long long *tickets) {
+  return static_cast<unsigned>(addInOrder(tickets, 1ull));
+}
 /// By who has drawn the last one.
 __device__ __forceinline__ void endTickets(unsigned long long *tickets) { *tickets = 0; }
 

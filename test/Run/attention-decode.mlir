@@ -4,6 +4,7 @@
 // RUN: swage-run %s --device=sim --check --inputs=exact --sim=check,async=random,order=random,seed=5 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // RUN: swage-run %s --entry=many --device=sim --check | FileCheck %s --check-prefix=MANY
+// RUN: swage-run %s --entry=one --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s --check-prefix=ONE
 // RUN: swage-run %s --entry=open --dims='3,8,1,96;3,2,300,96;3,2,300,96;3' --device=sim --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s --check-prefix=SCHEDULES
 // SCHEDULES-LABEL: func.func @main
@@ -75,6 +76,22 @@ func.func @main(%q: tensor<3x8x1x64xbf16>, %k: tensor<3x2x900x64xbf16>, %v: tens
 func.func @many(%q: tensor<5x35x1x32xbf16>, %k: tensor<5x35x300x32xbf16>, %v: tensor<5x35x300x32xbf16>) -> tensor<5x35x1x32xbf16> {
   %o = swage.attention %q, %k, %v scale 0.2 : (tensor<5x35x1x32xbf16>, tensor<5x35x300x32xbf16>, tensor<5x35x300x32xbf16>) -> tensor<5x35x1x32xbf16>
   return %o : tensor<5x35x1x32xbf16>
+}
+
+// So many blocks share a head's keys that they merge in groups.
+// ONE-COUNT-2: accepted
+func.func @one(%q: tensor<1x4x1x32xbf16>, %k: tensor<1x1x20000x32xbf16>, %v: tensor<1x1x20000x32xbf16>, %length: tensor<1xi32>) -> (tensor<1x4x1x32xbf16>, tensor<1x4x1x32xbf16>) {
+  %all = swage.attention %q, %k, %v scale 0.2 : (tensor<1x4x1x32xbf16>, tensor<1x1x20000x32xbf16>, tensor<1x1x20000x32xbf16>) -> tensor<1x4x1x32xbf16>
+  %some = swage.attention %q, %k, %v scale 0.2 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %c19000 = arith.constant 19000 : i32
+    %read = tensor.extract %length[%b] : tensor<1xi32>
+    %last = arith.addi %read, %c19000 : i32
+    %key = arith.index_cast %j : index to i32
+    %seen = arith.cmpi slt, %key, %last : i32
+    swage.yield %seen : i1
+  } : (tensor<1x4x1x32xbf16>, tensor<1x1x20000x32xbf16>, tensor<1x1x20000x32xbf16>) -> tensor<1x4x1x32xbf16>
+  return %all, %some : tensor<1x4x1x32xbf16>, tensor<1x4x1x32xbf16>
 }
 
 // Sizes of the launch.

@@ -125,7 +125,8 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
 }
 
 int64_t AttentionProblem::scratchBytes(int64_t blocks) const {
-  return llvm::alignTo(llvm::alignTo(blocks * 8, 16) + blocks * 2 * partBytes(*this), 16);
+  constexpr int64_t kinds = 3; // PartOf
+  return llvm::alignTo(llvm::alignTo(blocks * kinds * 8, 16) + blocks * kinds * partBytes(*this), 16);
 }
 
 /// A box of `rows` rows of a panel.

@@ -139,6 +139,12 @@ template <class T> __device__ __forceinline__ T addRelease(T *at, NotDeduced<T> 
 }
 
 __device__ __forceinline__ void fenceGpu() { simt::abi->fence(); }
+template <class T> __device__ __forceinline__ T addInOrder(T *at, NotDeduced<T> value) {
+  fenceGpu();
+  const T before = atomicAdd(at, value);
+  fenceGpu();
+  return before;
+}
 
 __device__ __forceinline__ void pause() { simt::abi->pause(); }
 

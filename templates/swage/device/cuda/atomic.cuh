@@ -194,6 +194,10 @@ template <class T> __device__ __forceinline__ void storeRelease(T *to, NotDeduce
 template <class T>
 __device__ __forceinline__ T addRelease(T *at, NotDeduced<T> value){
     SWAGE_ATOMIC_ADD("release.gpu.global.", "l")}
+/// The same, and what others did before theirs is in order with what the thread does after it.
+template <class T>
+__device__ __forceinline__ T addInOrder(T *at, NotDeduced<T> value){
+    SWAGE_ATOMIC_ADD("acq_rel.gpu.global.", "l")}
 
 /// What the thread did before is visible to the device before what it does after, and what it has
 /// read, directly or through a barrier, is in order with both.
