@@ -204,6 +204,10 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   if (problem.isNarrow() || !problem.sharing || problem.sharing > problem.kMostSharing)
     return std::nullopt;
+  // To conclude a head takes as long as to read so many keys, longer the more queries it has.
+  if (std::optional<int64_t> keys = constantSize(extent(AttentionDim::Key));
+      keys && *keys <= 128 && problem.sharing > 8)
+    return std::nullopt;
   int64_t keyBytes = elementBytes(problem.element) * (problem.headDim + problem.valueDim),
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
   for (int64_t warps : {8, 4})
