@@ -144,7 +144,7 @@ enum TensorMapElement : int {
 /// the parts that are used.
 enum TensorMapInterleave : int { kNoInterleave = 0 };
 enum TensorMapSwizzle : int { kNoSwizzle = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3 };
-enum TensorMapPromotion : int { kNoPromotion = 0, kPromotionTo256 = 3 };
+enum TensorMapPromotion : int { kNoPromotion = 0 };
 enum TensorMapFill : int { kFillZeros = 0 };
 
 enum CaptureMode : int { kCaptureGlobal = 0, kCaptureThreadLocal = 1, kCaptureRelaxed = 2 };
