@@ -6,6 +6,8 @@
 // RUN: swage-run %s --entry=many --device=sim --check | FileCheck %s --check-prefix=MANY
 // RUN: swage-run %s --entry=one --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s --check-prefix=ONE
 // RUN: swage-run %s --entry=open --dims='3,8,1,96;3,2,300,96;3,2,300,96;3' --device=sim --check | FileCheck %s --check-prefix=OPEN
+// RUN: swage-run %examples/decode.mlir --device=sim --check | FileCheck %s --check-prefix=EXAMPLE
+// EXAMPLE: accepted
 // RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s --check-prefix=SCHEDULES
 // SCHEDULES-LABEL: func.func @main
 // SCHEDULES-COUNT-5: schedule #swage.decode_schedule
