@@ -557,9 +557,10 @@ void SpecEmitter::emitConstants() {
     constant("kAtoms", attention.getAtoms());
     emitAttention(attention);
   } else if (auto attention = dyn_cast<DecodeScheduleAttr>(schedule)) {
-    constant("kRows", AttentionProblem::of(kernel)->sharing);
+    AttentionProblem problem = *AttentionProblem::of(kernel);
+    constant("kRows", problem.sharing);
     constant("kBlocks", knownBlocks());
-    flag("kHoldsQuery", AttentionProblem::of(kernel)->holdsQuery());
+    flag("kHoldsQuery", problem.holdsQuery());
     flag("kBulk", attention.getBulk());
     emitAttention(attention);
     flag("kBoundsByBatch", doBoundsVary({AttentionDim::Batch}));

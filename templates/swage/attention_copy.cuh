@@ -84,6 +84,15 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
       }
     }
   }
+
+  /// The same, whichever it is.
+  __device__ __forceinline__ void startWithin(SharedAddress tile, int rowBytes, int first,
+                                              int begin, int end) const {
+    if (first >= begin && first + Rows <= end)
+      start<true>(tile, rowBytes, first, begin, end);
+    else
+      start<false>(tile, rowBytes, first, begin, end);
+  }
 };
 
 } // namespace swage::detail

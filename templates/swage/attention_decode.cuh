@@ -36,7 +36,8 @@ template <class Spec, class Stages> struct DecodeLayout : Stages {
     kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
     kLastAt = kPartsAt + Spec::kWarps * PartLayout<Spec>::kBytes,
     kQueryAt = (kLastAt + 16 + 15) / 16 * 16, ///< schedules ask for that, too: AttentionProblem
-    kQueryRow = paddedRow(16 * Stages::kHeadSteps)
+    kQueryRow = paddedRow(16 * Stages::kHeadSteps),
+    kWarpRows = 0 ///< from a warp's first one to the next's: all have the same
   };
   static __device__ __forceinline__ SharedAddress queriesOf(SharedAddress ring, int warp) {
     return ring - Stages::kRingsAt - warp * Stages::kRingBytes + kQueryAt;
@@ -120,8 +121,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
           if constexpr (Spec::kHoldsQuery)
             mine.queries[0][step][2 * half + r] = pair[0];
           else if (mine.warp == 0)
-            storeShared<4>(dynamicArena() + Layout::kQueryAt +
-                               (mine.lane / 4 + 8 * r) * Layout::kQueryRow +
+            storeShared<4>(dynamicArena() + Layout::kQueryAt + row * Layout::kQueryRow +
                                (column + mine.lane % 4 * 2) * 2,
                            pair);
         }
@@ -157,11 +157,15 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   static __device__ __forceinline__ float scaleLog2() {
     return AttentionRows<Spec, Arguments>::scaleLog2();
   }
+  /// Calls `body` for the row and the first column of each pair of outputs that is the thread's.
+  template <class Body> static __device__ __forceinline__ void forPairs(Body body) {
+    for (int i = static_cast<int>(threadIndex()); i < Spec::kRows * Part::kPairs;
+         i += kBlockThreads)
+      body(i / Part::kPairs, i % Part::kPairs * 2);
+  }
   /// Gives each pair of outputs of a unit to `use`, merged from the block's warps.
   template <class Use> __device__ __forceinline__ void mergeWarps(Use use) const {
-    for (int i = static_cast<int>(threadIndex()); i < Spec::kRows * Part::kPairs;
-         i += kBlockThreads) {
-      const int row = i / Part::kPairs, column = i % Part::kPairs * 2;
+    forPairs([&](int row, int column) {
       PartPair pairs[Spec::kWarps];
 #pragma unroll
       for (int warp = 0; warp < Spec::kWarps; ++warp) {
@@ -172,7 +176,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       MergedPair merged;
       merged.add(pairs, scaleLog2());
       use(merged, row, column);
-    }
+    });
   }
 
   /// The same from `count` parts in memory: the first one, and the others as if `others` were the
@@ -180,9 +184,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   template <class Use>
   __device__ __forceinline__ void mergeParts(unsigned count, const char *first, const char *others,
                                              Use use) const {
-    for (int i = static_cast<int>(threadIndex()); i < Spec::kRows * Part::kPairs;
-         i += kBlockThreads) {
-      const int row = i / Part::kPairs, column = i % Part::kPairs * 2;
+    forPairs([&](int row, int column) {
       MergedPair merged;
       const char *part = others;
 #pragma unroll 1
@@ -201,7 +203,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         part += kAtOnce * Parts<Spec>::kStep;
       }
       use(merged, row, column);
-    }
+    });
   }
   static __device__ __forceinline__ void storePart(char *part, const MergedPair &merged, int row,
                                                    int column) {
@@ -224,18 +226,15 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
             scaleLog2());
     const AttentionStatistics statistics{merged.highest * static_cast<float>(Spec::scale()),
                                          merged.sum};
-    const float scale = Spec::kZeroRows && merged.sum == 0.0f ? 0.0f : reciprocal(merged.sum);
+    const float scale = rows.scaleOf(merged.sum);
     float pair[2] = {merged.output[0] * scale, merged.output[1] * scale};
     if constexpr (HasEpilogue<Spec>)
       rows.finishPair(typename Spec::EpilogueLoads{}, typename Spec::EpilogueStores{}, pair, 0,
                       column, statistics, mine.tile);
-    auto coord = mine.tile.template at<typename Spec::Coord>(row, 0);
-    if constexpr (!Spec::FinishStores::empty())
-      if (column == 0)
-        runFinish<Spec, 1, AttentionDim::Query>(typename Spec::FinishLoads{},
-                                                typename Spec::FinishStores{}, statistics,
-                                                arguments.pointers, coord, arguments.sizes);
+    if (column == 0)
+      rows.finishRow(row, statistics, mine.tile);
     if constexpr (HasTiledResult<Spec>) {
+      auto coord = mine.tile.template at<typename Spec::Coord>(row, 0);
       auto *const result =
           static_cast<const swage::Slot<typename Spec::Results> &>(arguments.pointers).pointer;
       coord[AttentionDim::ValueDim] = column;
@@ -324,8 +323,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     Ring ring(arguments, maps, mine.arena, mine.warp, loading.tile);
     for (int stage = 0; stage < Spec::kStages - 1; ++stage)
       load(ring, stage);
-    int place = 0;       // in the ring, of what is computed
-    unsigned parity = 0; // how often that went round
+    Slot<Spec::kStages> place; // of what is computed
     // Both counters that this block may draw from, well before it does.
     if (threadIndex() == 0) {
       const Group group = groupOf(computing.tile, first);
@@ -336,28 +334,22 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       mine.tile = computing.tile;
       const bool begins = computing.block == mine.tile.firstBlock;
       loadQueries();
-      mine.rows[0].template begin<false>(mine.lane / 4, mine.tile);
-#pragma unroll
-      for (int i = 0; i < Warp::kOutputs; ++i)
-        mine.output[0][i] = 0.0f;
+      mine.template begin<false>();
 #pragma unroll 1
       for (bool done = false; !done;) {
         const int share = shareOf(computing.block), from = share * Spec::kKeys,
                   to = from + Spec::kKeys;
-        ring.wait(mine.tile, from, place, parity);
-        load(ring, place == 0 ? Spec::kStages - 1 : place - 1);
+        ring.wait(mine.tile, from, place);
+        load(ring, place.stage == 0 ? Spec::kStages - 1 : place.stage - 1);
         typename Warp::Scores scores;
         if (from >= computing.open.first && to <= computing.open.last) {
-          mine.multiplyKeys(scores, place);
-          mine.template accumulate<false>(scores, share, place);
+          mine.multiplyKeys(scores, place.stage);
+          mine.template accumulate<false>(scores, share, place.stage);
         } else if (from < mine.tile.endKey && to > mine.tile.firstKey) {
-          mine.multiplyKeys(scores, place);
-          mine.template accumulate<true>(scores, share, place);
+          mine.multiplyKeys(scores, place.stage);
+          mine.template accumulate<true>(scores, share, place.stage);
         }
-        if (++place == Spec::kStages) {
-          place = 0;
-          parity ^= 1;
-        }
+        place.advance();
         done = computing.advance();
       }
       const bool ends = computing.block == mine.tile.endBlock;

@@ -26,14 +26,7 @@ __device__ __forceinline__ AttentionTile tileAt(unsigned index, unsigned perHead
   tile.keyHead = static_cast<int>(head / group % keyHeads);
   tile.batch = static_cast<int>(head / group / keyHeads);
   tile.firstQuery = static_cast<int>((perHead - 1 - row) * Rows);
-  const RowRange<int> seen = seenByRows<Spec, Rows>(tile, tile.firstQuery, arguments).some;
-  tile.firstKey = seen.first;
-  tile.endKey = seen.last;
-  // A tile has one block at least: who sees nothing finds that there.
-  const int end = (tile.endKey + Spec::kKeys - 1) / Spec::kKeys;
-  const int begin = tile.firstKey / Spec::kKeys;
-  tile.endBlock = end > 1 ? end : 1;
-  tile.firstBlock = !Spec::kBeginsLater ? 0 : begin < tile.endBlock ? begin : tile.endBlock - 1;
+  setSeen<Spec>(tile, seenByRows<Spec, Rows>(tile, tile.firstQuery, arguments).some);
   return tile;
 }
 

@@ -30,11 +30,7 @@ template <class Spec, class Arguments> struct PortableAttention {
   template <class Copy>
   __device__ __forceinline__ void load(const Copy &copy, SharedAddress to, int rowBytes,
                                        int block) const {
-    const int first = block * Spec::kKeys, begin = mine.tile.firstKey, end = mine.tile.endKey;
-    if (first >= begin && first + Spec::kKeys <= end)
-      copy.template start<true>(to, rowBytes, first, begin, end);
-    else
-      copy.template start<false>(to, rowBytes, first, begin, end);
+    copy.startWithin(to, rowBytes, block * Spec::kKeys, mine.tile.firstKey, mine.tile.endKey);
   }
   __device__ __forceinline__ void loadKeys(int block, int place) const {
     load(keyCopy, mine.keysAt(place), Layout::kHeadRow, block);

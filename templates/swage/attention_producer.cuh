@@ -100,16 +100,7 @@ template <class Spec, class Arguments> struct AttentionProducer {
     mbarrierWait(shared.clear(), cleared++ % 2);
     const AttentionTile *const of = shared.loading(tile);
     const int first = of->firstKey - block * Spec::kKeys, end = of->endKey - block * Spec::kKeys;
-    constexpr int kPieces = kPanelRow / 16;
-    const unsigned zeros[4] = {};
-#pragma unroll 1
-    for (int i = static_cast<int>(laneIndex()); i < Spec::kKeys * kPieces; i += kWarpSize)
-      if (const int row = i / kPieces; row < first || row >= end)
-#pragma unroll 1
-        for (int panel = 0; panel < Layout::kValuePanels; ++panel)
-          storeShared<16>(
-              dynamicArena() + (values - shared.base) + panel * Layout::kKeyPanel + i * 16, zeros);
-    fenceProxyAsync();
+    clearRows<Spec::kKeys, Layout::kValuePanels>(values, shared.base, first, end);
     syncWarp();
     if (electLane())
       mbarrierArrive(full);

@@ -13,26 +13,13 @@
 namespace swage::detail {
 
 /// Stages of keys, then of values.  Rows are padded, so that lanes read from different banks.
-template <class Spec> struct PaddedStages {
+template <class Spec> struct PaddedStages : PortableLayout<Spec> {
   enum : int {
-    kHeadSteps = (Spec::kHeadDim + 15) / 16,
-    kHeadRow = paddedRow(16 * kHeadSteps),
-    kValueRow = paddedRow(Spec::kValueDim),
-    kKeyBytes = Spec::kKeys * kHeadRow,
-    kValueBytes = Spec::kKeys * kValueRow,
     kKeyAt = 0,
-    kValueAt = Spec::kStages * kKeyBytes,
-    kRingBytes = kValueAt + Spec::kStages * kValueBytes,
+    kValueAt = Spec::kStages * PortableLayout<Spec>::kKeyBytes,
+    kRingBytes = kValueAt + Spec::kStages * PortableLayout<Spec>::kValueBytes,
     kRingsAt = 0
   };
-  static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
-                                                        int step) {
-    return PortableLayout<Spec>::keyAt(keys, lane, pair, step);
-  }
-  static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
-                                                          int pair) {
-    return PortableLayout<Spec>::valueAt(values, lane, step, pair);
-  }
 };
 
 template <class Spec, class Arguments> struct LaneRing {
@@ -73,19 +60,15 @@ template <class Spec, class Arguments> struct LaneRing {
     const int begin = tile.firstKey, end = tile.endKey;
     const SharedAddress key = base + stage * Layout::kKeyBytes,
                         value = base + Layout::kValueAt + stage * Layout::kValueBytes;
-    if (first >= begin && first + Spec::kKeys <= end) {
-      keys.template start<true>(key, Layout::kHeadRow, first, begin, end);
-      values.template start<true>(value, Layout::kValueRow, first, begin, end);
-    } else {
-      keys.template start<false>(key, Layout::kHeadRow, first, begin, end);
-      values.template start<false>(value, Layout::kValueRow, first, begin, end);
-    }
+    keys.startWithin(key, Layout::kHeadRow, first, begin, end);
+    values.startWithin(value, Layout::kValueRow, first, begin, end);
   }
   /// After each load, or what would have been one.
   __device__ __forceinline__ void commit() const { copyAsyncCommit(); }
   /// Until the stage is there whose load is followed by kStages - 2 others; what no query sees of
   /// its values is zero.
-  __device__ __forceinline__ void wait(const PackedTile &, int, int, unsigned) const {
+  __device__ __forceinline__ void wait(const PackedTile &, int,
+                                       const Slot<Spec::kStages> &) const {
     copyAsyncWait<Spec::kStages - 2>();
     syncWarp();
   }
@@ -159,24 +142,14 @@ template <class Spec, class Arguments> struct BulkRing {
   __device__ __forceinline__ void commit() const {}
   /// Of keys that no query sees, values may be no numbers, of which the product with a weight of
   /// zero is none either.
-  __device__ __forceinline__ void wait(const PackedTile &tile, int first, int stage,
-                                       unsigned parity) const {
-    mbarrierWait(barriers + stage * 8, parity);
+  __device__ __forceinline__ void wait(const PackedTile &tile, int first,
+                                       const Slot<Spec::kStages> &place) const {
+    mbarrierWait(barriers + place.stage * 8, place.parity);
     if constexpr (IsBounded<Spec>)
-      if (first < tile.firstKey || first + Spec::kKeys > tile.endKey) {
-        char *const value = dynamicArena() + (base - sharedAddress(dynamicArena())) +
-                            Layout::kValueAt + stage * Layout::kValueBytes;
-        const unsigned zeros[4] = {};
-#pragma unroll 1
-        for (int i = static_cast<int>(laneIndex()); i < Spec::kKeys * (kPanelRow / 16);
-             i += kWarpSize)
-          if (const int key = first + i / (kPanelRow / 16);
-              key < tile.firstKey || key >= tile.endKey)
-#pragma unroll
-            for (int panel = 0; panel < Layout::kValuePanels; ++panel)
-              storeShared<16>(value + panel * Layout::kPanel + i * 16, zeros);
-        fenceProxyAsync();
-      }
+      if (first < tile.firstKey || first + Spec::kKeys > tile.endKey)
+        clearRows<Spec::kKeys, Layout::kValuePanels>(
+            base + Layout::kValueAt + place.stage * Layout::kValueBytes,
+            sharedAddress(dynamicArena()), tile.firstKey - first, tile.endKey - first);
     syncWarp();
   }
 };

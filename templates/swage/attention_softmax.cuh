@@ -288,6 +288,19 @@ template <class Spec, class Arguments> struct AttentionRows {
     }
   }
 
+  /// What the outputs of a row with this sum of weights are multiplied by.
+  static __device__ __forceinline__ float scaleOf(float sum) {
+    return Spec::kZeroRows && sum == 0.0f ? 0.0f : reciprocal(sum);
+  }
+  /// The row results.
+  __device__ __forceinline__ void finishRow(int row, const AttentionStatistics &statistics,
+                                            const Tile &tile) const {
+    if constexpr (!Spec::FinishStores::empty())
+      runFinish<Spec, 1, AttentionDim::Query>(
+          typename Spec::FinishLoads{}, typename Spec::FinishStores{}, statistics,
+          arguments.pointers, tile.template at<typename Spec::Coord>(row, 0), arguments.sizes);
+  }
+
   /// After the last block: what the outputs are multiplied by; and the row results, by one lane of
   /// the four that share a row.
   __device__ __forceinline__ void end(float (&scales)[2], AttentionStatistics (&statistics)[2],
@@ -297,14 +310,11 @@ template <class Spec, class Arguments> struct AttentionRows {
       float total = sum[r] + shuffleXor(sum[r], 1);
       total += shuffleXor(total, 2);
       const float divisor = kDividesByRounded ? roundedSum[r] : total;
-      scales[r] = Spec::kZeroRows && divisor == 0.0f ? 0.0f : reciprocal(divisor);
+      scales[r] = scaleOf(divisor);
       statistics[r] = {highest[r] * static_cast<float>(Spec::scale()),
                        total * (1.0f / float(1 << kRaised))};
-      if constexpr (!Spec::FinishStores::empty())
-        if (const int row = first + 8 * r; writes && row < arguments.queries())
-          runFinish<Spec, 1, AttentionDim::Query>(
-              typename Spec::FinishLoads{}, typename Spec::FinishStores{}, statistics[r],
-              arguments.pointers, tile.template at<typename Spec::Coord>(row, 0), arguments.sizes);
+      if (const int row = first + 8 * r; writes && row < arguments.queries())
+        finishRow(row, statistics[r], tile);
     }
   }
 

@@ -88,30 +88,17 @@ template <class Spec, class Arguments> struct KeySpans {
   /// Tells which keys a unit's queries see, and which all of them do.
   __device__ __forceinline__ RowRange<int> see(PackedTile &tile) const {
     const int keys = arguments.keys();
-    RowRange<int> some{0, keys}, all{0, keys};
+    SeenByRows seen{{0, keys}, {0, keys}};
     if constexpr (IsBounded<Spec>) {
-      some = {keys, 0};
+      seen = SeenByRows::none(keys);
       const int rows = kByRow ? arguments.queries() : 1;
-      for (int row = 0; row < rows; ++row) {
-        const RowRange<int> own = seenKeys<Spec>(tile, row, arguments);
-        if (own.first < own.last) {
-          some.first = own.first < some.first ? own.first : some.first;
-          some.last = own.last > some.last ? own.last : some.last;
-        }
-        all.first = own.first > all.first ? own.first : all.first;
-        all.last = own.last < all.last ? own.last : all.last;
-      }
+      for (int row = 0; row < rows; ++row)
+        seen.add(seenKeys<Spec>(tile, row, arguments));
     }
-    tile.firstKey = some.first < some.last ? some.first : 0;
-    tile.endKey = some.last;
-    tile.firstBlock = tile.firstKey / Spec::kKeys;
-    tile.endBlock = (tile.endKey + Spec::kKeys - 1) / Spec::kKeys;
-    // A unit has one tile at least: who sees nothing finds that there.
-    if (tile.endBlock <= tile.firstBlock)
-      tile.endBlock = tile.firstBlock + 1;
+    setSeen<Spec>(tile, seen.some);
     if (each > 0)
       tile.endBlock = tile.firstBlock + each;
-    return all;
+    return seen.all;
   }
   __device__ __forceinline__ int tilesOf(int unit) const {
     PackedTile tile = unitAt(unit);

@@ -4,6 +4,7 @@
 
 #include "swage/device/device.cuh"
 
+#include "swage/device/bulk.cuh"
 #include "swage/device/mbarrier.cuh"
 #include "swage/device/shared.cuh"
 #include "swage/device/vote.cuh"
@@ -92,6 +93,23 @@ template <class Spec> struct AttentionLayout {
   }
 };
 
+/// Clears the rows of a tile of panels but those from `first` on and before `end`, for a whole
+/// warp, whose lanes must meet before the tile is read.
+template <int Rows, int Panels>
+__device__ __forceinline__ void clearRows(SharedAddress tile, SharedAddress base, int first,
+                                          int end) {
+  constexpr int kPieces = kPanelRow / 16;
+  const unsigned zeros[4] = {};
+#pragma unroll 1
+  for (int i = static_cast<int>(laneIndex()); i < Rows * kPieces; i += kWarpSize)
+    if (const int row = i / kPieces; row < first || row >= end)
+#pragma unroll 1
+      for (int panel = 0; panel < Panels; ++panel)
+        storeShared<16>(dynamicArena() + (tile - base) + panel * (Rows * kPanelRow) + i * 16,
+                        zeros);
+  fenceProxyAsync();
+}
+
 /// A place in a ring, and whether it has gone round an even or odd number of times.
 template <int Stages> struct Slot {
   int stage = 0;
@@ -173,7 +191,30 @@ __device__ __forceinline__ RowRange<int> seenKeys(const typename Arguments::Tile
 /// Around what some of a few queries see, and what all of them do.
 struct SeenByRows {
   RowRange<int> some, all;
+
+  static __device__ __forceinline__ SeenByRows none(int keys) { return {{keys, 0}, {0, keys}}; }
+  /// Takes in what a query sees.
+  __device__ __forceinline__ void add(const RowRange<int> &own) {
+    if (own.first < own.last) {
+      some.first = own.first < some.first ? own.first : some.first;
+      some.last = own.last > some.last ? own.last : some.last;
+    }
+    all.first = own.first > all.first ? own.first : all.first;
+    all.last = own.last < all.last ? own.last : all.last;
+  }
 };
+
+/// The keys that a tile's queries see, and the blocks that these are in: one at least, in which who
+/// sees nothing finds that.
+template <class Spec>
+__device__ __forceinline__ void setSeen(AttentionTile &tile, const RowRange<int> &seen) {
+  tile.firstKey = seen.first;
+  tile.endKey = seen.last;
+  const int end = (tile.endKey + Spec::kKeys - 1) / Spec::kKeys;
+  const int begin = tile.firstKey / Spec::kKeys;
+  tile.endBlock = end > 1 ? end : 1;
+  tile.firstBlock = !Spec::kBeginsLater ? 0 : begin < tile.endBlock ? begin : tile.endBlock - 1;
+}
 
 /// Of `Rows` queries from the first on, for a whole warp.  The first and the last one tell, where
 /// for a later query neither end comes earlier.
@@ -186,17 +227,10 @@ __device__ __forceinline__ SeenByRows seenByRows(const typename Arguments::Tile 
     return {{early.first, late.last}, {late.first, early.last}};
   } else {
     const int keys = arguments.keys();
-    SeenByRows seen{{keys, 0}, {0, keys}};
+    SeenByRows seen = SeenByRows::none(keys);
 #pragma unroll 1
-    for (int row = laneIndex(); row < Rows; row += kWarpSize) {
-      const RowRange<int> own = seenKeys<Spec>(tile, first + row, arguments);
-      if (own.first < own.last) {
-        seen.some.first = own.first < seen.some.first ? own.first : seen.some.first;
-        seen.some.last = own.last > seen.some.last ? own.last : seen.some.last;
-      }
-      seen.all.first = own.first > seen.all.first ? own.first : seen.all.first;
-      seen.all.last = own.last < seen.all.last ? own.last : seen.all.last;
-    }
+    for (int row = laneIndex(); row < Rows; row += kWarpSize)
+      seen.add(seenKeys<Spec>(tile, first + row, arguments));
     return {{reduceLanes<LaneOp::Min>(seen.some.first), reduceLanes<LaneOp::Max>(seen.some.last)},
             {reduceLanes<LaneOp::Max>(seen.all.first), reduceLanes<LaneOp::Min>(seen.all.last)}};
   }

@@ -77,10 +77,10 @@ struct AttentionWarp {
     return tile.firstQuery + warp * Layout::kWarpRows;
   }
 
-  __device__ __forceinline__ void begin() {
+  template <bool Sinks = true> __device__ __forceinline__ void begin() {
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom) {
-      rows[atom].begin(firstRow() + atom * 16 + lane / 4, tile);
+      rows[atom].template begin<Sinks>(firstRow() + atom * 16 + lane / 4, tile);
 #pragma unroll
       for (int i = 0; i < kOutputs; ++i)
         output[atom][i] = 0.0f;
