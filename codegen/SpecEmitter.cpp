@@ -92,10 +92,13 @@ Operand *SpecEmitter::find(bool isOutput, unsigned position, Access access) {
 LogicalResult SpecEmitter::collectOperands() {
   // What the template reads and writes by itself, not through a phase.
   if (isa<PortableAttentionScheduleAttr, DecodeScheduleAttr>(*kernel.getSchedule())) {
+    AttentionProblem problem = *AttentionProblem::of(kernel);
     for (unsigned i = 0; i < AttentionInput::Count; ++i)
       if (!kernel.getGeometry()->tileOf(false, i))
         operands.push_back({kernel.getInput(i), false, i, Access::Vector, {}});
-    if (AttentionProblem::of(kernel)->hasTiledResult)
+    if (unsigned table = AttentionInput::Table; problem.pageSize)
+      operands.push_back({kernel.getInput(table), false, table, Access::Splat, {}});
+    if (problem.hasTiledResult)
       operands.push_back({kernel.getOutput(0), true, 0, Access::Vector, {}});
   }
   for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>()) {
@@ -171,10 +174,15 @@ void SpecEmitter::nameOperands() {
   if (kernel.isAttention())
     for (StringRef tile : tileNames)
       values.reserve(tile);
+  bool isPaged = kernel.isAttention() && AttentionProblem::of(kernel)->pageSize;
+  if (isPaged)
+    values.reserve("table");
   inputNames = name(kernel.getInputs().size(), "input", false);
   outputNames = name(kernel.getOutputs().size(), "output", true);
   if (kernel.isAttention()) {
     std::copy_n(tileNames, AttentionInput::Count, inputNames.begin());
+    if (isPaged)
+      inputNames[AttentionInput::Table] = "table";
     if (AttentionProblem::of(kernel)->hasTiledResult)
       outputNames.front() = tileNames[AttentionInput::Count];
     structs.reserve("Element");
@@ -562,6 +570,8 @@ void SpecEmitter::emitConstants() {
     constant("kBlocks", knownBlocks());
     flag("kHoldsQuery", problem.holdsQuery());
     flag("kBulk", attention.getBulk());
+    if (problem.pageSize)
+      constant("kPageSize", problem.pageSize);
     emitAttention(attention);
     flag("kBoundsByBatch", doBoundsVary({AttentionDim::Batch}));
     flag("kBoundsByHead", doBoundsVary({AttentionDim::KeyHead, AttentionDim::Group}));
@@ -608,6 +618,13 @@ void SpecEmitter::emitSpaces() {
   if (pointwise && pointwise.getTail()) {
     AffineExpr rest = kernel.getExtents().getResults().back() % pointwise.getVector();
     out.function("static __device__ Index tail(const Sizes &sizes)", print(rest));
+  }
+  if (kernel.isAttention() && AttentionProblem::of(kernel)->pageSize) {
+    for (auto [name, input] : {std::pair("keyPages", AttentionInput::Keys),
+                               std::pair("valuePages", AttentionInput::Values)})
+      if (!kernel.getGeometry()->tileOf(false, input)) // the copy engine knows
+        out.function(fmt::format("static __device__ Index {}(const Sizes &sizes)", name),
+                     print(kernel.getInput(input).getExtents().getResult(AttentionDim::Batch)));
   }
   out.line("using Coord = swage::Coord<Index, " + Twine(kernel.getRank()) + ">;");
 }

@@ -286,6 +286,8 @@ static std::vector<SymbolicView> symbolicViews(KernelOp kernel, bool isOutput) {
     symbolic.strides = sizeExpressions(access.strides);
     symbolic.offset = sizeExpression(access.offset);
     symbolic.tile = symbolicTile(kernel.getGeometryAttr(), isOutput, position);
+    if (mlir::AffineMap extents = view.getExtents())
+      symbolic.extents = sizeExpressions(extents.getResults());
     result.push_back(std::move(symbolic));
   }
   return result;

@@ -204,6 +204,7 @@ private:
   LogicalResult evaluateBroadcast(BroadcastOp op);
   LogicalResult evaluateSlice(SliceOp op);
   LogicalResult evaluateConcat(ConcatOp op);
+  LogicalResult evaluatePages(PagesOp op);
   LogicalResult evaluateDim(tensor::DimOp op);
 
   /// Replaces the dynamic extents of a shape by the values of `sizes`, in order.
@@ -269,6 +270,7 @@ LogicalResult Evaluator::evaluateOp(Operation *op) {
       .Case([&](BroadcastOp broadcast) { return evaluateBroadcast(broadcast); })
       .Case([&](SliceOp slice) { return evaluateSlice(slice); })
       .Case([&](ConcatOp concatOp) { return evaluateConcat(concatOp); })
+      .Case([&](PagesOp pagesOp) { return evaluatePages(pagesOp); })
       .Case([&](IotaOp iotaOp) {
         return evaluateSource(op, iotaOp.getSizes(), [&](ArrayRef<int64_t> shape) {
           return iota(iotaOp.getDim(), shape);
@@ -590,6 +592,20 @@ LogicalResult Evaluator::evaluateConcat(ConcatOp op) {
   if (failed(reserve(op, shape, false)))
     return failure();
   return define(op, op.getResult(), concat(parts, op.getAxis(), shape));
+}
+
+LogicalResult Evaluator::evaluatePages(PagesOp op) {
+  Value pool = operandOf(op.getPool()), table = operandOf(op.getTable());
+  Shape shape(table.shape());
+  int64_t positions;
+  if (llvm::MulOverflow(shape.pop_back_val(), pool.shape().end()[-2], positions))
+    return op.emitOpError() << "table is given as " << describe(table.shape(), table.type())
+                            << ", whose positions are beyond 64 bits";
+  shape.append(pool.shape().begin() + 1, pool.shape().end() - 2);
+  shape.append({positions, pool.shape().back()});
+  if (failed(reserve(op, shape, false)))
+    return failure();
+  return define(op, op.getResult(), pages(pool, table, shape));
 }
 
 LogicalResult Evaluator::evaluateDim(tensor::DimOp op) {

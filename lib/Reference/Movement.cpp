@@ -93,4 +93,27 @@ Value concat(llvm::ArrayRef<Value> parts, int64_t axis, llvm::ArrayRef<int64_t> 
   return result;
 }
 
+Value pages(const Value &pool, const Value &table, llvm::ArrayRef<int64_t> shape) {
+  Value result(pool.type(), shape, pool.isExact());
+  if (!result.isAllocated() || result.size() == 0)
+    return result;
+  int64_t count = pool.shape().front(), pageSize = pool.shape().end()[-2], dim = shape.back(),
+          positions = shape.end()[-2], ofSequence = positions / pageSize, heads = 1;
+  for (int64_t extent : pool.shape().drop_front().drop_back(2))
+    heads *= extent;
+  parallelFor(result.size() / dim, rowChunk(dim), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t position = row % positions, head = row / positions % heads,
+              sequence = row / positions / heads,
+              page = table.load(sequence * ofSequence + position / pageSize).integer;
+      bool exists = page >= 0 && page < count;
+      int64_t from = ((page * heads + head) * pageSize + position % pageSize) * dim;
+      for (int64_t d = 0; d < dim; ++d)
+        result.store(row * dim + d, exists ? pool.load(from + d) : Number());
+    }
+  });
+  result.samples = pool.samples;
+  return result;
+}
+
 } // namespace swage::reference

@@ -31,6 +31,10 @@ Shape rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 Value permute(const Value &x, llvm::ArrayRef<int64_t> permutation);
 Value concat(llvm::ArrayRef<Value> parts, int64_t axis, llvm::ArrayRef<int64_t> shape);
 
+/// result[b.., h.., j, d] = pool[table[b.., j / T], h.., j mod T, d], or 0 where the table has no
+/// number of a page.
+Value pages(const Value &pool, const Value &table, llvm::ArrayRef<int64_t> shape);
+
 /// The element types of an op's results are given; `mean` and `rstd` are made where they are asked
 /// for. `gamma` and `beta` may be null.
 struct NormResult {

@@ -17,7 +17,7 @@ using namespace swage;
 using namespace swage::fields;
 
 static constexpr char kMagic[] = {'S', 'W', 'A', 'G', 'E', 'B', 'N', 'D'};
-static constexpr uint32_t kVersion = 5;
+static constexpr uint32_t kVersion = 6;
 
 namespace {
 struct Header {

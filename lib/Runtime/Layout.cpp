@@ -176,6 +176,7 @@ private:
   /// The shapes that a kernel expects against the arguments' own.
   Status checkInputs(const SymbolicLaunch &symbolic, const KernelInfo &info) const;
   Status checkFacts(const SymbolicLaunch &symbolic, const KernelInfo &info) const;
+  std::optional<Dims> extentsOf(const SymbolicView &view) const;
   Status checkBounds(const KernelInfo &info, const SymbolicView &view, const char *what,
                      size_t number, const Dims &shape) const;
   bool offsetsFit(const SymbolicKernel &kernel) const;
@@ -242,19 +243,30 @@ Status LayoutBuilder::checkFacts(const SymbolicLaunch &symbolic, const KernelInf
   return {};
 }
 
+/// What a view goes along; nothing where that leaves 64 bits.
+std::optional<Dims> LayoutBuilder::extentsOf(const SymbolicView &view) const {
+  Dims own;
+  if (!view.extents.empty() && !evaluate(view.extents, symbols, own))
+    return std::nullopt;
+  return view.extents.empty() ? extents : own;
+}
+
 /// No access of a view leaves its tensor.
 Status LayoutBuilder::checkBounds(const KernelInfo &info, const SymbolicView &view,
                                   const char *what, size_t number, const Dims &shape) const {
   std::optional<int64_t> last = view.offset.evaluate(symbols);
+  std::optional<Dims> extents = extentsOf(view);
+  if (extents && std::find(extents->begin(), extents->end(), 0) != extents->end())
+    return {};
   int64_t elements = 1, largest = last.value_or(0);
-  bool isCounted = last && largest >= 0;
+  bool isCounted = last && largest >= 0 && extents;
   for (int64_t extent : shape)
     isCounted &= extent >= 0 && !__builtin_mul_overflow(elements, extent, &elements);
-  for (size_t dim = 0; dim < extents.size(); ++dim) {
+  for (size_t dim = 0; extents && dim < extents->size(); ++dim) {
     std::optional<int64_t> step = view.strides[dim].evaluate(symbols);
     int64_t reach;
-    isCounted &= step && *step >= 0 && extents[dim] >= 0 &&
-                 !__builtin_mul_overflow(*step, extents[dim] - 1, &reach) &&
+    isCounted &= step && *step >= 0 && (*extents)[dim] >= 0 &&
+                 !__builtin_mul_overflow(*step, (*extents)[dim] - 1, &reach) &&
                  !__builtin_add_overflow(largest, reach, &largest);
   }
   if (isCounted && largest < elements)
@@ -300,11 +312,14 @@ LayoutBuilder::launchViews(const std::vector<SymbolicView> &views) const {
     tile.elementBytes = uint64_t(view.elementBytes);
     tile.box = view.tile->box;
     tile.swizzle = view.tile->swizzle;
+    std::optional<Dims> extents = extentsOf(view);
+    if (!extents)
+      return std::nullopt;
     for (unsigned dim : view.tile->dims) {
       std::optional<uint64_t> stride = bytes(view.strides[dim]);
-      if (!stride || extents[dim] < 0)
+      if (!stride || (*extents)[dim] < 0)
         return std::nullopt;
-      tile.extents.push_back(uint64_t(extents[dim]));
+      tile.extents.push_back(uint64_t((*extents)[dim]));
       tile.byteStrides.push_back(*stride);
     }
     std::optional<uint64_t> offset = bytes(view.offset);

@@ -81,6 +81,7 @@ static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &ker
     for (const SymbolicView &view : *views)
       if (view.strides.size() != kernel.extents.size() || !isAlignment(view.alignment) ||
           view.elementBytes < 1 || view.elementBytes > 8 ||
+          (!view.extents.empty() && view.extents.size() != kernel.extents.size()) ||
           (view.tile && !isOf(*view.tile, kernel)))
         return "an access does not fit its kernel";
   if (kernel.elementsPerBlock < 0)

@@ -210,6 +210,7 @@ template <class A, class T> void views(A &a, T &views) {
       numbers(a, tile.box);
       a.number(tile.swizzle);
     });
+    expressions(a, view.extents);
   });
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "swage/attention_copy.cuh"
+#include "swage/attention_pages.cuh"
 #include "swage/attention_spans.cuh"
 #include "swage/attention_warp.cuh"
 #include "swage/device/bulk.cuh"
@@ -22,24 +23,33 @@ template <class Spec> struct PaddedStages : PortableLayout<Spec> {
   };
 };
 
+/// How a lane copies a tile's rows of one of the operands.
+template <class Spec, class Operand, int Dim> struct RowCopy {
+  using Type = TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim>;
+};
+template <class Spec, class Operand, int Dim>
+requires IsPaged<Spec>
+struct RowCopy<Spec, Operand, Dim> {
+  using Type = PagedCopy<Spec, Operand, Dim>;
+};
+
 template <class Spec, class Arguments> struct LaneRing {
   using Layout = PaddedStages<Spec>;
-  using KeyCopy =
-      TileCopy<Spec, typename Spec::Keys, AttentionDim::Key, Spec::kKeys, Spec::kHeadDim>;
-  using ValueCopy =
-      TileCopy<Spec, typename Spec::Values, AttentionDim::Key, Spec::kKeys, Spec::kValueDim>;
+  using KeyCopy = typename RowCopy<Spec, typename Spec::Keys, Spec::kHeadDim>::Type;
+  using ValueCopy = typename RowCopy<Spec, typename Spec::Values, Spec::kValueDim>::Type;
   struct Maps {};
 
   const Arguments &arguments;
   SharedAddress base;
   KeyCopy keys;
   ValueCopy values;
+  KeyPlaces<Spec, Arguments> places;
 
   __device__ __forceinline__ LaneRing(const Arguments &arguments, const Maps &, SharedAddress base,
                                       int /*warp*/, const PackedTile &tile)
       : arguments(arguments), base(base),
         keys(arguments.pointers, tile, arguments.sizes, Layout::kHeadRow),
-        values(arguments.pointers, tile, arguments.sizes, Layout::kValueRow) {
+        values(arguments.pointers, tile, arguments.sizes, Layout::kValueRow), places(arguments) {
     // What pads a head dim that is no multiple of 16 must be zero: shared memory may hold what
     // makes NaN of zero.
     if constexpr (Spec::kHeadDim % 16 != 0) {
@@ -54,21 +64,29 @@ template <class Spec, class Arguments> struct LaneRing {
   __device__ __forceinline__ void enter(const PackedTile &tile) {
     keys = KeyCopy(arguments.pointers, tile, arguments.sizes, Layout::kHeadRow);
     values = ValueCopy(arguments.pointers, tile, arguments.sizes, Layout::kValueRow);
+    places.enter();
   }
   /// Starts to fill a stage with the keys from `first` on.
-  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) const {
+  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
     const int begin = tile.firstKey, end = tile.endKey;
     const SharedAddress key = base + stage * Layout::kKeyBytes,
                         value = base + Layout::kValueAt + stage * Layout::kValueBytes;
-    keys.startWithin(key, Layout::kHeadRow, first, begin, end);
-    values.startWithin(value, Layout::kValueRow, first, begin, end);
+    if constexpr (IsPaged<Spec>) {
+      places.seek(tile, first);
+      keys.startWithin(key, Layout::kHeadRow, places, tile,
+                       static_cast<int>(Spec::keyPages(arguments.sizes)), first);
+      values.startWithin(value, Layout::kValueRow, places, tile,
+                         static_cast<int>(Spec::valuePages(arguments.sizes)), first);
+    } else {
+      keys.startWithin(key, Layout::kHeadRow, first, begin, end);
+      values.startWithin(value, Layout::kValueRow, first, begin, end);
+    }
   }
   /// After each load, or what would have been one.
   __device__ __forceinline__ void commit() const { copyAsyncCommit(); }
   /// Until the stage is there whose load is followed by kStages - 2 others; what no query sees of
   /// its values is zero.
-  __device__ __forceinline__ void wait(const PackedTile &, int,
-                                       const Slot<Spec::kStages> &) const {
+  __device__ __forceinline__ void wait(const PackedTile &, int, const Slot<Spec::kStages> &) const {
     copyAsyncWait<Spec::kStages - 2>();
     syncWarp();
   }
@@ -111,11 +129,12 @@ template <class Spec, class Arguments> struct BulkRing {
   const Arguments &arguments;
   const Maps &maps;
   SharedAddress base, barriers;
+  KeyPlaces<Spec, Arguments> places;
 
   __device__ __forceinline__ BulkRing(const Arguments &arguments, const Maps &maps,
                                       SharedAddress base, int warp, const PackedTile &)
       : arguments(arguments), maps(maps), base(base),
-        barriers(sharedAddress(dynamicArena()) + warp * Spec::kStages * 8) {
+        barriers(sharedAddress(dynamicArena()) + warp * Spec::kStages * 8), places(arguments) {
     if (electLane()) {
       for (int stage = 0; stage < Spec::kStages; ++stage)
         mbarrierInit(barriers + stage * 8, 1);
@@ -123,20 +142,28 @@ template <class Spec, class Arguments> struct BulkRing {
     }
     syncWarp();
   }
-  __device__ __forceinline__ void enter(const PackedTile &) const {}
-  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) const {
-    if (electLane()) {
-      const SharedAddress full = barriers + stage * 8, key = base + stage * Layout::kKeyBytes,
-                          value = base + Layout::kValueAt + stage * Layout::kValueBytes;
+  __device__ __forceinline__ void enter(const PackedTile &) { places.enter(); }
+  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
+    constexpr int kRun = KeyPlaces<Spec, Arguments>::kRun;
+    const SharedAddress full = barriers + stage * 8, key = base + stage * Layout::kKeyBytes,
+                        value = base + Layout::kValueAt + stage * Layout::kValueBytes;
+    places.seek(tile, first);
+    if (electLane())
       mbarrierArriveExpect(full, Layout::kKeyBytes + Layout::kValueBytes);
 #pragma unroll
-      for (int panel = 0; panel < Layout::kHeadPanels; ++panel)
-        tensorLoad(key + panel * Layout::kPanel, maps.keys, full, panel * (kPanelRow / 2), first,
-                   tile.keyHead, tile.batch);
+    for (int run = 0; run < Spec::kKeys / kRun; ++run) {
+      const KeyPlace place = places.at(tile, first, run);
+      if (electLane()) {
+        const int behind = run * kRun * kPanelRow;
 #pragma unroll
-      for (int panel = 0; panel < Layout::kValuePanels; ++panel)
-        tensorLoad(value + panel * Layout::kPanel, maps.values, full, panel * (kPanelRow / 2),
-                   first, tile.keyHead, tile.batch);
+        for (int panel = 0; panel < Layout::kHeadPanels; ++panel)
+          tensorLoad(key + panel * Layout::kPanel + behind, maps.keys, full,
+                     panel * (kPanelRow / 2), place.key, tile.keyHead, place.batch);
+#pragma unroll
+        for (int panel = 0; panel < Layout::kValuePanels; ++panel)
+          tensorLoad(value + panel * Layout::kPanel + behind, maps.values, full,
+                     panel * (kPanelRow / 2), place.key, tile.keyHead, place.batch);
+      }
     }
   }
   __device__ __forceinline__ void commit() const {}

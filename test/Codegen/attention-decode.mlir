@@ -5,6 +5,19 @@
 // RUN: swage-opt %s --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=REPORT
 // REPORT: registers, 0 bytes spilled
 
+// RUN: swage-opt %S/Inputs/attention-pages.mlir --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=PAGES
+// RUN: swage-opt %S/Inputs/attention-pages.mlir --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=PAGES80
+// RUN: swage-opt %S/Inputs/attention-pages.mlir --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=REPORT
+// RUN: swage-opt %S/Inputs/attention-pages.mlir --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=REPORT
+// PAGES: enum : bool { kBulk = true };
+// PAGES: enum : int { kPageSize = 24 };
+// PAGES-NOT: Pages(const Sizes
+// PAGES: struct Table : swage::Input<int, swage::Access::Splat, swage::Traffic::Reused> {
+// PAGES: return d[0] * sizes.s2 + d[5];
+// PAGES: const int *table, void
+// PAGES80: static __device__ Index keyPages(const Sizes &sizes) { return sizes.s1; }
+// PAGES80-NEXT: static __device__ Index valuePages(const Sizes &sizes) { return 50; }
+
 // CHECK: #include "swage/attention_decode.cuh"
 // CHECK: enum : int { kRows = 4 };
 // CHECK: enum : bool { kHoldsQuery = true };

@@ -149,3 +149,39 @@ func.func @vectors(%q: tensor<2x32x72xf8E4M3FN>) -> tensor<2x32x72xbf16> {
   %o = swage.attention %q, %q, %q : (tensor<2x32x72xf8E4M3FN>, tensor<2x32x72xf8E4M3FN>, tensor<2x32x72xf8E4M3FN>) -> tensor<2x32x72xbf16>
   return %o : tensor<2x32x72xbf16>
 }
+
+// -----
+
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention in pages by more than 16 queries that share a key head
+func.func @manyQueries(%q: tensor<2x4x30x64xf16>, %pool: tensor<9x4x16x64xf16>, %table: tensor<2x5xi32>) -> tensor<2x4x30x64xf16> {
+  %k = swage.pages %pool, %table : (tensor<9x4x16x64xf16>, tensor<2x5xi32>) -> tensor<2x4x80x64xf16>
+  %o = swage.attention %q, %k, %k : (tensor<2x4x30x64xf16>, tensor<2x4x80x64xf16>, tensor<2x4x80x64xf16>) -> tensor<2x4x30x64xf16>
+  return %o : tensor<2x4x30x64xf16>
+}
+
+// -----
+
+// CHECK: [[#@LINE+4]]:{{[0-9]+}}: error: 'swage.attention' op cannot become a kernel: attention's keys and values are in pages of one table and one size, or neither are
+func.func @twoTables(%q: tensor<2x4x1x64xf16>, %pool: tensor<9x4x16x64xf16>, %a: tensor<2x5xi32>, %b: tensor<2x5xi32>) -> tensor<2x4x1x64xf16> {
+  %k = swage.pages %pool, %a : (tensor<9x4x16x64xf16>, tensor<2x5xi32>) -> tensor<2x4x80x64xf16>
+  %v = swage.pages %pool, %b : (tensor<9x4x16x64xf16>, tensor<2x5xi32>) -> tensor<2x4x80x64xf16>
+  %o = swage.attention %q, %k, %v : (tensor<2x4x1x64xf16>, tensor<2x4x80x64xf16>, tensor<2x4x80x64xf16>) -> tensor<2x4x1x64xf16>
+  return %o : tensor<2x4x1x64xf16>
+}
+
+// -----
+
+// CHECK: [[#@LINE+3]]:{{[0-9]+}}: error: 'swage.attention' op cannot become a kernel: attention's keys and values are in pages of one table and one size, or neither are
+func.func @keysAlone(%q: tensor<2x4x1x64xf16>, %pool: tensor<9x4x16x64xf16>, %a: tensor<2x5xi32>, %v: tensor<2x4x80x64xf16>) -> tensor<2x4x1x64xf16> {
+  %k = swage.pages %pool, %a : (tensor<9x4x16x64xf16>, tensor<2x5xi32>) -> tensor<2x4x80x64xf16>
+  %o = swage.attention %q, %k, %v : (tensor<2x4x1x64xf16>, tensor<2x4x80x64xf16>, tensor<2x4x80x64xf16>) -> tensor<2x4x1x64xf16>
+  return %o : tensor<2x4x1x64xf16>
+}
+
+// -----
+
+// CHECK: [[#@LINE+2]]:{{[0-9]+}}: error: 'swage.copy' op cannot become a kernel: pages are read by attention, for its keys and values
+func.func @gathered(%pool: tensor<9x4x16x64xf16>, %a: tensor<2x5xi32>) -> tensor<2x4x80x64xf16> {
+  %k = swage.pages %pool, %a : (tensor<9x4x16x64xf16>, tensor<2x5xi32>) -> tensor<2x4x80x64xf16>
+  return %k : tensor<2x4x80x64xf16>
+}

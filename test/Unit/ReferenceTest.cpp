@@ -59,6 +59,22 @@ TEST(Reference, concatInTheMiddle) {
   EXPECT_EQ(references(y), (Elements{0, 1, -1, 1, 2, 3, 2, 3}));
 }
 
+/// What names no page stands for zeros.
+TEST(Reference, pagesByATable) {
+  Tensor pool = makeIota(ElementType::F16, {3, 2, 2, 1}),
+         table = makeIota(ElementType::I32, {2, 2});
+  table.setInteger(0, 2);
+  table.setInteger(1, 0);
+  table.setInteger(2, -1);
+  Value y = runOne(R"(func.func @f(%pool: tensor<3x2x2x1xf16>, %table: tensor<2x2xi32>)
+      -> tensor<2x2x4x1xf16> {
+    %y = swage.pages %pool, %table
+        : (tensor<3x2x2x1xf16>, tensor<2x2xi32>) -> tensor<2x2x4x1xf16>
+    return %y : tensor<2x2x4x1xf16> })",
+                   {&pool, &table});
+  EXPECT_EQ(references(y), (Elements{8, 9, 0, 1, 10, 11, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0}));
+}
+
 TEST(Reference, reshapeTakesTheMissingExtent) {
   Tensor x = makeIota(ElementType::BF16, {4, 3});
   Value y = runOne(R"(func.func @f(%x: tensor<?x3xbf16>) -> tensor<?x6xbf16> {

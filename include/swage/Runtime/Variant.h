@@ -82,6 +82,8 @@ struct SymbolicView {
   std::vector<SizeExpression> strides; ///< one for each extent of the kernel, in elements
   SizeExpression offset;
   std::optional<SymbolicTile> tile = {}; ///< none: the kernel's parameter is an address
+  /// What strides and tiles are for; none: the kernel's.
+  std::vector<SizeExpression> extents = {};
 };
 
 /// The part of a kernel's launch that depends on sizes.

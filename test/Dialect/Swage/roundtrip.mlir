@@ -94,7 +94,7 @@ func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v
 }
 
 // CHECK-LABEL: func @index_ops
-func.func @index_ops(%x: tensor<4x8xi8>, %d: tensor<?x?xf32>, %s: tensor<f32>, %m: index, %n: index) {
+func.func @index_ops(%x: tensor<4x8xi8>, %d: tensor<?x?xf32>, %s: tensor<f32>, %m: index, %n: index, %pool: tensor<9x2x16x8xi8>, %table: tensor<3x?xi32>) {
   // CHECK: swage.permute %{{.*}} [1, 0] : tensor<4x8xi8> -> tensor<8x4xi8>
   %0 = swage.permute %x [1, 0] : tensor<4x8xi8> -> tensor<8x4xi8>
   // CHECK: swage.permute %{{.*}} [] : tensor<f32> -> tensor<f32>
@@ -123,6 +123,8 @@ func.func @index_ops(%x: tensor<4x8xi8>, %d: tensor<?x?xf32>, %s: tensor<f32>, %
   %11 = swage.concat %x, %x, %x axis 0 : (tensor<4x8xi8>, tensor<4x8xi8>, tensor<4x8xi8>) -> tensor<12x8xi8>
   // CHECK: swage.copy %{{.*}} : tensor<4x8xi8>
   %12 = swage.copy %x : tensor<4x8xi8>
+  // CHECK: swage.pages %{{.*}}, %{{.*}} : (tensor<9x2x16x8xi8>, tensor<3x?xi32>) -> tensor<3x2x?x8xi8>
+  %13 = swage.pages %pool, %table : (tensor<9x2x16x8xi8>, tensor<3x?xi32>) -> tensor<3x2x?x8xi8>
   return
 }
 

@@ -372,8 +372,9 @@ SmallVector<AffineExpr> swage::largestOffsets(KernelOp kernel) {
     for (ViewAttr view : views.getAsRange<ViewAttr>()) {
       LinearAccess access = *LinearAccess::of(view.getAccess());
       AffineExpr offset = access.offset;
+      AffineMap extents = view.getExtentsOr(kernel.getExtents());
       for (unsigned dim = 0; dim < kernel.getRank() && offset; ++dim) {
-        AffineExpr last = addSizes(extentOf(kernel, dim), minusOne);
+        AffineExpr last = addSizes(extents.getResult(dim), minusOne);
         AffineExpr term = last ? multiplySizes(access.strides[dim], last) : AffineExpr();
         offset = term ? addSizes(offset, term) : AffineExpr();
       }

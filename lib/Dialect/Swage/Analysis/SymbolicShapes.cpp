@@ -146,6 +146,13 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
     exprs[concat.getAxis()] =
         exprs[concat.getAxis()] * static_cast<int64_t>(concat.getParts().size());
     like(concat.getResult(), exprs);
+  } else if (auto pages = dyn_cast<PagesOp>(op)) {
+    SmallVector<AffineExpr> exprs = shapes[pages.getTable()],
+                            pool = shapes[pages.getPool()];
+    AffineExpr count = exprs.pop_back_val();
+    exprs.append(pool.begin() + 1, pool.end() - 2);
+    exprs.append({count * pages.getPageSize(), pool.back()});
+    like(pages.getResult(), exprs);
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     SmallVector<AffineExpr> exprs;
     for (auto [i, expr] : llvm::enumerate(shapes[reduce.getX()]))

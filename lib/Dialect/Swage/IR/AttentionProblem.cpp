@@ -4,6 +4,7 @@
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace swage;
@@ -27,6 +28,32 @@ static bool isTiled(KernelOp kernel, ViewAttr view, unsigned inner) {
     if (dim != inner && !isMultipleOf(access.strides[dim], vector, facts))
       return false;
   return true;
+}
+
+/// Positions of a page of the kernel's keys and values, which go through the table in input 3; 0:
+/// they are in no pages.
+static std::optional<int64_t> pageSizeOf(KernelOp kernel) {
+  using Input = AttentionInput;
+  auto extentsOf = [&](unsigned input) { return kernel.getInput(input).getExtents(); };
+  bool isPaged = static_cast<bool>(extentsOf(Input::Keys));
+  unsigned own = Input::Count + isPaged;
+  for (unsigned input = 0; input < kernel.getInputs().size(); ++input)
+    if (static_cast<bool>(extentsOf(input)) != (isPaged && input > 0 && input < own))
+      return std::nullopt;
+  if (!isPaged)
+    return 0;
+  if (kernel.getInputs().size() < own ||
+      !kernel.getInput(Input::Table).getElement().isSignlessInteger(32))
+    return std::nullopt;
+  AffineExpr batches = kernel.getExtents().getResult(AttentionDim::Batch),
+             keys = kernel.getExtents().getResult(AttentionDim::Key),
+             page = extentsOf(Input::Keys).getResult(AttentionDim::Key);
+  std::optional<int64_t> size = constantSize(page);
+  if (!size || *size < 1 || extentsOf(Input::Values).getResult(AttentionDim::Key) != page ||
+      extentsOf(Input::Table).getResult(AttentionDim::Batch) != batches ||
+      multiplySizes(extentsOf(Input::Table).getResult(AttentionDim::Key), page) != keys)
+    return std::nullopt;
+  return size;
 }
 
 std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::string *why) {
@@ -63,6 +90,11 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
       return refuse(Twine(names[i]) + " are not contiguous along the head dim, from multiples of "
                                       "16 bytes on");
   }
+  std::optional<int64_t> pageSize = pageSizeOf(kernel);
+  if (!pageSize)
+    return refuse("attention's keys and values are in pages of one size, through a table of them "
+                  "in input 3, or nothing is");
+  problem.pageSize = *pageSize;
   std::optional<int64_t> group = constantSize(kernel.getExtents().getResult(Dim::Group)),
                          queries = constantSize(kernel.getExtents().getResult(Dim::Query));
   if (group && queries)
@@ -81,6 +113,9 @@ static int64_t panelsOf(Type element, int64_t columns) {
 }
 
 bool AttentionProblem::isNarrow() const { return isa<Float8E4M3FNType>(element); }
+int64_t AttentionProblem::keysTogether(int64_t keys) const {
+  return pageSize ? std::gcd(pageSize, keys) : keys;
+}
 int64_t AttentionProblem::columns() const { return valueDim + (isNarrow() ? 8 : 0); }
 
 int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
@@ -89,7 +124,7 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
           resultRow = llvm::divideCeil(2 * valueDim, kPanelRow) * kPanelRow,
           queries = std::max(headPanels * kPanelRow, schedule.getRun() ? 0 : resultRow) * rows,
           // Results leave through them; and the maxima of each thread's two rows.
-          sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
+      sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
           transposed = isNarrow() ? schedule.getKeys() * columns() : 0,
           keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow + transposed;
   constexpr int64_t barriers = 1024;
@@ -126,7 +161,8 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
 
 int64_t AttentionProblem::scratchBytes(int64_t blocks) const {
   constexpr int64_t kinds = 3; // PartOf
-  return llvm::alignTo(llvm::alignTo(blocks * kinds * 8, 16) + blocks * kinds * partBytes(*this), 16);
+  return llvm::alignTo(llvm::alignTo(blocks * kinds * 8, 16) + blocks * kinds * partBytes(*this),
+                       16);
 }
 
 /// A box of `rows` rows of a panel.
@@ -164,8 +200,8 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
 }
 
 SmallVector<Attribute> AttentionProblem::tiles(DecodeScheduleAttr schedule) const {
-  auto [keys, values] =
-      keyTiles(schedule.getContext(), element, schedule.getKeys() / schedule.getWarps());
+  auto [keys, values] = keyTiles(schedule.getContext(), element,
+                                 keysTogether(schedule.getKeys() / schedule.getWarps()));
   return {keys, values};
 }
 

@@ -52,7 +52,7 @@ static LogicalResult verifyRange(EmitError emitError, StringRef what, int64_t va
 }
 
 LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element, AffineMap shape,
-                               AffineMap access, int64_t align, Source source) {
+                               AffineMap access, int64_t align, Source source, AffineMap extents) {
   if (source == Source::Coordinate ? tensor != -1 : tensor < 0)
     return emitError() << "view of tensor " << tensor << ", but must be "
                        << (source == Source::Coordinate ? "-1: it is computed" : "0 or more");
@@ -66,6 +66,11 @@ LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element
   if (shape.getNumSymbols() != access.getNumSymbols())
     return emitError() << "shape has " << shape.getNumSymbols() << " sizes, but access has "
                        << access.getNumSymbols();
+  if (extents && (source != Source::Memory || extents.getNumDims() != 0 ||
+                  extents.getNumSymbols() != access.getNumSymbols() ||
+                  extents.getNumResults() != access.getNumDims()))
+    return emitError() << "view has extents " << AffineMapAttr::get(extents) << ", but must have one of sizes for each "
+                       << "of " << access.getNumDims() << " dimensions, in memory";
   return verifyPower(emitError, "align", align, 4096);
 }
 

@@ -71,15 +71,21 @@ PhaseOp KernelOp::getPhase(Phase kind) {
 }
 
 std::string KernelOp::findOutOfBounds(ArrayRef<int64_t> sizes) {
-  std::optional<SmallVector<int64_t>> extents = evaluateSizes(getExtents(), sizes);
-  if (!extents)
+  std::optional<SmallVector<int64_t>> all = evaluateSizes(getExtents(), sizes);
+  if (!all)
     return "an extent beyond 64 bits";
-  if (llvm::is_contained(*extents, 0))
+  if (llvm::is_contained(*all, 0))
     return {};
   auto check = [&](ViewAttr view, Twine what) -> std::string {
     if (view.getSource() != Source::Memory)
       return {};
-    std::optional<SmallVector<int64_t>> shape = evaluateSizes(view.getShape(), sizes);
+    std::optional<SmallVector<int64_t>> shape = evaluateSizes(view.getShape(), sizes),
+                                        extents =
+                                            evaluateSizes(view.getExtentsOr(getExtents()), sizes);
+    if (!extents)
+      return (what + " has an extent beyond 64 bits").str();
+    if (llvm::is_contained(*extents, 0))
+      return {};
     LinearAccess access = *LinearAccess::of(view.getAccess());
     std::optional<int64_t> first = evaluateSize(access.offset, sizes);
     int64_t elements = 1, last = first.value_or(0);
@@ -401,11 +407,19 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
   } else if (problem->isNarrow()) {
     return kernel.emitOpError() << "schedule takes 16 bits, but the operands have 8";
   }
-  if constexpr (std::is_same_v<Schedule, DecodeScheduleAttr>)
+  if (problem->pageSize && !std::is_same_v<Schedule, DecodeScheduleAttr>)
+    return kernel.emitOpError()
+           << "schedule takes keys that follow each other in memory, but these "
+              "are in pages";
+  if constexpr (std::is_same_v<Schedule, DecodeScheduleAttr>) {
+    if (schedule.getBulk() && !problem->isMovedInBulk(schedule.getKeys() / schedule.getWarps()))
+      return kernel.emitOpError() << "schedule moves keys in bulk, but the pages have "
+                                  << problem->pageSize;
     if (!problem->sharing || problem->sharing > problem->kMostSharing)
       return kernel.emitOpError() << "schedule takes up to " << problem->kMostSharing
                                   << " queries that share a key head, but there are "
                                   << (problem->sharing ? Twine(problem->sharing) : "any number");
+  }
   if (int64_t shared = problem->sharedBytes(schedule); shared > kMostSharedBytes)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kMostSharedBytes;

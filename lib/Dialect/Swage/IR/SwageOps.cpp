@@ -461,3 +461,33 @@ LogicalResult ConcatOp::verify() {
     return failure();
   return verifyElement(*this, getParts().front(), getResult()); // C5
 }
+
+//===----------------------------------------------------------------------===//
+// PagesOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult PagesOp::verify() {
+  ShapedType pool = shaped(getPool()), table = shaped(getTable());
+  if (pool.getRank() < 3) // C1
+    return emitOpError() << "pool has rank " << pool.getRank() << ", but must have 3 at least";
+  if (table.getRank() < 1) // C2
+    return emitOpError() << "table has rank 0, but must have 1 at least";
+  int64_t pageSize = getPageSize(), pages = table.getShape().back();
+  if (ShapedType::isDynamic(pageSize) || pageSize < 1) // C3
+    return emitOpError() << "pool has "
+                         << (pageSize < 1 && !ShapedType::isDynamic(pageSize)
+                                 ? "no positions"
+                                 : "an unknown number of positions")
+                         << " a page, but must have a known one";
+  bool isKnown = !ShapedType::isDynamic(pages);
+  int64_t positions = ShapedType::kDynamic;
+  if (isKnown && llvm::MulOverflow(pages, pageSize, positions))
+    return emitOpError() << "table names " << pages << " pages of " << pageSize
+                         << " positions, which are beyond 64 bits";
+  SmallVector<int64_t> expected(table.getShape().drop_back());
+  llvm::append_range(expected, pool.getShape().drop_front().drop_back(2));
+  expected.append({positions, pool.getShape().back()});
+  if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), expected))) // C4
+    return failure();
+  return verifyElement(*this, getPool(), getResult()); // C5
+}

@@ -28,7 +28,7 @@ static std::string problemOf(KernelOp kernel, TileAttr tile, ViewAttr view) {
       return formatv("has a tile along dimension {0} of {1}", dim, kernel.getRank());
   if (constantSize(access.strides[size_t(dims[0])]) != 1)
     return formatv("has a tile with dimension {0} innermost, but is not contiguous there", dims[0]);
-  for (auto [dim, extent] : llvm::enumerate(kernel.getExtents().getResults())) {
+  for (auto [dim, extent] : llvm::enumerate(view.getExtentsOr(kernel.getExtents()).getResults())) {
     if (constantSize(extent) == 1)
       continue;
     bool isLeftOut = !llvm::is_contained(dims, int64_t(dim));

@@ -327,8 +327,8 @@ void Fuser::keepReadersBuildable() {
         Operation *producer = worklist.pop_back_val().getDefiningOp();
         if (producer && inlined.erase(producer))
           changed = true;
-        else if (producer && isIndexOp(producer))
-          worklist.push_back(producer->getOperand(0));
+        else if (producer && (isIndexOp(producer) || isa<PagesOp>(producer)))
+          worklist.append(producer->operand_begin(), producer->operand_end());
       }
     }
   }

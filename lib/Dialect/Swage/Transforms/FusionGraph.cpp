@@ -67,7 +67,7 @@ LogicalResult swage::checkKernelOps(func::FuncOp function) {
           return op.emitOpError() << "has no kernel for " << element
                                   << ", which a kernel holds as f32";
     if (isKernelNode(&op) || isIndexOp(&op) || isSourceOp(&op) ||
-        isa<func::ReturnOp, tensor::DimOp>(op))
+        isa<func::ReturnOp, tensor::DimOp, PagesOp>(op))
       continue;
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       if (!isa<RankedTensorType>(constant.getType()) || isa<SplatElementsAttr>(constant.getValue()))

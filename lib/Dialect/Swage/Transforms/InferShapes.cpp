@@ -100,6 +100,7 @@ public:
         .Case([&](BroadcastOp broadcast) { return visitBroadcast(broadcast); })
         .Case([&](SliceOp slice) { return visitSlice(slice); })
         .Case([&](ConcatOp concat) { return visitConcat(concat); })
+        .Case([&](PagesOp pages) { return visitPages(pages); })
         .Case([&](tensor::CastOp cast) { return visitCast(cast); })
         .Case([](tensor::DimOp) { return success(); })
         .Default([&](Operation *other) {
@@ -348,6 +349,17 @@ private:
     for (OpOperand &part : op->getOpOperands())
       castOperand(part, tensorType(part.get()).clone(shape));
     shape[op.getAxis()] *= static_cast<int64_t>(op.getParts().size());
+    return set(op.getResult(), shape);
+  }
+
+  LogicalResult visitPages(PagesOp op) {
+    Shape shape = shapeOf(op.getTable()), pool = shapeOf(op.getPool());
+    int64_t pages = shape.pop_back_val(), positions = ShapedType::kDynamic;
+    if (!ShapedType::isDynamic(pages) && llvm::MulOverflow(pages, op.getPageSize(), positions))
+      return op.emitOpError() << "table names " << pages << " pages of " << op.getPageSize()
+                              << " positions, which are beyond 64 bits";
+    shape.append(pool.begin() + 1, pool.end() - 2);
+    shape.append({positions, pool.back()});
     return set(op.getResult(), shape);
   }
 

@@ -100,8 +100,8 @@ void KernelBuilder::putResultFirst() {
 // Regions
 //===----------------------------------------------------------------------===//
 
-/// The linear expressions of the iteration space that a region's coordinates and what is computed of
-/// them stand for, as far as they are such.
+/// The linear expressions of the iteration space that a region's coordinates and what is computed
+/// of them stand for, as far as they are such.
 void KernelBuilder::placeArguments(Block &region) {
   positions.clear();
   for (BlockArgument argument : region.getArguments())
@@ -225,6 +225,73 @@ Value KernelBuilder::inlineRegion(Region &region, Value score) {
 }
 
 //===----------------------------------------------------------------------===//
+// Pages
+//===----------------------------------------------------------------------===//
+
+/// Of an iteration space with other extents along the two dimensions that pages change.
+Value KernelBuilder::evaluateInPages(Value value, const Relation &relation, AffineExpr batch,
+                                     AffineExpr keys) {
+  SmallVector<AffineExpr> whole = extents;
+  extents[Dim::Batch] = batch;
+  extents[Dim::Key] = keys;
+  isInPages = true;
+  Value scalar = evaluate(value, relation);
+  isInPages = false;
+  extents = whole;
+  return scalar;
+}
+
+/// Keys or values in pages: what the template finds in the table counts along Batch, and positions
+/// of a page along Key.
+Value KernelBuilder::evaluatePages(PagesOp op, const Relation &relation) {
+  if (!attention || isInPages)
+    return refuse("pages are read by attention, for its keys and values"), Value();
+  auto isAlong = [](const LinearAccess &access, unsigned dim) {
+    for (auto [other, stride] : llvm::enumerate(access.strides))
+      if (constantSize(stride) != (other == dim ? 1 : 0))
+        return false;
+    return constantSize(access.offset) == 0;
+  };
+  size_t batches = cast<ShapedType>(op.getTable().getType()).getRank() - 1;
+  if (batches > 1 || (batches == 1 && !isAlong(relation[0], Dim::Batch)) ||
+      !isAlong(relation.end()[-2], Dim::Key))
+    return refuse("attention's keys and values do not follow the pages that they are in"), Value();
+  LinearAccess page = relation.end()[-2];
+  std::swap(page.strides[Dim::Batch], page.strides[Dim::Key]);
+  Relation pool{page};
+  pool.append(relation.begin() + batches, relation.end());
+  pages.push_back(op);
+  return evaluateInPages(op.getPool(), pool, shapes.shapeOf(op.getPool()).front(),
+                         getAffineConstantExpr(op.getPageSize(), context()));
+}
+
+/// Loads the table of the operands' pages, as the first input behind these.
+bool KernelBuilder::evaluateTable() {
+  if (pages.empty())
+    return true;
+  PagesOp op = pages.front();
+  if (pages.size() != 2 || op.getTable() != pages.back().getTable() ||
+      op.getPageSize() != pages.back().getPageSize())
+    return refuse("attention's keys and values are in pages of one table and one size, or neither "
+                  "are"),
+           false;
+  AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
+  Relation relation;
+  for (unsigned dim : {Dim::Batch, Dim::Key}) {
+    if (dim == Dim::Batch && cast<ShapedType>(op.getTable().getType()).getRank() == 1)
+      continue;
+    relation.push_back({SmallVector<AffineExpr>(Dim::Count, zero), zero});
+    relation.back().strides[dim] = one;
+  }
+  Value number = evaluateInPages(op.getTable(), relation, extents[Dim::Batch],
+                                 shapes.shapeOf(op.getTable()).back());
+  auto argument = dyn_cast_or_null<BlockArgument>(number);
+  if (!argument || argument.getArgNumber() != AttentionInput::Table)
+    return refuse("a table of pages comes from memory"), false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
 // The body
 //===----------------------------------------------------------------------===//
 
@@ -248,6 +315,8 @@ Value KernelBuilder::computeAttention(OpResult result) {
                Value();
       operands[i] = scalar;
     }
+    if (!evaluateTable())
+      return {};
     Type type = operands[0].getType();
     Value score = ContractOp::create(*builder, loc, type, operands[0], operands[1], Dim::HeadDim);
     if (std::optional<APFloat> scale = attention.getScale(); scale && !scale->isExactlyValue(1.0))

@@ -69,8 +69,8 @@ bool KernelBuilder::isComputed(Value value) const {
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-static std::vector<const void *> keyOf(Value value, const Relation &relation) {
-  std::vector<const void *> key{value.getAsOpaquePointer()};
+static std::vector<const void *> keyOf(Value value, const Relation &relation, AffineMap extents) {
+  std::vector<const void *> key{value.getAsOpaquePointer(), extents.getAsOpaquePointer()};
   for (const LinearAccess &access : relation) {
     key.push_back(access.offset.getAsOpaquePointer());
     for (AffineExpr stride : access.strides)
@@ -108,11 +108,18 @@ static int64_t alignmentOf(Value tensor) {
   return align;
 }
 
+/// Those of the values that are evaluated, or null where they are the kernel's.
+AffineMap KernelBuilder::ownExtents() const {
+  return isInPages ? AffineMap::get(0, shapes.getSymbols().size(), extents, context())
+                   : AffineMap();
+}
+
 Value KernelBuilder::load(Value tensor, const Relation &relation) {
   unsigned symbols = shapes.getSymbols().size();
   auto view = ViewAttr::get(context(), numberOf(tensor), elementType(tensor),
                             AffineMap::get(0, symbols, shapes.shapeOf(tensor), context()),
-                            flatten(relation, tensor).map(symbols), alignmentOf(tensor));
+                            flatten(relation, tensor).map(symbols), alignmentOf(tensor),
+                            Source::Memory, ownExtents());
   return addInput(view, scalarType(elementType(tensor)), tensor.getLoc());
 }
 
@@ -162,7 +169,7 @@ Value KernelBuilder::constant(TypedAttr attr, Location loc) {
 }
 
 Value KernelBuilder::evaluate(Value value, const Relation &relation) {
-  std::vector<const void *> key = keyOf(value, relation);
+  std::vector<const void *> key = keyOf(value, relation, ownExtents());
   if (auto it = scalars.find(key); it != scalars.end())
     return it->second;
   Operation *op = value.getDefiningOp();
@@ -179,6 +186,8 @@ Value KernelBuilder::evaluate(Value value, const Relation &relation) {
     if (!operand)
       return {};
     scalar = evaluate(op->getOperand(0), *operand);
+  } else if (auto paged = dyn_cast_or_null<PagesOp>(op)) {
+    scalar = evaluatePages(paged, relation);
   } else if (op && isSourceOp(op)) {
     scalar = loadComputed(value, relation);
   } else if (isComputed(value)) {
@@ -535,6 +544,7 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     wanted.reset();
     scalars.clear();
     collectiveScalars = {};
+    pages.clear();
     reduced.clear();
     tensors.clear();
     inputViews.clear();
@@ -584,6 +594,8 @@ BuiltKernel KernelBuilder::finish(KernelOp kernel) {
   for (Attribute view : llvm::concat<Attribute>(inputViews, outputViews)) {
     mark(cast<ViewAttr>(view).getShape());
     mark(cast<ViewAttr>(view).getAccess());
+    if (AffineMap extents = cast<ViewAttr>(view).getExtents())
+      mark(extents);
   }
   BuiltKernel built;
   SmallVector<AffineExpr> renamed(used.size(), getAffineConstantExpr(0, context()));
@@ -601,7 +613,8 @@ BuiltKernel KernelBuilder::finish(KernelOp kernel) {
   for (Attribute &view : llvm::concat<Attribute>(inputViews, outputViews)) {
     auto old = cast<ViewAttr>(view);
     view = ViewAttr::get(context(), old.getTensor(), old.getElement(), rename(old.getShape()),
-                         rename(old.getAccess()), old.getAlign(), old.getSource());
+                         rename(old.getAccess()), old.getAlign(), old.getSource(),
+                         old.getExtents() ? rename(old.getExtents()) : AffineMap());
   }
   Builder attrs(context());
   kernel->setLoc(FusedLoc::get(context(), locations));

@@ -95,6 +95,7 @@ private:
 
   mlir::Value evaluate(mlir::Value value, const Relation &relation);
   mlir::Value load(mlir::Value tensor, const Relation &relation);
+  mlir::AffineMap ownExtents() const;
   mlir::Value loadComputed(mlir::Value value, const Relation &relation);
   mlir::Value addInput(ViewAttr view, mlir::Type type, mlir::Location loc);
   int64_t numberOf(mlir::Value tensor);
@@ -109,6 +110,10 @@ private:
   std::optional<LinearAccess> positionOf(mlir::Value index) const;
   mlir::Value extract(mlir::tensor::ExtractOp op);
   mlir::Value inlineRegion(mlir::Region &region, mlir::Value score);
+  mlir::Value evaluateInPages(mlir::Value value, const Relation &relation, mlir::AffineExpr batch,
+                              mlir::AffineExpr keys);
+  mlir::Value evaluatePages(PagesOp op, const Relation &relation);
+  bool evaluateTable();
   mlir::Value computeAttention(mlir::OpResult result);
   llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
   bool findGroups(mlir::DenseI64ArrayAttr &dims);
@@ -139,6 +144,8 @@ private:
   Relation scorePlace;                   ///< attention's score, as if there were a tensor of them
   Relation sinkPlace;
   mlir::Value weighted;                  ///< attention's result for a query and a value dim
+  llvm::SmallVector<PagesOp> pages;      ///< that attention's operands are in
+  bool isInPages = false; ///< whether `extents` are those of a page table or of what it names
   llvm::DenseMap<mlir::Value, LinearAccess> positions; ///< of a region's integers
   llvm::SmallVector<int64_t> reduced;
   mlir::Block *body = nullptr;

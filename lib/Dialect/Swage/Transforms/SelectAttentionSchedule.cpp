@@ -24,7 +24,7 @@ static constexpr int64_t kSectionBytes = 16 << 20;
 /// What the kernel reads beside attention's operands; positions are not read.
 static SmallVector<unsigned> furtherInputs(KernelOp kernel) {
   SmallVector<unsigned> inputs;
-  for (unsigned i = AttentionInput::Count; i < kernel.getInputs().size(); ++i)
+  for (unsigned i = AttentionProblem::of(kernel)->ownInputs(); i < kernel.getInputs().size(); ++i)
     if (kernel.getInput(i).getSource() != Source::Coordinate)
       inputs.push_back(i);
   return inputs;
@@ -214,7 +214,9 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
     for (int64_t stages : {3, 2}) {
       auto schedule = DecodeScheduleAttr::get(context(), warps, keys * warps, stages,
                                               /*patience=*/8, /*blocks=*/1, spansOf(keyBytes),
-                                              /*bulk=*/device.arch == "sm_90a", index);
+                                              device.arch == "sm_90a" &&
+                                                  problem.isMovedInBulk(keys),
+                                              index);
       // One KiB of a block's shared memory is the system's own.
       if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
           problem.registers(schedule) <= problem.mostRegisters(schedule))
@@ -259,5 +261,9 @@ SelectedSchedule ScheduleSelector::attention() const {
     return {{}, problem};
   if (std::optional<SelectedSchedule> selected = decode())
     return *selected;
+  if (AttentionProblem::of(kernel)->pageSize)
+    return {{}, "attention in pages by more than " +
+                    std::to_string(AttentionProblem::kMostSharing) +
+                    " queries that share a key head"};
   return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
 }

@@ -18,9 +18,9 @@ namespace swage {
 struct AttentionDim {
   enum : unsigned { Batch, KeyHead, Group, Query, ValueDim, Key, HeadDim, Count };
 };
-/// The first inputs; output 0 is the result.
+/// The first inputs; output 0 is the result.  `Table`: where keys and values are in pages.
 struct AttentionInput {
-  enum : unsigned { Queries, Keys, Values, Count };
+  enum : unsigned { Queries, Keys, Values, Count, Table = Count };
 };
 
 struct AttentionProblem {
@@ -28,6 +28,8 @@ struct AttentionProblem {
   int64_t headDim = 0, valueDim = 0;
   /// Queries that share a key head, where their number is known; or 0.
   int64_t sharing = 0;
+  /// Positions of a page of keys and values (`swage.pages`); 0: they are in no pages.
+  int64_t pageSize = 0;
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
 
@@ -35,6 +37,12 @@ struct AttentionProblem {
   /// longer ones are added in f32 (docs/numerics.md).
   static constexpr int64_t kMostRun = 2112;
 
+  /// Inputs that the template reads by itself.
+  unsigned ownInputs() const { return AttentionInput::Count + (pageSize ? 1 : 0); }
+  /// Keys that are sure to be next to each other in memory, of `keys` of them.
+  int64_t keysTogether(int64_t keys) const;
+  /// Whether these are enough for the copy engine, whose boxes begin where swizzled bytes repeat.
+  bool isMovedInBulk(int64_t keys) const { return keysTogether(keys) % 8 == 0; }
   /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
   bool isNarrow() const;
   /// Whether warps that decode hold queries in registers, which long outputs leave no room for.

@@ -75,6 +75,10 @@ def Swage_ViewAttr : Swage_Attr<"View", "view"> {
     `source = random`: the element is 32 random bits, as i32, of the Philox stream that the tensor, two i64 (seed, offset), starts; the offset of
     `access` is the position in the stream.
 
+    `extents`, one for each dimension of the iteration space, are those that the access is for where they are not the kernel's: attention's keys and values may
+    be in pages (`swage.pages`). Then Batch counts the pages of a pool and Key the positions of a page in their views, and Key the entries of a sequence's table
+    in that of the table, which is input 3.
+
     ```mlir
     #swage.view<tensor = 0, element = f16, shape = affine_map<()[s0] -> (s0, 768)>,
                 access = affine_map<(d0, d1)[s0] -> (d0 * 768 + d1)>, align = 16>
@@ -82,13 +86,19 @@ def Swage_ViewAttr : Swage_Attr<"View", "view"> {
   }];
   let parameters = (ins "int64_t":$tensor, "::mlir::Type":$element, "::mlir::AffineMap":$shape,
                         "::mlir::AffineMap":$access, "int64_t":$align,
-                        DefaultValuedParameter<"::swage::Source", "::swage::Source::Memory">:$source);
+                        DefaultValuedParameter<"::swage::Source", "::swage::Source::Memory">:$source,
+                        OptionalParameter<"::mlir::AffineMap">:$extents);
   let builders = [AttrBuilder<(ins "int64_t":$tensor, "::mlir::Type":$element, "::mlir::AffineMap":$shape,
-                                   "::mlir::AffineMap":$access, "int64_t":$align), [{
-    return $_get($_ctxt, tensor, element, shape, access, align, ::swage::Source::Memory);
+                                   "::mlir::AffineMap":$access, "int64_t":$align,
+                                   CArg<"::swage::Source", "::swage::Source::Memory">:$source), [{
+    return $_get($_ctxt, tensor, element, shape, access, align, source, ::mlir::AffineMap());
   }]>];
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// What the access is for, in a kernel of these extents.
+    ::mlir::AffineMap getExtentsOr(::mlir::AffineMap kernel) const { return getExtents() ? getExtents() : kernel; }
+  }];
 }
 def Swage_ViewArrayAttr : TypedArrayAttrBase<Swage_ViewAttr, "array of operand views">;
 

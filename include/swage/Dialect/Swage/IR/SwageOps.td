@@ -355,6 +355,35 @@ def Swage_ConcatOp : Swage_Op<"concat", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
+def Swage_PagesOp : Swage_Op<"pages", [Pure]> {
+  let summary = "Strings together the pages of a pool that a table names";
+  let description = [{
+        result[b.., h.., j, d] = pool[table[b.., j / T], h.., j mod T, d]     pool: [P, h.., T, D], table: [b.., N]
+
+    as caches of keys and values are kept that grow page by page: each sequence b has a list of N pages, of T positions each, anywhere in a pool of P. What the
+    table has outside of 0 .. P-1 names no page, and stands for T positions of zeros. Attention of few queries reads through the table; no other kernel does yet.
+
+    Constraints: (C1) pool has rank 3 at least. (C2) table has rank 1 at least, and element type i32. (C3) T is static and positive. (C4) result is
+    [b.., h.., N * T, D]. (C5) the element types of pool and result agree.
+
+    Example:
+    ```mlir
+    %k = swage.pages %pool, %table : (tensor<100x8x16x128xbf16>, tensor<4x256xi32>) -> tensor<4x8x4096x128xbf16>
+    ```
+  }];
+  let arguments = (ins Swage_Tensor:$pool, RankedTensorOf<[I32]>:$table);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$pool `,` $table attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = [{
+    /// T.
+    int64_t getPageSize() {
+      auto pool = mlir::cast<mlir::RankedTensorType>(getPool().getType());
+      return pool.getDimSize(pool.getRank() - 2);
+    }
+  }];
+  let hasVerifier = 1;
+}
+
 def Swage_IotaOp : Swage_Op<"iota", [Pure]> {
   let summary = "Each element is its own coordinate along one dimension";
   let description = [{

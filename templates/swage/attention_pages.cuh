@@ -1,0 +1,143 @@
+// Where the keys are that a warp decodes: one after the other, or in pages, of a size that is
+// known, which a table of the sequence names.  What holds Batch and Key for the operands is then
+// the page and the position in it.  See attention_decode.cuh.
+#pragma once
+
+#include "swage/attention_copy.cuh"
+#include "swage/attention_spans.cuh"
+#include "swage/device/vote.cuh"
+
+namespace swage::detail {
+
+/// The coordinates of a key in its operand.
+struct KeyPlace {
+  int batch, key;
+};
+
+/// Keys of a sequence follow each other.
+template <class Spec, class Arguments> struct KeyPlaces {
+  enum : int { kRun = Spec::kKeys }; ///< keys of a warp's share of a tile that do
+
+  __device__ __forceinline__ explicit KeyPlaces(const Arguments &) {}
+  __device__ __forceinline__ void enter() {}
+  __device__ __forceinline__ void seek(const PackedTile &, int) {}
+  __device__ __forceinline__ KeyPlace at(const PackedTile &tile, int first, int) const {
+    return {tile.batch, first};
+  }
+};
+
+constexpr __device__ int greatestCommonDivisor(int a, int b) {
+  return b == 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+template <class Spec>
+concept IsPaged = requires {
+  Spec::kPageSize;
+};
+
+/// Keys in pages.  The lanes look up the pages of several shares to come at once, so that copies
+/// seldom wait for the table.
+template <class Spec, class Arguments>
+requires IsPaged<Spec>
+struct KeyPlaces<Spec, Arguments> {
+  enum : int {
+    kRun = greatestCommonDivisor(Spec::kPageSize, Spec::kKeys), ///< one page has these
+    kRuns = Spec::kKeys / kRun,
+    kShares = kRuns < kWarpSize ? kWarpSize / kRuns : 1, ///< that are looked up at once
+    kWords = (kRuns + kWarpSize - 1) / kWarpSize,
+    kStep = Spec::kKeys * Spec::kWarps ///< from a share of the warp to its next one
+  };
+
+  const Arguments &arguments;
+  int from;          ///< the first key of the shares that were looked up
+  int pages[kWords]; ///< of run lane + 32 word of these
+
+  __device__ __forceinline__ explicit KeyPlaces(const Arguments &arguments) : arguments(arguments) {
+    enter();
+  }
+  /// Another sequence's keys come.
+  __device__ __forceinline__ void enter() { from = -kShares * kStep; }
+  /// Makes the pages of the share from `first` on known.  Where a unit's queries see nothing, the
+  /// table is not read, and there is no page.
+  __device__ __forceinline__ void seek(const PackedTile &tile, int first) {
+    using Table = typename Spec::Table;
+    if (first - from < kShares * kStep)
+      return;
+    from = first;
+    const int *const table = static_cast<const swage::Slot<Table> &>(arguments.pointers).pointer;
+#pragma unroll
+    for (int word = 0; word < kWords; ++word) {
+      const int run = static_cast<int>(laneIndex()) + kWarpSize * word;
+      const int key = first + run / kRuns * kStep + run % kRuns * kRun;
+      pages[word] = -1;
+      if (run < kRuns * kShares && key < tile.endKey && key + kRun > tile.firstKey) {
+        const auto coord = tile.template at<typename Spec::Coord>(0, key / Spec::kPageSize);
+        loadGlobal<4, Traffic::Reused>(table + Table::offset(coord, arguments.sizes),
+                                       reinterpret_cast<unsigned(&)[1]>(pages[word]));
+      }
+    }
+  }
+  /// Of run `run` of that share, which lanes may differ in, for the whole warp.
+  __device__ __forceinline__ KeyPlace at(const PackedTile &, int first, int run) const {
+    const int place = (first - from) / kStep * kRuns + run;
+    int page = shuffleFrom(pages[0], place % kWarpSize);
+#pragma unroll
+    for (int word = 1; word < kWords; ++word) {
+      const int other = shuffleFrom(pages[word], place % kWarpSize);
+      page = place / kWarpSize == word ? other : page;
+    }
+    return {page, (first + run * kRun) % Spec::kPageSize};
+  }
+};
+
+/// What a lane copies of keys or values in pages.
+template <class Spec, class Operand, int Dim>
+struct PagedCopy : TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim> {
+  using Base = TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim>;
+  using Index = typename Spec::Index;
+  Index pageStride; ///< in elements
+
+  static __device__ __forceinline__ PackedTile firstPage(PackedTile tile) {
+    tile.batch = 0;
+    return tile;
+  }
+  template <class Pointers>
+  __device__ __forceinline__ PagedCopy(const Pointers &pointers, const PackedTile &tile,
+                                       const typename Spec::Sizes &sizes, int rowBytes)
+      : Base(pointers, firstPage(tile), sizes, rowBytes) {
+    typename Spec::Coord coord{};
+    const Index origin = Operand::offset(coord, sizes);
+    coord[AttentionDim::Batch] = 1;
+    pageStride = Operand::offset(coord, sizes) - origin;
+  }
+
+  /// As TileCopy's.
+  template <class Places>
+  __device__ __forceinline__ void startWithin(SharedAddress tile, int rowBytes,
+                                              const Places &places, const PackedTile &unit,
+                                              int pages, int first) const {
+    const bool hasPiece =
+        Base::kLanes == Base::kPieces || Base::threadOf() % Base::kLanes < Base::kPieces;
+#pragma unroll
+    for (int pass = 0; pass < Base::kPasses; ++pass) {
+      const int row = Base::row + pass * Base::kRowsAtOnce, key = first + row;
+      const bool isInTile = row < Spec::kKeys;
+      const KeyPlace place = places.at(unit, first, isInTile ? row / Places::kRun : 0);
+      const bool exists = key >= unit.firstKey && key < unit.endKey &&
+                          static_cast<unsigned>(place.batch) < static_cast<unsigned>(pages);
+      // `from` has the row within a tile in it.
+      const auto *const source =
+          Base::pointer +
+          (Base::from + place.batch * pageStride +
+           static_cast<Index>(place.key + row % Places::kRun - Base::row) * Base::stride);
+      const SharedAddress target = tile + Base::to + pass * Base::kRowsAtOnce * rowBytes;
+      if (hasPiece && isInTile)
+#pragma unroll
+        for (int i = 0; i < Base::kPiecesEach; ++i)
+          copyAsync<16>(target + i * (Base::kLanes * 16),
+                        exists ? source + i * (Base::kLanes * 8) : Base::pointer, exists ? 16 : 0);
+    }
+  }
+};
+
+} // namespace swage::detail
