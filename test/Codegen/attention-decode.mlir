@@ -14,7 +14,7 @@
 // PAGES-NOT: Pages(const Sizes
 // PAGES: struct Table : swage::Input<int, swage::Access::Splat, swage::Traffic::Reused> {
 // PAGES: return d[0] * sizes.s2 + d[5];
-// PAGES: const int *table, void
+// PAGES: const int *table,
 // PAGES80: static __device__ Index keyPages(const Sizes &sizes) { return sizes.s1; }
 // PAGES80-NEXT: static __device__ Index valuePages(const Sizes &sizes) { return 50; }
 

@@ -48,9 +48,9 @@ func.func @pages_c4(%pool: tensor<9x4x16x64xf16>, %table: tensor<2x3xi32>) {
 
 // -----
 
-func.func @pages_c4_beyond(%pool: tensor<9x4611686018427387904x64xf16>, %table: tensor<3xi32>) {
-  // expected-error @+1 {{'swage.pages' op table names 3 pages of 4611686018427387904 positions, which are beyond 64 bits}}
-  %y = swage.pages %pool, %table : (tensor<9x4611686018427387904x64xf16>, tensor<3xi32>) -> tensor<?x64xf16>
+func.func @pages_c4_beyond(%pool: tensor<1x1125899906842624x1xf16>, %table: tensor<16384xi32>) {
+  // expected-error @+1 {{'swage.pages' op table names 16384 pages of 1125899906842624 positions, which are beyond 64 bits}}
+  %y = swage.pages %pool, %table : (tensor<1x1125899906842624x1xf16>, tensor<16384xi32>) -> tensor<?x1xf16>
   return
 }
 
