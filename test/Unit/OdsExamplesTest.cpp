@@ -140,6 +140,17 @@ std::map<std::string, Case> makeCases() {
                      listOf(x(), iota({4, 8}, 100)),
                      16,
                      [](double i, double j) { return j < 8 ? 8 * i + j : 100 + 8 * i + j - 8; }};
+  // Two heads of three pages, the last of which does not exist.
+  cases["pages"] = {"%pool: tensor<9x2x16x4xf32>, %table: tensor<1x3xi32>",
+                    "%k",
+                    "tensor<1x2x48x4xf32>",
+                    listOf(iota({9, 2, 16, 4}), makeTensor(ElementType::I32, {1, 3}, {7, 2, 9})),
+                    4,
+                    [](int64_t row, double d) {
+                      int64_t head = row / 48, position = row % 48, page = position < 16 ? 7 : 2;
+                      return position < 32 ? ((page * 2 + head) * 16 + position % 16) * 4.0 + d
+                                           : 0.0;
+                    }};
   cases["copy"] = {onlyX, "%y", same, listOf(x()), 8, [](double i, double j) { return 8 * i + j; }};
   cases["iota"] = {"", "%j", "tensor<4x8xi32>", {}, 8, [](double, double j) { return j; }};
   // Key and counter 0: the paper's first known answer, and what follows counter by counter.

@@ -368,7 +368,7 @@ def Swage_PagesOp : Swage_Op<"pages", [Pure]> {
 
     Example:
     ```mlir
-    %k = swage.pages %pool, %table : (tensor<100x8x16x128xbf16>, tensor<4x256xi32>) -> tensor<4x8x4096x128xbf16>
+    %k = swage.pages %pool, %table : (tensor<9x2x16x4xf32>, tensor<1x3xi32>) -> tensor<1x2x48x4xf32>
     ```
   }];
   let arguments = (ins Swage_Tensor:$pool, RankedTensorOf<[I32]>:$table);
