@@ -566,9 +566,11 @@ void SpecEmitter::emitConstants() {
     emitAttention(attention);
   } else if (auto attention = dyn_cast<DecodeScheduleAttr>(schedule)) {
     AttentionProblem problem = *AttentionProblem::of(kernel);
-    constant("kRows", problem.sharing);
+    constant("kRows", problem.rowsTogether(attention));
+    constant("kRowTiles", problem.rowTiles(attention));
+    constant("kAtoms", attention.getAtoms());
     constant("kBlocks", knownBlocks());
-    flag("kHoldsQuery", problem.holdsQuery());
+    flag("kHoldsQuery", problem.holdsQuery(attention));
     flag("kBulk", attention.getBulk());
     if (problem.pageSize)
       constant("kPageSize", problem.pageSize);

@@ -1,8 +1,8 @@
 // Attention of few queries and many keys, as when tokens are generated one by one: what counts is
 // how fast keys and values are read.  What is computed: attention_hopper.cuh.
 //
-// The queries of all heads that share a key head are rows of one matrix, so that keys are read once
-// for all of them.  All keys of all sequences are dealt out evenly (attention_spans.cuh), so that a
+// The queries of all heads that share a key head are rows of one matrix, or of a few, so that keys are
+// read once for all of them.  All keys of all sequences are dealt out evenly (attention_spans.cuh), so that a
 // block has the end of one unit, several whole ones and the beginning of another, say.  A tile of
 // keys is split among the block's warps: each has a ring of its own in shared memory, copies its
 // keys and values and multiplies them, and waits for nobody.  Copies run ahead into the next unit.
@@ -24,8 +24,7 @@ template <class Spec> struct DecodeSpec : Spec {
   enum : int {
     kWarps = Spec::kThreads / kWarpSize,
     kKeys = Spec::kKeys / kWarps,
-    kThreads = kWarpSize,
-    kAtoms = 1
+    kThreads = kWarpSize
   };
 };
 
@@ -103,23 +102,24 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   __device__ __forceinline__ void loadQueries() {
     using Queries = typename Spec::Queries;
     const auto *const from = static_cast<const swage::Slot<Queries> &>(arguments.pointers).pointer;
+    const int rows = rowsOf<Spec>(mine.tile, arguments);
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int row = mine.lane / 4 + 8 * r;
-      auto coord =
-          mine.tile.template at<typename Spec::Coord>(row < Spec::kRows ? row : Spec::kRows - 1, 0);
+    for (int half = 0; half < 2 * Spec::kAtoms; ++half) {
+      const int row = mine.lane / 4 + 8 * half;
+      auto coord = mine.tile.template at<typename Spec::Coord>(
+          mine.tile.firstQuery + (row < rows ? row : rows - 1), 0);
       coord[AttentionDim::HeadDim] = mine.lane % 4 * 2;
       const auto *const pairs = from + Queries::offset(coord, arguments.sizes);
 #pragma unroll
       for (int step = 0; step < Layout::kHeadSteps; ++step)
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int column = 16 * step + 8 * half;
+        for (int part = 0; part < 2; ++part) {
+          const int column = 16 * step + 8 * part;
           unsigned pair[1] = {};
-          if (row < Spec::kRows && column < Spec::kHeadDim)
+          if (row < rows && column < Spec::kHeadDim)
             loadGlobal<4, Traffic::Reused>(pairs + column, pair);
           if constexpr (Spec::kHoldsQuery)
-            mine.queries[0][step][2 * half + r] = pair[0];
+            mine.queries[half / 2][step][2 * part + half % 2] = pair[0];
           else if (mine.warp == 0)
             storeShared<4>(dynamicArena() + Layout::kQueryAt + row * Layout::kQueryRow +
                                (column + mine.lane % 4 * 2) * 2,
@@ -133,10 +133,10 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   /// The warp's part to shared memory.
   __device__ __forceinline__ void leave() const {
     char *const part = dynamicArena() + Layout::kPartsAt + mine.warp * Part::kBytes;
-    const auto &rows = mine.rows[0];
 #pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const int row = mine.lane / 4 + 8 * r;
+    for (int half = 0; half < 2 * Spec::kAtoms; ++half) {
+      const int row = mine.lane / 4 + 8 * half, r = half % 2;
+      const auto &rows = mine.rows[half / 2];
       float total = rows.sum[r] + shuffleXor(rows.sum[r], 1);
       total += shuffleXor(total, 2);
       if (row >= Spec::kRows)
@@ -147,8 +147,9 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         storeShared<8>(part + Part::rowAt(row), ofRow);
 #pragma unroll
       for (int j = 0; j < Spec::kValueDim / 8; ++j) {
-        const unsigned pair[2] = {__builtin_bit_cast(unsigned, mine.output[0][4 * j + 2 * r]),
-                                  __builtin_bit_cast(unsigned, mine.output[0][4 * j + 2 * r + 1])};
+        const float *const outputs = mine.output[half / 2] + 4 * j + 2 * r;
+        const unsigned pair[2] = {__builtin_bit_cast(unsigned, outputs[0]),
+                                  __builtin_bit_cast(unsigned, outputs[1])};
         storeShared<8>(part + Part::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
       }
     }
@@ -217,7 +218,10 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   }
 
   /// The result of the unit, and its row results.
-  __device__ __forceinline__ void finish(MergedPair merged, int row, int column) const {
+  __device__ __forceinline__ void finish(MergedPair merged, int ofUnit, int column) const {
+    if (ofUnit >= rowsOf<Spec>(mine.tile, arguments))
+      return;
+    const int row = mine.tile.firstQuery + ofUnit;
     AttentionRows<Spec, Arguments> rows{arguments, row};
     if constexpr (HasSink<Spec>)
       if (const float sink = rows.sinkOf(row, mine.tile); sink != unseen())

@@ -9,7 +9,8 @@
 
 namespace swage::detail {
 
-/// All queries that share a key head, the unit of work: those of one query head after the other.
+/// All queries that share a key head, those of one query head after the other, or as many of these as
+/// are multiplied together: the unit of work.
 struct PackedTile : AttentionTile {
   int unit;    ///< which one
   int queries; ///< of a query head
@@ -29,16 +30,23 @@ template <class Spec, class Pointers> struct PackedArguments : AttentionArgument
   }
   __device__ __forceinline__ int units() const {
     return this->template extent<AttentionDim::Batch>() *
-           this->template extent<AttentionDim::KeyHead>();
+           this->template extent<AttentionDim::KeyHead>() * Spec::kRowTiles;
   }
 };
 
+/// How many of the rows of a unit there are: the last one of a key head may have fewer.
+template <class Spec, class Arguments>
+__device__ __forceinline__ int rowsOf(const PackedTile &tile, const Arguments &arguments) {
+  const int left = arguments.queries() - tile.firstQuery;
+  return Spec::kRowTiles == 1 || left > Spec::kRows ? int(Spec::kRows) : left;
+}
+
 template <class Spec, class Arguments> struct KeySpans {
   enum : bool {
-    kByHead = Spec::kBoundsByHead,
-    kEven =
-        !IsBounded<Spec> || !(Spec::kBoundsByBatch || kByHead), ///< all units have as many tiles
-    kByRow = kByHead || Spec::kBoundsByQuery
+    kByRow = Spec::kBoundsByHead || Spec::kBoundsByQuery,
+    /// Whether units of one sequence differ.
+    kByUnit = Spec::kBoundsByHead || (kByRow && Spec::kRowTiles > 1),
+    kEven = !IsBounded<Spec> || !(Spec::kBoundsByBatch || kByUnit) ///< all units have as many tiles
   };
   const Arguments &arguments;
   int same; ///< units next to each other that have as many tiles
@@ -50,7 +58,8 @@ template <class Spec, class Arguments> struct KeySpans {
   /// merges twice.
   __device__ __forceinline__ explicit KeySpans(const Arguments &arguments)
       : arguments(arguments),
-        same(kByHead ? 1 : arguments.template extent<AttentionDim::KeyHead>()), each(0) {
+        same(kByUnit ? 1 : arguments.template extent<AttentionDim::KeyHead>() * Spec::kRowTiles),
+        each(0) {
     const int units = arguments.units(), blocks = static_cast<int>(blockCount());
     if constexpr (kEven) {
       each = tilesOf(0);
@@ -77,12 +86,14 @@ template <class Spec, class Arguments> struct KeySpans {
 
   /// A unit by its number, without what is seen of it.
   __device__ __forceinline__ PackedTile unitAt(int unit) const {
-    const int keyHeads = arguments.template extent<AttentionDim::KeyHead>();
+    const int keyHeads = arguments.template extent<AttentionDim::KeyHead>(),
+              head = unit / Spec::kRowTiles;
     PackedTile tile{};
     tile.unit = unit;
     tile.queries = arguments.template extent<AttentionDim::Query>();
-    tile.batch = unit / keyHeads;
-    tile.keyHead = unit % keyHeads;
+    tile.firstQuery = unit % Spec::kRowTiles * Spec::kRows;
+    tile.batch = head / keyHeads;
+    tile.keyHead = head % keyHeads;
     return tile;
   }
   /// Tells which keys a unit's queries see, and which all of them do.
@@ -91,9 +102,9 @@ template <class Spec, class Arguments> struct KeySpans {
     SeenByRows seen{{0, keys}, {0, keys}};
     if constexpr (IsBounded<Spec>) {
       seen = SeenByRows::none(keys);
-      const int rows = kByRow ? arguments.queries() : 1;
+      const int rows = kByRow ? rowsOf<Spec>(tile, arguments) : 1;
       for (int row = 0; row < rows; ++row)
-        seen.add(seenKeys<Spec>(tile, row, arguments));
+        seen.add(seenKeys<Spec>(tile, tile.firstQuery + row, arguments));
     }
     setSeen<Spec>(tile, seen.some);
     if (each > 0)

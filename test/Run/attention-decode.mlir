@@ -8,9 +8,13 @@
 // RUN: swage-run %s --entry=open --dims='3,8,1,96;3,2,300,96;3,2,300,96;3' --device=sim --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-run %examples/decode.mlir --device=sim --check | FileCheck %s --check-prefix=EXAMPLE
 // EXAMPLE: accepted
+// RUN: swage-run %s --entry=rows --device=sim --check --sim=check | FileCheck %s --check-prefix=ROWS
+// RUN: swage-run %s --entry=rows --device=sim --arch=sm_80 --check --sim=check,async=random,order=random,seed=3 | FileCheck %s --check-prefix=ROWS
 // RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s --check-prefix=SCHEDULES
 // SCHEDULES-LABEL: func.func @main
 // SCHEDULES-COUNT-5: schedule #swage.decode_schedule
+// SCHEDULES-LABEL: func.func @rows
+// SCHEDULES: attention_decode
 // CHECK-COUNT-7: accepted
 // CHECK-NOT: rejected
 func.func @main(%q: tensor<3x8x1x64xbf16>, %k: tensor<3x2x900x64xbf16>, %v: tensor<3x2x900x64xbf16>, %lengths: tensor<3xi32>,
@@ -71,6 +75,50 @@ func.func @main(%q: tensor<3x8x1x64xbf16>, %k: tensor<3x2x900x64xbf16>, %v: tens
   } : (tensor<3x8x1x64xbf16>, tensor<3x2x900x64xbf16>, tensor<3x2x900x64xbf16>) -> tensor<3x8x1x64xbf16>
   return %byLength, %drafts, %sums, %gated, %few, %fewSums, %window : tensor<3x8x1x64xbf16>, tensor<2x8x3x40xf16>, tensor<2x8x3xf32>, tensor<1x2x1x256xf32>,
       tensor<2x4x1x16xbf16>, tensor<2x4x1xf32>, tensor<3x8x1x64xbf16>
+}
+
+// More queries that share a key head than a warp's matrix has rows: several of these, the last of which is not full.
+// ROWS-COUNT-5: accepted
+// ROWS-NOT: rejected
+func.func @rows(%q: tensor<2x24x1x64xbf16>, %k: tensor<2x1x700x64xbf16>, %v: tensor<2x1x700x64xbf16>, %sinks: tensor<24xf32>,
+                %tree: tensor<2x14x5x128xf16>, %kTree: tensor<2x2x400x128xf16>, %vTree: tensor<2x2x400x128xf16>, %at: tensor<2xi32>,
+                %long: tensor<1x16x3x256xbf16>, %kLong: tensor<1x1x300x256xbf16>, %vLong: tensor<1x1x300x256xbf16>)
+    -> (tensor<2x24x1x64xbf16>, tensor<2x24x1xf32>, tensor<2x14x5x128xf16>, tensor<1x16x3x256xbf16>, tensor<1x16x3xf32>) {
+  %o, %sum = swage.attention %q, %k, %v sinks %sinks scale 0.125 : (tensor<2x24x1x64xbf16>, tensor<2x1x700x64xbf16>, tensor<2x1x700x64xbf16>, tensor<24xf32>) -> (tensor<2x24x1x64xbf16>, tensor<2x24x1xf32>)
+  // Drafts, each of which sees its own number of keys.
+  %tokens = swage.attention %tree, %kTree, %vTree scale 0.1 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %c60 = arith.constant 60 : i32
+    %c200 = arith.constant 200 : i32
+    %read = tensor.extract %at[%b] : tensor<2xi32>
+    %far = arith.muli %read, %c60 : i32
+    %first = arith.addi %far, %c200 : i32
+    %token = arith.index_cast %i : index to i32
+    %own = arith.addi %first, %token : i32
+    %key = arith.index_cast %j : index to i32
+    %seen = arith.cmpi sle, %key, %own : i32
+    swage.yield %seen : i1
+  } : (tensor<2x14x5x128xf16>, tensor<2x2x400x128xf16>, tensor<2x2x400x128xf16>) -> tensor<2x14x5x128xf16>
+  // Outputs so long that 16 rows are all that registers hold; each head has a bias of its own and a window of its own.
+  %wide, %wideSum = swage.attention %long, %kLong, %vLong scale 0.0625 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %c = arith.constant 0.001 : f32
+    %head = arith.index_cast %h : index to i32
+    %of = arith.sitofp %head : i32 to f32
+    %key = arith.index_cast %j : index to i32
+    %place = arith.sitofp %key : i32 to f32
+    %step = arith.mulf %of, %c : f32
+    %bias = arith.mulf %step, %place : f32
+    %t = arith.addf %s, %bias : f32
+    swage.yield %t : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %c9 = arith.constant 9 : index
+    %from = arith.muli %h, %c9 : index
+    %seen = arith.cmpi sge, %j, %from : index
+    swage.yield %seen : i1
+  } : (tensor<1x16x3x256xbf16>, tensor<1x1x300x256xbf16>, tensor<1x1x300x256xbf16>) -> (tensor<1x16x3x256xbf16>, tensor<1x16x3xf32>)
+  return %o, %sum, %tokens, %wide, %wideSum : tensor<2x24x1x64xbf16>, tensor<2x24x1xf32>, tensor<2x14x5x128xf16>, tensor<1x16x3x256xbf16>, tensor<1x16x3xf32>
 }
 
 // More heads than multiprocessors: a block has several units whole.

@@ -11,7 +11,12 @@
 // RUN: sed 's/x16x64xf16/x256x64xf16/g; s/x16x4x/x256x4x/g; s/x320x64xf16/x5120x64xf16/g' %s > %t.mlir && swage-run %t.mlir --device=sim --check | FileCheck %s
 // RUN: swage-run %s --entry=open --dims='3,8,1,96;9,2,32,96;9,2,32,96;3,11;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-run %s --entry=open --dims='1,8,1,96;1,2,32,96;1,2,32,96;1,200;1' --device=sim --sim=check --check | FileCheck %s --check-prefix=OPEN
+// RUN: swage-run %s --entry=chunk --device=sim --sim=check,order=random --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-run %s --entry=single --device=sim --sim=check,order=random --check | FileCheck %s --check-prefix=OPEN
+// The prompt's keys, which four beams share, are read once.
+// RUN: sed 's/8x8x4096x128/8x8x160x128/g; s/512x8x16x128/64x8x16x128/g' %examples/beams.mlir > %t.mlir && swage-run %t.mlir --device=sim --check | FileCheck %s --check-prefix=BEAMS
+// BEAMS: attention decode {{.*}} 6.30 
+// BEAMS: accepted
 // CHECK-COUNT-4: accepted
 // CHECK-NOT: rejected
 // NASTY-NOT: rejected
@@ -90,4 +95,24 @@ func.func @single(%q: tensor<4x2x128xbf16>, %pool: tensor<5x4x64x128xbf16>, %val
   %v = swage.pages %values, %table : (tensor<5x4x64x128xbf16>, tensor<9xi32>) -> tensor<4x576x128xbf16>
   %o = swage.attention %q, %k, %v scale 0.1 : (tensor<4x2x128xbf16>, tensor<4x576x128xbf16>, tensor<4x576x128xbf16>) -> tensor<4x2x128xbf16>
   return %o : tensor<4x2x128xbf16>
+}
+
+// A chunk of a prompt: the last 40 positions see all that is before them.
+func.func @chunk(%q: tensor<1x4x40x64xbf16>, %pool: tensor<7x2x16x64xbf16>, %values: tensor<7x2x16x64xbf16>, %numbers: tensor<1x9xi32>) -> tensor<1x4x40x64xbf16> {
+  %at = swage.iota dim 1 : tensor<1x9xi32>
+  %three = arith.constant dense<3> : tensor<1x9xi32>
+  %seven = arith.constant dense<7> : tensor<1x9xi32>
+  %steps = arith.muli %at, %three : tensor<1x9xi32>
+  %moved = arith.addi %steps, %numbers : tensor<1x9xi32>
+  %table = arith.remui %moved, %seven : tensor<1x9xi32>
+  %k = swage.pages %pool, %table : (tensor<7x2x16x64xbf16>, tensor<1x9xi32>) -> tensor<1x2x144x64xbf16>
+  %v = swage.pages %values, %table : (tensor<7x2x16x64xbf16>, tensor<1x9xi32>) -> tensor<1x2x144x64xbf16>
+  %o = swage.attention %q, %k, %v scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %before = arith.constant 104 : index
+    %last = arith.addi %i, %before : index
+    %seen = arith.cmpi sle, %j, %last : index
+    swage.yield %seen : i1
+  } : (tensor<1x4x40x64xbf16>, tensor<1x2x144x64xbf16>, tensor<1x2x144x64xbf16>) -> tensor<1x4x40x64xbf16>
+  return %o : tensor<1x4x40x64xbf16>
 }

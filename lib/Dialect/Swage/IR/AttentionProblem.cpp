@@ -140,14 +140,21 @@ int64_t AttentionProblem::sharedBytes(PortableAttentionScheduleAttr schedule) co
          schedule.getStages() * schedule.getKeys() * (head + value);
 }
 
+int64_t AttentionProblem::rowTiles(DecodeScheduleAttr schedule) const {
+  return llvm::divideCeil(sharing, 16 * schedule.getAtoms());
+}
+int64_t AttentionProblem::rowsTogether(DecodeScheduleAttr schedule) const {
+  return llvm::divideCeil(sharing, rowTiles(schedule));
+}
+
 /// What a warp or a block knows of some keys: PartLayout in attention_merge.cuh.
-static int64_t partBytes(const AttentionProblem &problem) {
-  return problem.sharing * (llvm::alignTo(problem.valueDim + 2 - 8, 32) + 8) * 4;
+static int64_t partBytes(const AttentionProblem &problem, DecodeScheduleAttr schedule) {
+  return problem.rowsTogether(schedule) * (llvm::alignTo(problem.valueDim + 2 - 8, 32) + 8) * 4;
 }
 
 int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
   int64_t head = paddedRow(llvm::alignTo(headDim, 16)), value = paddedRow(valueDim),
-          part = partBytes(*this);
+          part = partBytes(*this, schedule);
   if (schedule.getBulk()) {
     head = panelsOf(element, headDim) * kPanelRow;
     value = panelsOf(element, valueDim) * kPanelRow;
@@ -156,13 +163,14 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
   return (schedule.getBulk() ? 1024 : 0) +
          schedule.getStages() * schedule.getKeys() * (head + value) +
          llvm::alignTo(schedule.getWarps() * part + isLast, 16) +
-         (holdsQuery() ? 0 : 16 * paddedRow(llvm::alignTo(headDim, 16)));
+         (holdsQuery(schedule) ? 0
+                               : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16)));
 }
 
-int64_t AttentionProblem::scratchBytes(int64_t blocks) const {
+int64_t AttentionProblem::scratchBytes(DecodeScheduleAttr schedule) const {
   constexpr int64_t kinds = 3; // PartOf
-  return llvm::alignTo(llvm::alignTo(blocks * kinds * 8, 16) + blocks * kinds * partBytes(*this),
-                       16);
+  int64_t places = schedule.getSpans() * kinds;
+  return llvm::alignTo(llvm::alignTo(places * 8, 16) + places * partBytes(*this, schedule), 16);
 }
 
 /// A box of `rows` rows of a panel.
@@ -217,6 +225,6 @@ int64_t AttentionProblem::registers(PortableAttentionScheduleAttr schedule) cons
 }
 
 int64_t AttentionProblem::registers(DecodeScheduleAttr schedule) const {
-  return schedule.getKeys() / schedule.getWarps() / 2 + valueDim / 2 +
-         (holdsQuery() ? llvm::divideCeil(headDim, 16) * 4 : 0);
+  return schedule.getAtoms() * (schedule.getKeys() / schedule.getWarps() / 2 + valueDim / 2) +
+         (holdsQuery(schedule) ? llvm::divideCeil(headDim, 16) * 4 : 0);
 }

@@ -69,7 +69,8 @@ LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element
   if (extents && (source != Source::Memory || extents.getNumDims() != 0 ||
                   extents.getNumSymbols() != access.getNumSymbols() ||
                   extents.getNumResults() != access.getNumDims()))
-    return emitError() << "view has extents " << AffineMapAttr::get(extents) << ", but must have one of sizes for each "
+    return emitError() << "view has extents " << AffineMapAttr::get(extents)
+                       << ", but must have one of sizes for each "
                        << "of " << access.getNumDims() << " dimensions, in memory";
   return verifyPower(emitError, "align", align, 4096);
 }
@@ -235,7 +236,8 @@ LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t
 
 LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int64_t keys,
                                          int64_t stages, int64_t patience, int64_t blocks,
-                                         int64_t spans, bool /*bulk*/, int64_t index) {
+                                         int64_t spans, bool /*bulk*/, int64_t index,
+                                         int64_t atoms) {
   if (stages == 1)
     return emitError() << "stages is 1, but must be at least 2";
   if (keys % (16 * warps))
@@ -245,6 +247,7 @@ LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int
                  succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "blocks", blocks, 8)) &&
                  succeeded(verifyRange(emitError, "spans", spans, 65536)) &&
+                 succeeded(verifyRange(emitError, "atoms", atoms, 2)) &&
                  succeeded(verifyAttention(emitError, keys, patience, index)));
 }
 

@@ -415,10 +415,9 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     if (schedule.getBulk() && !problem->isMovedInBulk(schedule.getKeys() / schedule.getWarps()))
       return kernel.emitOpError() << "schedule moves keys in bulk, but the pages have "
                                   << problem->pageSize;
-    if (!problem->sharing || problem->sharing > problem->kMostSharing)
-      return kernel.emitOpError() << "schedule takes up to " << problem->kMostSharing
-                                  << " queries that share a key head, but there are "
-                                  << (problem->sharing ? Twine(problem->sharing) : "any number");
+    if (!problem->sharing)
+      return kernel.emitOpError() << "schedule takes a known number of queries that share a key "
+                                     "head, but there may be any";
   }
   if (int64_t shared = problem->sharedBytes(schedule); shared > kMostSharedBytes)
     return kernel.emitOpError() << "schedule needs " << shared

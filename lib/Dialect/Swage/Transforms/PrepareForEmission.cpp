@@ -466,9 +466,10 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
     threads = 32 * decode.getWarps();
     spaces = {extents};
     blocks = productOf(
-        {extents[Dim::Key].ceilDiv(decode.getKeys()), extents[Dim::KeyHead], extents[Dim::Batch]});
+        {getAffineConstantExpr(problem.rowTiles(decode), context),
+         extents[Dim::Key].ceilDiv(decode.getKeys()), extents[Dim::KeyHead], extents[Dim::Batch]});
     most = getAffineConstantExpr(decode.getSpans(), context);
-    scratch = problem.scratchBytes(decode.getSpans());
+    scratch = problem.scratchBytes(decode);
     shared = problem.sharedBytes(decode);
     if (decode.getBulk())
       tiles = problem.tiles(decode);

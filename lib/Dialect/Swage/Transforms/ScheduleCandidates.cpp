@@ -61,7 +61,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
                                        s.getPatience(), s.getBlocks(), s.getSpans(), s.getBulk(),
-                                       index);
+                                       index, s.getAtoms());
       })
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
@@ -277,10 +277,12 @@ void Grid::attention(DecodeScheduleAttr known) {
         for (int64_t blocks : {2, 1, 3, 4})
           for (bool bulk : {false, true})
             for (int64_t waves : {1, 4})
-              if (bulk <= known.getBulk())
-                addChecked<DecodeScheduleAttr>(
-                    warps, keys * warps, stages, known.getPatience(), blocks,
-                    known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32));
+              for (int64_t atoms = 1; atoms <= known.getAtoms(); ++atoms)
+                if (bulk <= known.getBulk())
+                  addChecked<DecodeScheduleAttr>(
+                      warps, keys * warps, stages, known.getPatience(), blocks,
+                      known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32),
+                      atoms);
 }
 
 SmallVector<Attribute> Grid::collect() {

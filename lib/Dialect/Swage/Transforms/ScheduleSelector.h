@@ -58,7 +58,7 @@ private:
   SelectedSchedule hopperAttention() const;
   SelectedSchedule portableAttention() const;
   std::optional<SelectedSchedule> decode() const;
-  int64_t spansOf(int64_t keyBytes) const;
+  int64_t spansOf(int64_t keyBytes, int64_t rowTiles) const;
 
   int64_t indexWidth() const;
   mlir::AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }

@@ -149,15 +149,21 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   constexpr int64_t mostRun = AttentionProblem::kMostRun;
   bool hasRuns = isNarrow && (!all || *all > mostRun),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
-       eager = isShort || isWide || isLong || isNarrow;
+      eager = isShort || isWide || isLong || isNarrow;
   int64_t groups = isWide && !areFewQueries(kernel) && !isFull ? 3 : 2, step = isNarrow ? 32 : 16,
-          least = isNarrow ? 96 : isWide ? 80 : 128;
+          least = isNarrow ? 96
+                  : isWide ? 80
+                           : 128;
   auto make = [&](int64_t keys, int64_t slots) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
     return AttentionScheduleAttr::get(context(), groups, keys,
                                       /*stages=*/keys <= 64 && !eager ? 3 : 2, slots,
-                                      /*patience=*/isNarrow ? 4 : isShort ? 0 : 8, eager,
+                                      /*patience=*/
+                                      isNarrow  ? 4
+                                      : isShort ? 0
+                                                : 8,
+                                      eager,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/true, kSectionBytes, index,
                                       /*run=*/hasRuns ? mostRun / keys : 0);
@@ -199,37 +205,51 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
   return refused(problem);
 }
 
-/// Few queries: what counts is how fast keys and values are read.
+/// Whether there are so few queries that what counts is how fast keys and values are read, and not
+/// how fast they are multiplied.
+static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
+  if (problem.isNarrow() || !problem.sharing)
+    return false;
+  if (problem.pageSize) // which only that kernel reads
+    return true;
+  // To conclude a head takes as long as to read so many keys, longer the more queries it has.
+  std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  if (keys && *keys <= 128 && problem.sharing > 8)
+    return false;
+  // Tiles of 128 queries of one head would be empty but for an eighth.
+  constexpr int64_t fewQueries = 16, mostSharing = 256;
+  return *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) <= fewQueries &&
+         problem.sharing <= mostSharing;
+}
+
 std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
-  if (problem.isNarrow() || !problem.sharing || problem.sharing > problem.kMostSharing)
-    return std::nullopt;
-  // To conclude a head takes as long as to read so many keys, longer the more queries it has.
-  if (std::optional<int64_t> keys = constantSize(extent(AttentionDim::Key));
-      keys && *keys <= 128 && problem.sharing > 8)
+  if (!isDecoding(kernel, problem))
     return std::nullopt;
   int64_t keyBytes = elementBytes(problem.element) * (problem.headDim + problem.valueDim),
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
-  for (int64_t warps : {8, 4})
-    for (int64_t stages : {3, 2}) {
-      auto schedule = DecodeScheduleAttr::get(context(), warps, keys * warps, stages,
-                                              /*patience=*/8, /*blocks=*/1, spansOf(keyBytes),
-                                              device.arch == "sm_90a" &&
-                                                  problem.isMovedInBulk(keys),
-                                              index);
-      // One KiB of a block's shared memory is the system's own.
-      if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
-          problem.registers(schedule) <= problem.mostRegisters(schedule))
-        return SelectedSchedule{schedule, "attention of few queries by " +
-                                              std::to_string(schedule.getKeys()) + " keys"};
-    }
+  // Keys are read for 32 rows at once where registers hold their outputs.
+  for (auto [atoms, warps] : {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}})
+    if (atoms == 1 || problem.sharing > 16)
+      for (int64_t stages : {3, 2}) {
+        auto schedule = DecodeScheduleAttr::get(
+            context(), warps, keys * warps, stages,
+            /*patience=*/8, /*blocks=*/1,
+            spansOf(keyBytes, llvm::divideCeil(problem.sharing, 16 * atoms)),
+            device.arch == "sm_90a" && problem.isMovedInBulk(keys), index, atoms);
+        // One KiB of a block's shared memory is the system's own.
+        if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
+            problem.registers(schedule) <= problem.mostRegisters(schedule))
+          return SelectedSchedule{schedule, "attention of few queries by " +
+                                                std::to_string(schedule.getKeys()) + " keys"};
+      }
   return std::nullopt;
 }
 
 /// Blocks, of which each has a part of a head's keys, or several heads'. To merge parts takes 2 us
 /// and more, and a multiprocessor reads no more than 50 bytes a nanosecond, all of them 4600: a
 /// part is as long as the sum of both is least. Near where both limits meet neither is reached.
-int64_t ScheduleSelector::spansOf(int64_t keyBytes) const {
+int64_t ScheduleSelector::spansOf(int64_t keyBytes, int64_t rowTiles) const {
   std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
                          heads = constantSize(extent(AttentionDim::KeyHead)),
                          keys = constantSize(extent(AttentionDim::Key));
@@ -237,7 +257,7 @@ int64_t ScheduleSelector::spansOf(int64_t keyBytes) const {
   // Where a mask reads something, lengths perhaps, keys are not even.
   if (!batch || !heads || !keys || *batch * *heads == 0 || !furtherInputs(kernel).empty())
     return most;
-  int64_t units = *batch * *heads;
+  int64_t units = *batch * *heads * rowTiles;
   if (units >= most) {
     // As few blocks as have as many units to take.
     int64_t turns = llvm::divideCeil(units, most);
@@ -262,8 +282,6 @@ SelectedSchedule ScheduleSelector::attention() const {
   if (std::optional<SelectedSchedule> selected = decode())
     return *selected;
   if (AttentionProblem::of(kernel)->pageSize)
-    return {{}, "attention in pages by more than " +
-                    std::to_string(AttentionProblem::kMostSharing) +
-                    " queries that share a key head"};
+    return {{}, "attention in pages by an unknown number of queries, or of 8 bits"};
   return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
 }

@@ -46,12 +46,15 @@ struct AttentionProblem {
   /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
   bool isNarrow() const;
   /// Whether warps that decode hold queries in registers, which long outputs leave no room for.
-  bool holdsQuery() const { return headDim / 4 + valueDim / 2 <= 96; }
+  bool holdsQuery(DecodeScheduleAttr schedule) const {
+    return schedule.getAtoms() == 1 && headDim / 4 + valueDim / 2 <= 96;
+  }
+  /// Of the queries that share a key head, the parts that are decoded one by one, and the largest
+  /// one's rows.
+  int64_t rowTiles(DecodeScheduleAttr schedule) const;
+  int64_t rowsTogether(DecodeScheduleAttr schedule) const;
   /// Of the second product: of 8 bits it has the sums of weights beside the values' columns.
   int64_t columns() const;
-
-  /// What the decode template takes for a row of its matrix.
-  static constexpr int64_t kMostSharing = 16;
 
   /// The kernel's, if the template can compute it; or nothing, and `why`.
   static std::optional<AttentionProblem> of(KernelOp kernel, std::string *why = nullptr);
@@ -60,8 +63,8 @@ struct AttentionProblem {
   int64_t sharedBytes(AttentionScheduleAttr schedule) const;
   int64_t sharedBytes(PortableAttentionScheduleAttr schedule) const;
   int64_t sharedBytes(DecodeScheduleAttr schedule) const;
-  /// Memory of a launch for what `blocks` decoding blocks leave to be merged (Parts).
-  int64_t scratchBytes(int64_t blocks) const;
+  /// Memory of a launch for what blocks that decode leave to be merged (Parts).
+  int64_t scratchBytes(DecodeScheduleAttr schedule) const;
   /// How queries, keys and values come to shared memory, and the result leaves it.
   llvm::SmallVector<mlir::Attribute> tiles(AttentionScheduleAttr schedule) const;
   llvm::SmallVector<mlir::Attribute> tiles(DecodeScheduleAttr schedule) const;
