@@ -149,20 +149,23 @@ struct AttentionWarp {
     const SharedAddress values = valuesAt(place);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
+      // One loop for all: with a last step behind it NVCC 13 keeps the warp's state in local memory.
 #pragma unroll
-      for (int pair = 0; pair < Spec::kValueDim / 16; ++pair) {
-        unsigned value[4];
-        loadMatrix<4, true>(Layout::valueAt(values, lane, step, pair), value);
+      for (int pair = 0; pair < (Spec::kValueDim + 8) / 16; ++pair) {
+        const SharedAddress from = Layout::valueAt(values, lane, step, pair);
+        if (16 * pair + 16 <= Spec::kValueDim) {
+          unsigned value[4];
+          loadMatrix<4, true>(from, value);
 #pragma unroll
-        for (int atom = 0; atom < kAtoms; ++atom)
-          multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
-      }
-      if constexpr (Spec::kValueDim % 16 != 0) {
-        unsigned value[2];
-        loadMatrix<2, true>(Layout::valueAt(values, lane, step, Spec::kValueDim / 16), value);
+          for (int atom = 0; atom < kAtoms; ++atom)
+            multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
+        } else {
+          unsigned value[2];
+          loadMatrix<2, true>(from, value);
 #pragma unroll
-        for (int atom = 0; atom < kAtoms; ++atom)
-          multiplyTiles(output[atom] + kOutputs - 4, weights[atom][step], value);
+          for (int atom = 0; atom < kAtoms; ++atom)
+            multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
+        }
       }
     }
   }

@@ -12,9 +12,7 @@
 // RUN: swage-run %s --entry=rows --device=sim --arch=sm_80 --check --sim=check,async=random,order=random,seed=3 | FileCheck %s --check-prefix=ROWS
 // RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s --check-prefix=SCHEDULES
 // SCHEDULES-LABEL: func.func @main
-// SCHEDULES-COUNT-5: schedule #swage.decode_schedule
-// SCHEDULES-LABEL: func.func @rows
-// SCHEDULES: attention_decode
+// SCHEDULES-COUNT-9: schedule #swage.decode_schedule
 // CHECK-COUNT-7: accepted
 // CHECK-NOT: rejected
 func.func @main(%q: tensor<3x8x1x64xbf16>, %k: tensor<3x2x900x64xbf16>, %v: tensor<3x2x900x64xbf16>, %lengths: tensor<3xi32>,
@@ -78,12 +76,13 @@ func.func @main(%q: tensor<3x8x1x64xbf16>, %k: tensor<3x2x900x64xbf16>, %v: tens
 }
 
 // More queries that share a key head than a warp's matrix has rows: several of these, the last of which is not full.
-// ROWS-COUNT-5: accepted
+// ROWS-COUNT-6: accepted
 // ROWS-NOT: rejected
 func.func @rows(%q: tensor<2x24x1x64xbf16>, %k: tensor<2x1x700x64xbf16>, %v: tensor<2x1x700x64xbf16>, %sinks: tensor<24xf32>,
                 %tree: tensor<2x14x5x128xf16>, %kTree: tensor<2x2x400x128xf16>, %vTree: tensor<2x2x400x128xf16>, %at: tensor<2xi32>,
-                %long: tensor<1x16x3x256xbf16>, %kLong: tensor<1x1x300x256xbf16>, %vLong: tensor<1x1x300x256xbf16>)
-    -> (tensor<2x24x1x64xbf16>, tensor<2x24x1xf32>, tensor<2x14x5x128xf16>, tensor<1x16x3x256xbf16>, tensor<1x16x3xf32>) {
+                %long: tensor<1x16x3x256xbf16>, %kLong: tensor<1x1x300x256xbf16>, %vLong: tensor<1x1x300x256xbf16>,
+                %longer: tensor<1x6x1x320xf16>, %kLonger: tensor<1x2x200x320xf16>, %vLonger: tensor<1x2x200x288xf16>)
+    -> (tensor<1x6x1x288xf16>, tensor<2x24x1x64xbf16>, tensor<2x24x1xf32>, tensor<2x14x5x128xf16>, tensor<1x16x3x256xbf16>, tensor<1x16x3xf32>) {
   %o, %sum = swage.attention %q, %k, %v sinks %sinks scale 0.125 : (tensor<2x24x1x64xbf16>, tensor<2x1x700x64xbf16>, tensor<2x1x700x64xbf16>, tensor<24xf32>) -> (tensor<2x24x1x64xbf16>, tensor<2x24x1xf32>)
   // Drafts, each of which sees its own number of keys.
   %tokens = swage.attention %tree, %kTree, %vTree scale 0.1 mask {
@@ -118,7 +117,8 @@ func.func @rows(%q: tensor<2x24x1x64xbf16>, %k: tensor<2x1x700x64xbf16>, %v: ten
     %seen = arith.cmpi sge, %j, %from : index
     swage.yield %seen : i1
   } : (tensor<1x16x3x256xbf16>, tensor<1x1x300x256xbf16>, tensor<1x1x300x256xbf16>) -> (tensor<1x16x3x256xbf16>, tensor<1x16x3xf32>)
-  return %o, %sum, %tokens, %wide, %wideSum : tensor<2x24x1x64xbf16>, tensor<2x24x1xf32>, tensor<2x14x5x128xf16>, tensor<1x16x3x256xbf16>, tensor<1x16x3xf32>
+  %longest = swage.attention %longer, %kLonger, %vLonger scale 0.05 : (tensor<1x6x1x320xf16>, tensor<1x2x200x320xf16>, tensor<1x2x200x288xf16>) -> tensor<1x6x1x288xf16>
+  return %longest, %o, %sum, %tokens, %wide, %wideSum : tensor<1x6x1x288xf16>, tensor<2x24x1x64xbf16>, tensor<2x24x1xf32>, tensor<2x14x5x128xf16>, tensor<1x16x3x256xbf16>, tensor<1x16x3xf32>
 }
 
 // More heads than multiprocessors: a block has several units whole.

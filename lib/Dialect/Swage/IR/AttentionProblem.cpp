@@ -75,11 +75,12 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   problem.headDim = constantSize(kernel.getExtents().getResult(Dim::HeadDim)).value_or(0);
   problem.valueDim = constantSize(kernel.getExtents().getResult(Dim::ValueDim)).value_or(0);
   for (int64_t dim : {problem.headDim, problem.valueDim})
-    if (dim < 8 || dim > 256 || dim % 8)
-      return refuse("attention's head dims are known multiples of 8 up to 256");
+    if (dim < 8 || dim > kMostDim || dim % (dim > kMostDimOfMany ? 32 : 8))
+      return refuse("attention's head dims are known multiples of 8 up to " +
+                    Twine(kMostDimOfMany) + ", or for few queries of 32 up to " + Twine(kMostDim));
   if (constantSize(kernel.getExtents().getResult(Dim::Key)) == 0)
     return refuse("attention has no keys");
-  if (problem.columns() > 256)
+  if (problem.isNarrow() && problem.columns() > kMostDimOfMany)
     return refuse("attention's values of 8 bits have up to 240 columns");
   static constexpr unsigned inner[] = {Dim::HeadDim, Dim::HeadDim, Dim::ValueDim};
   static constexpr const char *names[] = {"queries", "keys", "values"};

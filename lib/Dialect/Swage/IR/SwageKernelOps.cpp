@@ -407,6 +407,10 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
   } else if (problem->isNarrow()) {
     return kernel.emitOpError() << "schedule takes 16 bits, but the operands have 8";
   }
+  if (int64_t dim = std::max(problem->headDim, problem->valueDim);
+      dim > problem->kMostDimOfMany && !std::is_same_v<Schedule, DecodeScheduleAttr>)
+    return kernel.emitOpError() << "schedule takes head dims up to " << problem->kMostDimOfMany
+                                << ", but there is one of " << dim;
   if (problem->pageSize && !std::is_same_v<Schedule, DecodeScheduleAttr>)
     return kernel.emitOpError()
            << "schedule takes keys that follow each other in memory, but these "

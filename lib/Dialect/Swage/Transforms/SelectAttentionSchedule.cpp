@@ -210,7 +210,8 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
 static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
   if (problem.isNarrow() || !problem.sharing)
     return false;
-  if (problem.pageSize) // which only that kernel reads
+  // Which only that kernel takes.
+  if (problem.pageSize || std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany)
     return true;
   // To conclude a head takes as long as to read so many keys, longer the more queries it has.
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
@@ -281,7 +282,10 @@ SelectedSchedule ScheduleSelector::attention() const {
     return {{}, problem};
   if (std::optional<SelectedSchedule> selected = decode())
     return *selected;
-  if (AttentionProblem::of(kernel)->pageSize)
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  if (std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany)
+    return refused(problem);
+  if (problem.pageSize)
     return {{}, "attention in pages by an unknown number of queries, or of 8 bits"};
   return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
 }

@@ -43,6 +43,9 @@ struct AttentionProblem {
   int64_t keysTogether(int64_t keys) const;
   /// Whether these are enough for the copy engine, whose boxes begin where swizzled bytes repeat.
   bool isMovedInBulk(int64_t keys) const { return keysTogether(keys) % 8 == 0; }
+  /// Of head dims, which but for few queries are at most those of a matrix instruction.
+  static constexpr int64_t kMostDim = 320, kMostDimOfMany = 256;
+
   /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
   bool isNarrow() const;
   /// Whether warps that decode hold queries in registers, which long outputs leave no room for.
