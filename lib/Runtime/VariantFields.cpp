@@ -64,13 +64,16 @@ static bool isOf(const SymbolicTile &tile, const SymbolicKernel &kernel) {
   });
 }
 
+/// Of one launch's own memory: what the parts of few queries' attention take is 16 MB at most.
+static constexpr uint64_t kMostScratchBytes = uint64_t(1) << 30;
+
 static const char *checkKernel(const KernelInfo &info, const SymbolicKernel &kernel,
                                const std::string &arch) {
   if (info.threads < 1 || info.threads > 1024 || (info.indexBits != 32 && info.indexBits != 64))
     return "a kernel has no such launch";
   if (info.clusterSize < 1 || info.clusterSize > 16 || info.dynamicSharedBytes > 1 << 20 ||
-      info.scratchBytes > 1 << 20)
-    return "a kernel has no such clusters or shared memory";
+      info.scratchBytes > kMostScratchBytes)
+    return "a kernel has no such clusters or memory";
   if (info.binary && (info.binary->arch != arch || info.binary->name != info.name))
     return "machine code is of another kernel";
   if (kernel.isReduced.size() != kernel.extents.size())

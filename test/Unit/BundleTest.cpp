@@ -34,7 +34,7 @@ Bundle sample() {
     kernel.ops = {"arith.addf at 2:8"};
     kernel.clusterSize = bits == 64 ? 4 : 1;
     kernel.dynamicSharedBytes = bits == 64 ? 50000 : 0;
-    kernel.scratchBytes = bits == 64 ? 16 : 0;
+    kernel.scratchBytes = bits == 64 ? 16 << 20 : 0;
     kernel.overlap = bits == 64;
     kernel.source = "// the source of a kernel\n";
     auto binary = std::make_shared<KernelBinary>(*kernel.binary);
@@ -199,6 +199,7 @@ TEST(BundleTest, WhatDoesNotFitTogetherIsNamed) {
   expectPart(change([](Bundle &, Variant &v) { v.kernels[0].threads = 0; }), "no such launch");
   expectPart(change([](Bundle &, Variant &v) { v.kernels[0].clusterSize = 0; }), "clusters");
   expectPart(change([](Bundle &, Variant &v) { v.kernels[0].clusterSize = 32; }), "clusters");
+  expectPart(change([](Bundle &, Variant &v) { v.kernels[0].scratchBytes = 3u << 30; }), "memory");
   expectPart(change([](Bundle &, Variant &v) { v.symbolic[0].isReduced.pop_back(); }), "two ranks");
   expectPart(change([](Bundle &, Variant &v) { v.symbolic[0].inputs[0].strides.pop_back(); }),
              "does not fit its kernel");

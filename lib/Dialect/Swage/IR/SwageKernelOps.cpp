@@ -422,6 +422,10 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     if (!problem->sharing)
       return kernel.emitOpError() << "schedule takes a known number of queries that share a key "
                                      "head, but there may be any";
+    constexpr int64_t mostScratch = 1 << 30; // which a launch is given
+    if (int64_t scratch = problem->scratchBytes(schedule); scratch > mostScratch)
+      return kernel.emitOpError() << "schedule leaves parts of " << scratch
+                                  << " bytes, but may leave " << mostScratch;
   }
   if (int64_t shared = problem->sharedBytes(schedule); shared > kMostSharedBytes)
     return kernel.emitOpError() << "schedule needs " << shared

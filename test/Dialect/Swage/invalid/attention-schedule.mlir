@@ -1,0 +1,126 @@
+// RUN: swage-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{'swage.kernel' op schedule takes keys that follow each other in memory, but these are in pages}}
+swage.kernel @paged_prefill symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (5, 16, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 1024 + d5 * 64 + d6), align = 16, extents = () -> (5, 1, 1, 64, 64, 16, 64)>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (5, 16, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 1024 + d5 * 64 + d4), align = 16, extents = () -> (5, 1, 1, 64, 64, 16, 64)>,
+            #swage.view<tensor = 3, element = i32, shape = () -> (4), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5), align = 16, extents = () -> (1, 1, 1, 64, 64, 4, 64)>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+^body(%q: f32, %k: f32, %v: f32, %t: i32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule moves keys in bulk, but the pages have 4}}
+swage.kernel @paged_bulk symbols 0 extents affine_map<() -> (1, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (5, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 256 + d5 * 64 + d6), align = 16, extents = () -> (5, 1, 1, 4, 64, 4, 64)>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (5, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 256 + d5 * 64 + d4), align = 16, extents = () -> (5, 1, 1, 4, 64, 4, 64)>,
+            #swage.view<tensor = 3, element = i32, shape = () -> (16), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5), align = 16, extents = () -> (1, 1, 1, 4, 64, 16, 64)>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32, %t: i32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a schedule of attention, but attention's keys and values are in pages of one size, through a table of them in input 3, or nothing is}}
+swage.kernel @two_sizes symbols 0 extents affine_map<() -> (1, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (5, 16, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 1024 + d5 * 64 + d6), align = 16, extents = () -> (5, 1, 1, 4, 64, 16, 64)>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (5, 32, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 2048 + d5 * 64 + d4), align = 16, extents = () -> (5, 1, 1, 4, 64, 32, 64)>,
+            #swage.view<tensor = 3, element = i32, shape = () -> (4), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5), align = 16, extents = () -> (1, 1, 1, 4, 64, 4, 64)>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32, %t: i32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a schedule of attention, but attention's keys and values are in pages of one size, through a table of them in input 3, or nothing is}}
+swage.kernel @values_alone symbols 0 extents affine_map<() -> (1, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (5, 64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 4096 + d5 * 64 + d6), align = 16, extents = () -> (5, 1, 1, 4, 64, 64, 64)>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (5, 64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 4096 + d5 * 64 + d4), align = 16>,
+            #swage.view<tensor = 3, element = i32, shape = () -> (1), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5), align = 16, extents = () -> (1, 1, 1, 4, 64, 1, 64)>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32, %t: i32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a schedule of attention, but attention's keys and values are in pages of one size, through a table of them in input 3, or nothing is}}
+swage.kernel @no_numbers symbols 0 extents affine_map<() -> (1, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (5, 16, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 1024 + d5 * 64 + d6), align = 16, extents = () -> (5, 1, 1, 4, 64, 16, 64)>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (5, 16, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 1024 + d5 * 64 + d4), align = 16, extents = () -> (5, 1, 1, 4, 64, 16, 64)>,
+            #swage.view<tensor = 3, element = i64, shape = () -> (4), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5), align = 16, extents = () -> (1, 1, 1, 4, 64, 4, 64)>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32, %t: i64):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule takes head dims up to 256, but there is one of 288}}
+swage.kernel @long_prefill symbols 0 extents affine_map<() -> (1, 1, 1, 64, 288, 64, 288)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 288), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 288 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 288), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 288 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 288), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 288 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 288), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 288 + d4), align = 16>]
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule leaves parts of 1813512192 bytes, but may leave 1073741824}}
+swage.kernel @many_spans symbols 0 extents affine_map<() -> (1, 1, 1, 32, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (32, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (32, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 65536, bulk = true, index = 32, atoms = 2> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{atoms is 3, but must be in 1..2}}
+func.func private @decode_atoms() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, atoms = 3>}
+
+// -----
+
+// expected-error @+1 {{view has extents affine_map<() -> (1, 2)>, but must have one of sizes for each of 3 dimensions, in memory}}
+func.func private @view_extents() attributes {view = #swage.view<tensor = 0, element = f16, shape = () -> (4), access = (d0, d1, d2) -> (d2), align = 16, extents = () -> (1, 2)>}
