@@ -14,6 +14,7 @@
 // RUN: swage-run %s --entry=chunk --device=sim --sim=check,order=random --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-run %s --entry=walk --device=sim --sim=check --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-run %s --entry=walk --arch=sm_80 --device=sim --check | FileCheck %s --check-prefix=OPEN
+// RUN: swage-run %s --entry=tables --device=sim --sim=check --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-run %s --entry=single --device=sim --sim=check,order=random --check | FileCheck %s --check-prefix=OPEN
 // The prompt's keys, which four beams share, are read once.
 // RUN: sed 's/8x8x4096x128/8x8x160x128/g; s/512x8x16x128/64x8x16x128/g' %examples/beams.mlir > %t.mlir && swage-run %t.mlir --device=sim --check | FileCheck %s --check-prefix=BEAMS
@@ -131,4 +132,17 @@ func.func @walk(%q: tensor<70x4x1x16xf16>, %pool: tensor<40x2x24x16xf16>, %value
   %v = swage.pages %values, %table : (tensor<40x2x24x16xf16>, tensor<70x150xi32>) -> tensor<70x2x3600x16xf16>
   %o = swage.attention %q, %k, %v scale 0.25 : (tensor<70x4x1x16xf16>, tensor<70x2x3600x16xf16>, tensor<70x2x3600x16xf16>) -> tensor<70x4x1x16xf16>
   return %o : tensor<70x4x1x16xf16>
+}
+
+// A table that no kernel makes: of positions, and of one number.
+func.func @tables(%q: tensor<2x4x1x64xf16>, %pool: tensor<5x4x48x64xf16>, %values: tensor<5x4x48x64xf16>) -> (tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>) {
+  %table = swage.iota dim 1 : tensor<2x5xi32>
+  %k = swage.pages %pool, %table : (tensor<5x4x48x64xf16>, tensor<2x5xi32>) -> tensor<2x4x240x64xf16>
+  %v = swage.pages %values, %table : (tensor<5x4x48x64xf16>, tensor<2x5xi32>) -> tensor<2x4x240x64xf16>
+  %o = swage.attention %q, %k, %v scale 0.125 : (tensor<2x4x1x64xf16>, tensor<2x4x240x64xf16>, tensor<2x4x240x64xf16>) -> tensor<2x4x1x64xf16>
+  %third = arith.constant dense<3> : tensor<2x5xi32>
+  %kThird = swage.pages %pool, %third : (tensor<5x4x48x64xf16>, tensor<2x5xi32>) -> tensor<2x4x240x64xf16>
+  %vThird = swage.pages %values, %third : (tensor<5x4x48x64xf16>, tensor<2x5xi32>) -> tensor<2x4x240x64xf16>
+  %same = swage.attention %q, %kThird, %vThird scale 0.125 : (tensor<2x4x1x64xf16>, tensor<2x4x240x64xf16>, tensor<2x4x240x64xf16>) -> tensor<2x4x1x64xf16>
+  return %o, %same : tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>
 }

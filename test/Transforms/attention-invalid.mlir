@@ -152,7 +152,7 @@ func.func @vectors(%q: tensor<2x32x72xf8E4M3FN>) -> tensor<2x32x72xbf16> {
 
 // -----
 
-// CHECK: error: 'swage.kernel' op has no kernel yet: attention in pages by an unknown number of queries, or of 8 bits
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention in pages of 8 bits, by an unknown number of queries, or of more than shared memory holds
 func.func @anyQueries(%q: tensor<2x4x?x64xf16>, %pool: tensor<9x4x16x64xf16>, %table: tensor<2x5xi32>) -> tensor<2x4x?x64xf16> {
   %k = swage.pages %pool, %table : (tensor<9x4x16x64xf16>, tensor<2x5xi32>) -> tensor<2x4x80x64xf16>
   %o = swage.attention %q, %k, %k : (tensor<2x4x?x64xf16>, tensor<2x4x80x64xf16>, tensor<2x4x80x64xf16>) -> tensor<2x4x?x64xf16>

@@ -3,7 +3,8 @@
     python3 attention.py --run path/to/swage-run [--count 500] [--first 0] [--seed 1] [--device gpu|sim] [--most 1500] [--each 10] [--queries 8]
     python3 attention.py --run path/to/swage-run --torch 20
 
-With --queries graphs have up to so many queries only, as when tokens are generated.
+With --queries graphs have up to so many queries only, as when tokens are generated, more heads that share keys, and now and then keys and values in pages of 1 to 70
+positions, through tables that name pages more than once, or none.
 Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, values' their own now and then), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
@@ -42,6 +43,28 @@ class Graph:
         self.lines.append(f"  %p{number} = swage.permute {x} [0, 2, 1, 3] : {tensor(stored, element)} -> {tensor(shape, element)}")
         return f"%p{number}"
 
+    def pages(self, rng, number, batch, heads, keys, dims, element):
+        """Keys and values through a table, of about so many positions."""
+        size = rng.choice([1, 16, 32, 64, rng.randint(1, 70)])
+        count = -(-keys // size)
+        pool = rng.randint(1, 2 * batch * count)
+        entries = tensor((batch, count), "i32")
+        read = self.argument((batch, count), "i32")
+        self.lines += [f"  %at{number} = swage.iota dim {rng.randint(0, 1)} : {entries}"]
+        for name, value in ("step", rng.randint(1, pool)), ("pool", pool):
+            self.lines.append(f"  %{name}{number} = arith.constant dense<{value}> : {entries}")
+        self.lines += [f"  %far{number} = arith.muli %at{number}, %step{number} : {entries}",
+                       f"  %some{number} = arith.addi %far{number}, {read} : {entries}",
+                       # What is negative names no page.
+                       f"  %table{number} = arith.{rng.choice(['remui', 'remsi'])} %some{number}, %pool{number} : {entries}"]
+        names = []
+        for part, dim in zip("kv", dims):
+            x = self.operand(rng, f"{number}{part}", pool, heads, size, dim, element)
+            types = f"({tensor((pool, heads, size, dim), element)}, {entries}) -> {tensor((batch, heads, count * size, dim), element)}"
+            self.lines.append(f"  %{part}{number} = swage.pages {x}, %table{number} : {types}")
+            names.append(f"%{part}{number}")
+        return names + [count * size]
+
     def add(self, rng, most, few):
         n = len(self.results)
         element = rng.choice(["bf16", "bf16", "f16", "f16", "bf16" if self.portable else "f8E4M3FN"])
@@ -49,13 +72,16 @@ class Graph:
         wide, unit = (rng.choice(["bf16", "f16"]), 16) if narrow else (element, 8)
         dim = unit * rng.randint(1, 256 // unit)
         value = min(dim if rng.random() < 0.7 else unit * rng.randint(1, 256 // unit), 240 if narrow else 256)
-        batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4])
+        batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4] + ([8, 13, 24] if few else []))
         heads = keyHeads * group
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))
         queries, keys = rng.randint(1, few) if few else length(), length()
         q = self.operand(rng, f"{n}q", batch, heads, queries, dim, element)
-        k = self.operand(rng, f"{n}k", batch, keyHeads, keys, dim, element)
-        v = self.operand(rng, f"{n}v", batch, keyHeads, keys, value, element)
+        if few and not narrow and rng.random() < 0.4:
+            k, v, keys = self.pages(rng, n, batch, keyHeads, keys, (dim, value), element)
+        else:
+            k = self.operand(rng, f"{n}k", batch, keyHeads, keys, dim, element)
+            v = self.operand(rng, f"{n}v", batch, keyHeads, keys, value, element)
         scale = dim ** -0.5 * rng.choice([1, 1, 1, 1, 1, 3000])
         if narrow:  # scores of 10^4 and 13 bits say nothing of weights
             scale = dim ** -0.5

@@ -97,7 +97,8 @@ private:
 // Copies where one kernel cannot read as it must
 //===----------------------------------------------------------------------===//
 
-/// A row that would be read against the grain is permuted by a kernel of its own first.
+/// A row that would be read against the grain is permuted by a kernel of its own first, and a table
+/// of pages is looked at in memory.
 void Fuser::insertCopiesBeforeCollectives() {
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
     if (!isKernelNode(&op) || isa<CopyOp>(op))
@@ -114,6 +115,20 @@ void Fuser::insertCopiesBeforeCollectives() {
         operand.set(
             CopyOp::create(builder, source->getLoc(), operand.get().getType(), operand.get()));
       }
+  }
+  // Behind the others, which are built with shapes that copies have not yet.
+  llvm::DenseMap<Value, Value> stored; // one for keys and values
+  for (PagesOp pages : function.getOps<PagesOp>()) {
+    Value table = pages.getTable();
+    Operation *root = table.getDefiningOp();
+    while (root && isIndexOp(root))
+      root = root->getOperand(0).getDefiningOp();
+    if (!root || (!isSourceOp(root) && !root->hasTrait<OpTrait::ConstantLike>()))
+      continue;
+    OpBuilder builder(pages);
+    if (!stored[table])
+      stored[table] = CopyOp::create(builder, table.getLoc(), table.getType(), table);
+    pages.getTableMutable().assign(stored[table]);
   }
 }
 

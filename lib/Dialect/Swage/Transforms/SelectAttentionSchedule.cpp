@@ -225,12 +225,13 @@ static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
 
 std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
-  if (!isDecoding(kernel, problem))
+  if (problem.isNarrow() || !problem.sharing)
     return std::nullopt;
   int64_t keyBytes = elementBytes(problem.element) * (problem.headDim + problem.valueDim),
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
   // Keys are read for 32 rows at once where registers hold their outputs.
-  for (auto [atoms, warps] : {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}})
+  for (auto [atoms, warps] :
+       {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}})
     if (atoms == 1 || problem.sharing > 16)
       for (int64_t stages : {3, 2}) {
         auto schedule = DecodeScheduleAttr::get(
@@ -280,12 +281,17 @@ int64_t ScheduleSelector::spansOf(int64_t keyBytes, int64_t rowTiles) const {
 SelectedSchedule ScheduleSelector::attention() const {
   if (std::string problem = accessProblem(kernel); !problem.empty())
     return {{}, problem};
-  if (std::optional<SelectedSchedule> selected = decode())
-    return *selected;
   AttentionProblem problem = *AttentionProblem::of(kernel);
+  if (isDecoding(kernel, problem))
+    if (std::optional<SelectedSchedule> selected = decode())
+      return *selected;
   if (std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany)
     return refused(problem);
   if (problem.pageSize)
-    return {{}, "attention in pages by an unknown number of queries, or of 8 bits"};
-  return device.arch == "sm_90a" ? hopperAttention() : portableAttention();
+    return {{},
+            "attention in pages of 8 bits, by an unknown number of queries, or of more than shared "
+            "memory holds"};
+  SelectedSchedule selected = device.arch == "sm_90a" ? hopperAttention() : portableAttention();
+  // What has no tiles of many queries may have smaller ones.
+  return selected.schedule ? selected : decode().value_or(selected);
 }
