@@ -461,6 +461,13 @@ bool SpecEmitter::doBoundsVary(ArrayRef<unsigned> dims) const {
          });
 }
 
+/// Keys and values of 8 bits as matrix instructions know them.
+static StringRef cacheName(Type type) {
+  return type.isInteger(8)             ? "swage::s8"
+         : isa<Float8E4M3FNType>(type) ? "swage::e4m3"
+                                       : "swage::e5m2";
+}
+
 template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) {
   constant("kKeys", schedule.getKeys());
   constant("kStages", schedule.getStages());
@@ -473,6 +480,8 @@ template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) 
   // Weights are rounded to what matrix instructions take, which has a largest number.
   out.line("using Element = " +
            (problem.isNarrow() ? "swage::e4m3" : elementName(problem.element)) + ";");
+  if (problem.hasNarrowCache())
+    out.line("using Cache = " + cacheName(problem.cache) + ";");
   if (problem.hasTiledResult)
     out.line("using Result = " + elementName(problem.result) + ";");
   constant("kHeadDim", problem.headDim);

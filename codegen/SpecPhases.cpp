@@ -21,6 +21,8 @@ std::vector<std::string> SpecEmitter::givenNames(PhaseOp phase) const {
     given.push_back("score");
   if (kind == Phase::Exponent)
     given.push_back("base");
+  if (kind == Phase::Weight)
+    given.push_back("weight");
   PhaseOp between = kernel.getPhase(Phase::Between);
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
   NameTable names;
@@ -61,7 +63,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
 
   static constexpr const char *prefixes[] = {
       "",       "Prologue", "Epilogue", "Finish", "Between", "GroupFinish", "Bounds",
-      "Inside", "Agree",    "Alike",    "Sink",   "Offset",  "Exponent"};
+      "Inside", "Agree",    "Alike",    "Sink",   "Offset",  "Exponent",    "Weight"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -117,7 +119,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {
       "body",   "prologue", "epilogue", "finish", "between", "groupFinish", "bounds",
-      "inside", "agree",    "alike",    "sink",   "offset",  "exponent"};
+      "inside", "agree",    "alike",    "sink",   "offset",  "exponent",    "weight"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))

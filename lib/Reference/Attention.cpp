@@ -12,7 +12,8 @@
 // for the score and for the maximum apart, once for each maximum that they had on the way; 8 u is
 // the exponential and the rescalings. w is half an ulp of 1 of the operands' type, to which weights
 // are rounded for tensor cores, and t half the smallest number of that type, or what f32 flushes to
-// 0. Kernels may keep a maximum that is too small by up to 2^8: that moves the rounding of a
+// 0; of values that are made of 8 bits f16's, which kernels may round weights to, as it holds such
+// values. Kernels may keep a maximum that is too small by up to 2^8: that moves the rounding of a
 // weight, but not its relative size. Operands that are no inputs are rounded to their type, for the
 // same reason. No E is larger than the distance to the largest value and back.
 //
@@ -119,6 +120,10 @@ public:
     weightFloor = std::max(
         precision.smallestNormal(),
         isNarrow ? std::ldexp(1.0, format.minExponent - format.precision) / weightScale : 0);
+    if (options.ofCache && isNarrow && !inSteps) {
+      FloatFormat half = formatOf(ElementType::F16);
+      weightFloor = std::max(weightFloor, std::ldexp(1.0, half.minExponent - half.precision));
+    }
     largest.assign(width, 0);
     for (int64_t i = 0; i < keys * width; ++i) {
       double magnitude = std::fabs(this->v.reference[i]) + this->v.errorAt(i);

@@ -239,6 +239,8 @@ LogicalResult Evaluator::evaluateOp(Operation *op) {
       return op->emitOpError() << "has a result of type " << type
                                << ", which the reference does not know";
   Precision precision = precisionOf(op);
+  if (Scalar scalar = roundingOfCache(op))
+    return evaluateElementwise(op, scalar);
   if (Scalar scalar = scalarOf(op, precision))
     return evaluateElementwise(op, scalar);
   // Every other op's largest result is no larger than its operands, or reserved for in its own
@@ -477,6 +479,7 @@ LogicalResult Evaluator::evaluateAttention(AttentionOp op) {
   if (auto attribute = op.getScaleAttr())
     attentionOptions.scale = attribute.getValueAsDouble();
   attentionOptions.nanRows = op.getNanRows();
+  attentionOptions.ofCache = isMadeOf8Bits(op.getV());
   FailureOr<ScalarProgram> programs[2];
   const ScalarProgram **regions[] = {&attentionOptions.score, &attentionOptions.mask};
   for (auto [region, program, option] : llvm::zip_equal(op->getRegions(), programs, regions)) {

@@ -16,7 +16,7 @@ constexpr __device__ int paddedRow(int elements) { return (elements / 8 | 1) * 1
 /// `Along` of the operand.
 template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCopy {
   using Index = typename Spec::Index;
-  using Element = typename Spec::Element;
+  using Element = typename Operand::Element;
   /// Lanes that share a row: as many as divide its pieces, or, where those are few, as many as
   /// there are pieces at least.
   static constexpr __device__ int lanesOf(int pieces) {
@@ -24,7 +24,8 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
     return dividing >= 4 || dividing == pieces ? dividing : powerOfTwoAbove(pieces);
   }
   enum : int {
-    kPieces = Dim / 8,
+    kPiece = 16 / sizeof(Element),
+    kPieces = Dim / kPiece,
     kLanes = lanesOf(kPieces),
     kPiecesEach = (kPieces + kLanes - 1) / kLanes,
     kRowsAtOnce = Spec::kThreads / kLanes,
@@ -52,7 +53,7 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
     coord[Along] = 1;
     stride = Operand::offset(coord, sizes) - first;
     pointer = static_cast<const swage::Slot<Operand> &>(pointers).pointer;
-    from = first + piece * 8 + row * stride;
+    from = first + piece * kPiece + row * stride;
     to = static_cast<SharedAddress>(row * rowBytes + piece * 16);
   }
 
@@ -75,7 +76,7 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
 #pragma unroll
       for (int i = 0; i < kPiecesEach; ++i) {
         const Element *const piece =
-            source + static_cast<Index>(behind) * stride + i * (kLanes * 8);
+            source + static_cast<Index>(behind) * stride + i * (kLanes * kPiece);
         const SharedAddress there = target + behind * rowBytes + i * (kLanes * 16);
         if constexpr (Whole)
           copyAsync<16>(there, piece);

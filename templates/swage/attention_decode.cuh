@@ -6,6 +6,8 @@
 // block has the end of one unit, several whole ones and the beginning of another, say.  A tile of
 // keys is split among the block's warps: each has a ring of its own in shared memory, copies its
 // keys and values and multiplies them, and waits for nobody.  Copies run ahead into the next unit.
+// Where keys and values have 8 bits these become 16 in registers (attention_narrow.cuh).
+//
 // At the end of a unit's keys the warps' parts are merged, and where other blocks have keys of the
 // unit, by the block that is done last, in the order of the keys: results do not depend on who that
 // is.
@@ -85,16 +87,55 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     return block * Spec::kWarps + mine.warp;
   }
 
+  /// Asks for what is read beside the keys from `first` on, factors perhaps, so that it is near
+  /// when these have come.
+  template <class... L> __device__ __forceinline__ void askFor(List<L...>, int first) const {
+    const int key = first + mine.lane % Spec::kKeys, last = arguments.keys() - 1;
+    const auto coord = loading.tile.template at<typename Spec::Coord>(0, key < last ? key : last);
+    const auto ask = [&](auto operand) {
+      using Operand = decltype(operand);
+      if constexpr (Operand::source() == Source::Memory)
+        prefetchGlobal(static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer +
+                       Operand::offset(coord, arguments.sizes));
+    };
+    (ask(L{}), ...);
+  }
+
   /// Starts copies of the next tile, if there is one.
   __device__ __forceinline__ void load(Ring &ring, int stage) {
     if (loading.left > 0) {
-      ring.load(loading.tile, shareOf(loading.block) * Spec::kKeys, stage);
+      const int first = shareOf(loading.block) * Spec::kKeys;
+      ring.load(loading.tile, first, stage);
+      if constexpr (HasNarrowCache<Spec>) {
+        askFor(typename Spec::PrologueLoads{}, first);
+        if constexpr (HasWeight<Spec>)
+          askFor(typename Spec::WeightLoads{}, first);
+      }
       if (loading.advance() && loading.left > 0) {
         loading.enter(spans, loading.tile.unit + 1);
         ring.enter(loading.tile);
       }
     }
     ring.commit();
+  }
+
+  /// What a thread has of 16 columns of a query: two columns of each eight, the second ones if they
+  /// exist; or where keys have 8 bits, four that lie side by side.
+  template <class T>
+  static __device__ __forceinline__ void loadStep(const T *own, bool isWhole,
+                                                  unsigned (&parts)[2]) {
+    if constexpr (HasNarrowCache<Spec>) {
+      loadGlobal<8, Traffic::Reused>(own, parts);
+      orderAsKeys<typename Spec::Cache>(parts);
+    } else {
+      unsigned pair[1];
+      loadGlobal<4, Traffic::Reused>(own, pair);
+      parts[0] = pair[0];
+      if (isWhole) {
+        loadGlobal<4, Traffic::Reused>(own + 8, pair);
+        parts[1] = pair[0];
+      }
+    }
   }
 
   /// The unit's queries as the products take them, in registers or for all warps in shared memory;
@@ -108,23 +149,22 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       const int row = mine.lane / 4 + 8 * half;
       auto coord = mine.tile.template at<typename Spec::Coord>(
           mine.tile.firstQuery + (row < rows ? row : rows - 1), 0);
-      coord[AttentionDim::HeadDim] = mine.lane % 4 * 2;
-      const auto *const pairs = from + Queries::offset(coord, arguments.sizes);
+      coord[AttentionDim::HeadDim] = mine.lane % 4 * (HasNarrowCache<Spec> ? 4 : 2);
+      const auto *const own = from + Queries::offset(coord, arguments.sizes);
 #pragma unroll
-      for (int step = 0; step < Layout::kHeadSteps; ++step)
+      for (int step = 0; step < Layout::kHeadSteps; ++step) {
+        unsigned parts[2] = {};
+        if (row < rows)
+          loadStep(own + 16 * step, 16 * step + 8 < Spec::kHeadDim, parts);
 #pragma unroll
-        for (int part = 0; part < 2; ++part) {
-          const int column = 16 * step + 8 * part;
-          unsigned pair[1] = {};
-          if (row < rows && column < Spec::kHeadDim)
-            loadGlobal<4, Traffic::Reused>(pairs + column, pair);
+        for (int part = 0; part < 2; ++part)
           if constexpr (Spec::kHoldsQuery)
-            mine.queries[half / 2][step][2 * part + half % 2] = pair[0];
+            mine.queries[half / 2][step][2 * part + half % 2] = parts[part];
           else if (mine.warp == 0)
             storeShared<4>(dynamicArena() + Layout::kQueryAt + row * Layout::kQueryRow +
-                               (column + mine.lane % 4 * 2) * 2,
-                           pair);
-        }
+                               (16 * step + 8 * part + mine.lane % 4 * 2) * 2,
+                           &parts[part]);
+      }
     }
     if constexpr (!Spec::kHoldsQuery)
       barrier();
@@ -145,12 +185,22 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
                                  __builtin_bit_cast(unsigned, total)};
       if (mine.lane % 4 == 0)
         storeShared<8>(part + Part::rowAt(row), ofRow);
+      const auto outputOf = [&](int j, int c) {
+        return __builtin_bit_cast(unsigned, mine.output[half / 2][4 * j + 2 * r + c]);
+      };
+      if constexpr (HasNarrowCache<Spec>) {
 #pragma unroll
-      for (int j = 0; j < Spec::kValueDim / 8; ++j) {
-        const float *const outputs = mine.output[half / 2] + 4 * j + 2 * r;
-        const unsigned pair[2] = {__builtin_bit_cast(unsigned, outputs[0]),
-                                  __builtin_bit_cast(unsigned, outputs[1])};
-        storeShared<8>(part + Part::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
+        for (int j = 0; j < Spec::kValueDim / 8; j += 2) {
+          const unsigned four[4] = {outputOf(j, 0), outputOf(j + 1, 0), outputOf(j, 1),
+                                    outputOf(j + 1, 1)};
+          storeShared<16>(part + Part::outputAt(row, 8 * j + mine.lane % 4 * 4), four);
+        }
+      } else {
+#pragma unroll
+        for (int j = 0; j < Spec::kValueDim / 8; ++j) {
+          const unsigned pair[2] = {outputOf(j, 0), outputOf(j, 1)};
+          storeShared<8>(part + Part::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
+        }
       }
     }
   }

@@ -96,8 +96,10 @@ template <class Spec, class Arguments> struct LaneRing {
 template <class Spec> struct SwizzledStages {
   enum : int {
     kHeadSteps = (Spec::kHeadDim + 15) / 16,
-    kHeadPanels = (Spec::kHeadDim * 2 + kPanelRow - 1) / kPanelRow,
-    kValuePanels = (Spec::kValueDim * 2 + kPanelRow - 1) / kPanelRow,
+    kCacheBytes = sizeof(typename CacheOf<Spec>::Type),
+    kPanelColumns = kPanelRow / kCacheBytes,
+    kHeadPanels = (Spec::kHeadDim + kPanelColumns - 1) / kPanelColumns,
+    kValuePanels = (Spec::kValueDim + kPanelColumns - 1) / kPanelColumns,
     kPanel = Spec::kKeys * kPanelRow,
     kKeyBytes = kHeadPanels * kPanel,
     kValueBytes = kValuePanels * kPanel,
@@ -117,6 +119,14 @@ template <class Spec> struct SwizzledStages {
   static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
                                                           int pair) {
     return at(values + step * 16 * kPanelRow, lane % 16, pair, lane / 16, lane % 8);
+  }
+  static __device__ __forceinline__ SharedAddress narrowKeyAt(SharedAddress keys, int lane,
+                                                              int pair, int step) {
+    return at(keys + pair * 16 * kPanelRow, lane % 16, step / 2, step % 2, lane % 8);
+  }
+  static __device__ __forceinline__ SharedAddress narrowValueAt(SharedAddress values, int lane,
+                                                                int step, int pair) {
+    return narrowKeyAt(values, lane, step, pair);
   }
 };
 
@@ -158,11 +168,11 @@ template <class Spec, class Arguments> struct BulkRing {
 #pragma unroll
         for (int panel = 0; panel < Layout::kHeadPanels; ++panel)
           tensorLoad(key + panel * Layout::kPanel + behind, maps.keys, full,
-                     panel * (kPanelRow / 2), place.key, tile.keyHead, place.batch);
+                     panel * Layout::kPanelColumns, place.key, tile.keyHead, place.batch);
 #pragma unroll
         for (int panel = 0; panel < Layout::kValuePanels; ++panel)
           tensorLoad(value + panel * Layout::kPanel + behind, maps.values, full,
-                     panel * (kPanelRow / 2), place.key, tile.keyHead, place.batch);
+                     panel * Layout::kPanelColumns, place.key, tile.keyHead, place.batch);
       }
     }
   }

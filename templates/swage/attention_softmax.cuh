@@ -37,6 +37,9 @@ concept HasExponent =
     requires { typename Spec::ExponentLoads; } && sizeof(typename Spec::Element) > 1;
 template <class Spec> concept HasOffset = requires { typename Spec::OffsetLoads; };
 
+/// Whether values are multiplied by something else than the weights that are summed up.
+template <class Spec> concept HasWeight = requires { typename Spec::WeightLoads; };
+
 /// Whether each row has a score more, of a value of zeros.
 template <class Spec> concept HasSink = requires { typename Spec::SinkLoads; };
 
@@ -286,6 +289,22 @@ template <class Spec, class Arguments> struct AttentionRows {
       sum[r] = sum[r] * rescale[r] + added;
       roundedSum[r] *= rescale[r];
     }
+  }
+
+  /// Weights to what values are multiplied by.  A key that is not seen has a weight of zero, and
+  /// what it is multiplied by may be no number.
+  template <bool Masked>
+  __device__ __forceinline__ void weigh(float (&weights)[kScores], int firstColumn,
+                                        const Tile &tile) const {
+    if constexpr (HasWeight<Spec>)
+#pragma unroll
+      for (int i = 0; i < kScores; ++i) {
+        const int step = i / 4 * 8 + i % 2, key = firstColumn + step, last = arguments.keys() - 1;
+        const float weight = at(typename Spec::WeightLoads{},
+                                coordOf(i / 2 % 2, key < last ? key : last, step, tile),
+                                [&](auto... in) { return Spec::weight(weights[i], in...); });
+        weights[i] = mayBeUnseen<Masked>() && weights[i] == 0.0f ? 0.0f : weight;
+      }
   }
 
   /// What the outputs of a row with this sum of weights are multiplied by.

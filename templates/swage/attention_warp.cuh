@@ -3,6 +3,7 @@
 #pragma once
 
 #include "swage/attention_copy.cuh"
+#include "swage/attention_narrow.cuh"
 #include "swage/attention_softmax.cuh"
 #include "swage/device/matrix.cuh"
 #include "swage/device/vote.cuh"
@@ -15,8 +16,9 @@ template <class Spec> struct PortableLayout {
     kWarpRows = 16 * Spec::kAtoms,
     kRows = kWarpRows * (Spec::kThreads / 32),
     kHeadSteps = (Spec::kHeadDim + 15) / 16,
-    kHeadRow = paddedRow(16 * kHeadSteps),
-    kValueRow = paddedRow(Spec::kValueDim),
+    kCacheBytes = sizeof(typename CacheOf<Spec>::Type),
+    kHeadRow = paddedRow(16 * kHeadSteps * kCacheBytes / 2),
+    kValueRow = paddedRow(Spec::kValueDim * kCacheBytes / 2),
     kQueryRow = kHeadRow > kValueRow ? kHeadRow : kValueRow, ///< the output leaves through it
     kKeyBytes = Spec::kKeys * kHeadRow,
     kValueBytes = Spec::kKeys * kValueRow,
@@ -35,6 +37,15 @@ template <class Spec> struct PortableLayout {
                                                           int pair) {
     return values + lane % 16 * kValueRow + lane / 16 * 16 + step * 16 * kValueRow + pair * 32;
   }
+  /// The same of 8 bits, 16 bytes of each.
+  static __device__ __forceinline__ SharedAddress narrowKeyAt(SharedAddress keys, int lane,
+                                                              int pair, int step) {
+    return keys + (pair * 16 + lane % 16) * kHeadRow + step * 16;
+  }
+  static __device__ __forceinline__ SharedAddress narrowValueAt(SharedAddress values, int lane,
+                                                                int step, int pair) {
+    return values + (step * 16 + lane % 16) * kValueRow + pair * 16;
+  }
   static __device__ __forceinline__ SharedAddress queriesOf(SharedAddress arena, int warp) {
     return arena + warp * kWarpRows * kQueryRow;
   }
@@ -45,6 +56,7 @@ template <class Spec> struct PortableLayout {
 template <class Spec, class Arguments, class WarpLayout = PortableLayout<Spec>>
 struct AttentionWarp {
   using Element = typename Spec::Element;
+  using Weight = typename WeightOf<Spec>::Type;
   using Layout = WarpLayout;
   enum : int {
     kAtoms = Spec::kAtoms,
@@ -88,13 +100,13 @@ struct AttentionWarp {
   }
 
   /// d += a b for two tiles of eight columns, whose operands lie side by side in `b`.
-  template <int Count>
+  template <class T = Element, int Count>
   static __device__ __forceinline__ void multiplyTiles(float *d, const unsigned (&a)[4],
                                                        const unsigned (&b)[Count]) {
 #pragma unroll
     for (int tile = 0; tile < Count / 2; ++tile, d += 4) {
       float sums[4] = {d[0], d[1], d[2], d[3]};
-      multiply<Element>(sums, a, {b[2 * tile], b[2 * tile + 1]});
+      multiply<T>(sums, a, {b[2 * tile], b[2 * tile + 1]});
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         d[i] = sums[i];
@@ -132,7 +144,10 @@ struct AttentionWarp {
 #pragma unroll
       for (int pair = 0; pair < kSteps; ++pair) {
         unsigned key[4];
-        loadMatrix<4>(Layout::keyAt(keys, lane, pair, step), key);
+        if constexpr (HasNarrowCache<Spec>)
+          loadNarrowKeys<Spec>(Layout::narrowKeyAt(keys, lane, pair, step), key);
+        else
+          loadMatrix<4>(Layout::keyAt(keys, lane, pair, step), key);
 #pragma unroll
         for (int atom = 0; atom < kAtoms; ++atom)
           if constexpr (Spec::kHoldsQuery)
@@ -152,19 +167,21 @@ struct AttentionWarp {
       // One loop for all: with a last step behind it NVCC 13 keeps the warp's state in local memory.
 #pragma unroll
       for (int pair = 0; pair < (Spec::kValueDim + 8) / 16; ++pair) {
-        const SharedAddress from = Layout::valueAt(values, lane, step, pair);
         if (16 * pair + 16 <= Spec::kValueDim) {
           unsigned value[4];
-          loadMatrix<4, true>(from, value);
+          if constexpr (HasNarrowCache<Spec>)
+            loadNarrowValues<Spec>(Layout::narrowValueAt(values, lane, step, pair), value);
+          else
+            loadMatrix<4, true>(Layout::valueAt(values, lane, step, pair), value);
 #pragma unroll
           for (int atom = 0; atom < kAtoms; ++atom)
-            multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
+            multiplyTiles<Weight>(output[atom] + 8 * pair, weights[atom][step], value);
         } else {
           unsigned value[2];
-          loadMatrix<2, true>(from, value);
+          loadMatrix<2, true>(Layout::valueAt(values, lane, step, pair), value);
 #pragma unroll
           for (int atom = 0; atom < kAtoms; ++atom)
-            multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
+            multiplyTiles<Weight>(output[atom] + 8 * pair, weights[atom][step], value);
         }
       }
     }
@@ -204,11 +221,12 @@ struct AttentionWarp {
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom) {
       rows[atom].template exponentials<Masked>(scores[atom]);
+      rows[atom].template weigh<Masked>(scores[atom], block * Spec::kKeys + lane % 4 * 2, tile);
       // As an accumulator lies, so lies the left operand of the next product.
 #pragma unroll
       for (int i = 0; i < kScores / 2; ++i)
         weights[atom][i / 4][i % 4] =
-            narrowPair(Element{}, scores[atom][2 * i], scores[atom][2 * i + 1]);
+            narrowPair(Weight{}, scores[atom][2 * i], scores[atom][2 * i + 1]);
     }
     if constexpr (Masked)
       scaleOutput<Masked>();

@@ -10,6 +10,7 @@
 #include "ReferenceGraph.h"
 #include "swage/Reference/Acceptance.h"
 #include "gtest/gtest.h"
+#include <fmt/format.h>
 #include <functional>
 
 using namespace swage::reference;
@@ -35,6 +36,7 @@ enum class Fault {
   SumOfRounded8, ///< weights rounded to four bits
   Float16Scores, ///< scores rounded to f16
   BaseTwoSum,    ///< log-sum-exp in base 2
+  NoFactor,      ///< of keys of 8 bits
 };
 
 /// One problem, as text and as the functions of a kernel.
@@ -48,6 +50,10 @@ struct Problem {
   InputFamily family = InputFamily::Dense;
   double queryFactor = 1; ///< for scores of any size
   double bias = 0;        ///< added to the values
+  /// Keys and values have 8 bits of this type, times a factor as f32, rounded to `type`; kernels
+  /// multiply by these behind the sums, and round weights to f16.
+  std::optional<ElementType> cache;
+  float keyFactor = 1, valueFactor = 1;
 };
 
 std::string tensorType(llvm::ArrayRef<int64_t> shape, ElementType type) {
@@ -60,10 +66,27 @@ std::string textOf(const Problem &p) {
               v = tensorType({p.batch, p.keyHeads, p.keys, p.width}, p.type),
               o = tensorType({p.batch, p.heads, p.queries, p.width}, p.type),
               lse = tensorType({p.batch, p.heads, p.queries}, ElementType::F32);
+  std::string converted;
+  auto convert = [&](std::string name, const std::string &to, llvm::ArrayRef<int64_t> shape,
+                     float factor) {
+    if (!p.cache)
+      return to;
+    std::string from = tensorType(shape, *p.cache), wide = tensorType(shape, ElementType::F32);
+    converted += "%" + name + "0 = arith.extf %" + name + "8 : " + from + " to " + wide + "\n%" +
+                 name + "1 = arith.constant dense<" + fmt::format("{:.9e}", factor) +
+                 "> : " + wide + "\n%" + name + "2 = arith.mulf %" + name + "0, %" + name +
+                 "1 : " + wide + "\n%" + name + " = arith.truncf %" + name + "2 : " + wide +
+                 " to " + to + "\n";
+    return from;
+  };
+  std::string suffix = p.cache ? "8" : "",
+              kCache = convert("k", k, {p.batch, p.keyHeads, p.keys, p.depth}, p.keyFactor),
+              vCache = convert("v", v, {p.batch, p.keyHeads, p.keys, p.width}, p.valueFactor);
   std::string at = "%b: index, %h: index, %i: index, %j: index):\n";
-  std::string text = "func.func @f(%q: " + q + ", %k: " + k + ", %v: " + v + ") -> (" + o + ", " +
-                     lse + ") {\n%o, %l = swage.attention %q, %k, %v scale " +
-                     std::to_string(p.scale) + p.attributes;
+  std::string text = "func.func @f(%q: " + q + ", %k" + suffix + ": " + kCache + ", %v" + suffix +
+                     ": " + vCache + ") -> (" + o + ", " + lse + ") {\n" + converted +
+                     "%o, %l = swage.attention %q, %k, %v scale " + std::to_string(p.scale) +
+                     p.attributes;
   if (!p.scoreText.empty())
     text += " score {\n^bb0(%s: f32, " + at + p.scoreText + "\nswage.yield %t : f32 }";
   if (!p.maskText.empty())
@@ -77,10 +100,11 @@ struct Operands {
 };
 
 Operands makeOperands(const Problem &p, uint64_t seed) {
-  Operands operands = {
-      makeInput(p.type, {p.batch, p.heads, p.queries, p.depth}, p.family, 0, seed),
-      makeInput(p.type, {p.batch, p.keyHeads, p.keys, p.depth}, p.family, 1, seed),
-      makeInput(p.type, {p.batch, p.keyHeads, p.keys, p.width}, InputFamily::Dense, 2, seed)};
+  Operands operands = {makeInput(p.type, {p.batch, p.heads, p.queries, p.depth}, p.family, 0, seed),
+                       makeInput(p.cache.value_or(p.type), {p.batch, p.keyHeads, p.keys, p.depth},
+                                 p.family, 1, seed),
+                       makeInput(p.cache.value_or(p.type), {p.batch, p.keyHeads, p.keys, p.width},
+                                 InputFamily::Dense, 2, seed)};
   for (int64_t i = 0; i < operands.q.size(); ++i)
     operands.q.setReal(i, operands.q.real(i) * p.queryFactor);
   for (int64_t i = 0; i < operands.v.size(); ++i)
@@ -120,6 +144,8 @@ private:
     float s = (parts[0] + parts[2]) + (parts[1] + parts[3]);
     if (fault == Fault::Float16Scores)
       s = static_cast<float>(roundTo(ElementType::F16, s));
+    if (fault != Fault::NoFactor)
+      s *= p.keyFactor;
     if (fault != Fault::NoScale)
       s *= p.scale;
     if (fault == Fault::ScaleTwice)
@@ -160,8 +186,10 @@ private:
         float weight = fault == Fault::NaturalExponent ? std::exp2(s - maximum)
                                                        : std::exp2(std::fma(s, kLog2e, -shift));
         part += weight;
-        weight = static_cast<float>(
-            roundTo(fault == Fault::SumOfRounded8 ? ElementType::F8E4M3FN : p.type, weight));
+        weight = static_cast<float>(roundTo(fault == Fault::SumOfRounded8 ? ElementType::F8E4M3FN
+                                            : p.cache                     ? ElementType::F16
+                                                                          : p.type,
+                                            weight));
         int64_t from = j;
         if (fault == Fault::KeysTransposed && j < 64 && p.keys >= 64)
           from = j % 8 * 8 + j / 8;
@@ -172,7 +200,7 @@ private:
     }
     float inverse = sum == 0 ? 0 : 1 / sum;
     for (int64_t d = 0; d < p.width; ++d)
-      result.setReal(row * p.width + d, output[d] * inverse);
+      result.setReal(row * p.width + d, output[d] * inverse * p.valueFactor);
     float logSum = fault == Fault::BaseTwoSum ? std::log2(sum) : std::log(sum);
     logSumExp.setReal(row, sum == 0 ? -HUGE_VALF : maximum + logSum);
   }
@@ -226,6 +254,16 @@ void check(const Problem &p, const std::string &what) {
     EXPECT_TRUE(result.accepted()) << name << " " << result.line();
     EXPECT_TRUE(sum.accepted()) << name << " " << sum.line();
   }
+}
+
+bool isRejected(const Problem &p, Fault fault) {
+  Operands x = makeOperands(p, 1);
+  std::vector<Value> expected = evaluate(p, x);
+  Kernel kernel(p, x, 32, 0, fault);
+  AcceptanceOptions options;
+  options.plantErrors = false;
+  return !judge(kernel.result, expected[0], options).accepted() ||
+         !judge(kernel.logSumExp, expected[1], options).accepted();
 }
 
 Problem causal(Problem p) {
@@ -287,6 +325,26 @@ TEST(AttentionBound, kernelsOfAllKinds) {
       }
 }
 
+// What keys and values of 8 bits are multiplied by is not rounded with them; most weights are below
+// what f16 holds with all its bits.
+TEST(AttentionBound, cachesOf8Bits) {
+  for (ElementType type : {ElementType::BF16, ElementType::F16})
+    for (ElementType cache : {ElementType::F8E4M3FN, ElementType::F8E5M2})
+      for (double factor : {0.25, 1.0, 8.0})
+        for (int64_t keys : {1, 70, 700}) {
+          Problem p;
+          p.type = type;
+          p.cache = cache;
+          p.keyFactor = 0.33333334f;
+          p.valueFactor = 0.7f;
+          p.queryFactor = factor;
+          p.keys = keys;
+          check(p, std::string(name(type)) + " " + std::string(name(cache)) + " " +
+                       std::to_string(factor) + " " + std::to_string(keys));
+          EXPECT_TRUE(isRejected(p, Fault::NoFactor));
+        }
+}
+
 TEST(AttentionBound, groupsOfHeadsAndOtherWidths) {
   Problem p;
   p.batch = 2;
@@ -317,15 +375,6 @@ TEST(AttentionBound, scoresAndValuesOfAnySize) {
 }
 
 TEST(AttentionBound, faultsAreRejected) {
-  auto isRejected = [](const Problem &p, Fault fault) {
-    Operands x = makeOperands(p, 1);
-    std::vector<Value> expected = evaluate(p, x);
-    Kernel kernel(p, x, 32, 0, fault);
-    AcceptanceOptions options;
-    options.plantErrors = false;
-    return !judge(kernel.result, expected[0], options).accepted() ||
-           !judge(kernel.logSumExp, expected[1], options).accepted();
-  };
   for (ElementType type : {ElementType::BF16, ElementType::F16})
     for (int64_t keys : {100, 1000}) {
       Problem p;

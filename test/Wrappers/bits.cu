@@ -27,7 +27,7 @@ struct Results {
 };
 } // namespace
 
-// launch: bits grid=4 block=128 in=16384 out=30720 exact
+// launch: bits grid=4 block=128 in=16384 out=32768 exact
 extern "C" __global__ void bits(const unsigned *in, unsigned *out) {
   const unsigned thread = swage::blockIndex() * 128 + swage::threadIndex();
   Results results{out + thread, 512};
@@ -47,4 +47,5 @@ extern "C" __global__ void bits(const unsigned *in, unsigned *out) {
   results.add(swage::leadingZeros(0ull));
   results.add(swage::bitCast<unsigned>(swage::bitCast<int>(a)));
   results.add(swage::bitCast<double>(wide & 0xbfffffffffffffffull));
+  results.add(swage::maskedXor(a, b, c));
 }

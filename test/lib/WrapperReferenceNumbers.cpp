@@ -1,4 +1,4 @@
-//===- WrapperReferenceNumbers.cpp - types.cu, float8.cu, bits.cu, arithmetic.cu, math.cu ===//
+//===- WrapperReferenceNumbers.cpp - types.cu, float8.cu, pairs.cu, bits.cu, arithmetic.cu, math.cu ===//
 #include "WrapperReference.h"
 
 #include "Bits.h"
@@ -82,6 +82,54 @@ void narrow8(const WrapperCase &, const Memory &in, Memory &out) {
 }
 
 //===----------------------------------------------------------------------===//
+// Pairs
+//===----------------------------------------------------------------------===//
+
+void pairs(const WrapperCase &, const Memory &in, Memory &out) {
+  Results results(out, 8192);
+  for (unsigned thread = 0; thread < 8192; ++thread) {
+    uint32_t a = in[thread], b = in[8192 + thread];
+    uint32_t near16 = (a & 0x7c007c00) | (b & 0x83ff83ff),
+             nearB16 = (a & 0x7f807f80) | (b & 0x807f807f);
+    auto each = [&](uint32_t x, uint32_t y, auto f) {
+      results.add(thread, uint32_t(f(uint16_t(x >> 16), uint16_t(y >> 16))) << 16 |
+                              f(uint16_t(x), uint16_t(y)));
+    };
+    auto less16 = [](uint16_t x, uint16_t y) { return toF16(float(fromF16(x) - fromF16(y))); };
+    auto lessB16 = [](uint16_t x, uint16_t y) {
+      return toBf16(floatFromBits(uint32_t(x) << 16) - floatFromBits(uint32_t(y) << 16));
+    };
+    auto times16 = [](uint16_t x, uint16_t y) { return toF16(float(fromF16(x) * fromF16(y))); };
+    each(a, b, less16);
+    each(a, near16, less16);
+    each(a, b, lessB16);
+    each(a, nearB16, lessB16);
+    each(a, b, times16);
+    each(a, 0x14002c00, times16);
+  }
+}
+
+void widenTwo(const WrapperCase &, const Memory &, Memory &out) {
+  Results results(out, 256);
+  for (uint32_t thread = 0; thread < 256; ++thread) {
+    uint32_t word = thread * 0x01010101 ^ 0xc0351a00;
+    double (*const wide[])(uint8_t) = {[](uint8_t x) { return double(int8_t(x)); }, fromE4m3,
+                                       fromE5m2};
+    for (auto *from : wide)
+      for (bool isB16 : {false, true})
+        for (auto [low, high] : {std::pair(0, 1), {2, 3}, {0, 2}, {1, 3}}) {
+          auto narrow = [&](int i) {
+            uint8_t byte = uint8_t(word >> 8 * i);
+            if (from == wide[2] && !isB16) // its upper half, also where it is no number
+              return uint32_t(byte) << 8;
+            return uint32_t(isB16 ? toBf16(from(byte)) : toF16(float(from(byte))));
+          };
+          results.add(thread, narrow(high) << 16 | narrow(low));
+        }
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Bits
 //===----------------------------------------------------------------------===//
 
@@ -124,6 +172,7 @@ void bits(const WrapperCase &, const Memory &in, Memory &out) {
     results.add(thread, 64);
     results.add(thread, a);
     results.add(thread, wide & 0xbfffffffffffffff);
+    results.add(thread, (a & b) ^ c);
   }
 }
 
@@ -282,6 +331,8 @@ void swage::test::addNumberReferences(References &references) {
   references["narrow_16"] = narrow16;
   references["widen_8"] = widen8;
   references["narrow_8"] = narrow8;
+  references["pairs"] = pairs;
+  references["widen_two"] = widenTwo;
   references["bits"] = bits;
   references["extrema"] = extrema;
   references["reciprocals"] = reciprocals;

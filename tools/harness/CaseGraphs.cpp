@@ -22,7 +22,10 @@ static uint64_t elements(const Shape &shape) {
 }
 
 static uint64_t width(const std::string &element) {
-  return element == "f64" ? 8 : element == "f32" ? 4 : 2;
+  return element == "f64"                           ? 8
+         : element == "f32"                         ? 4
+         : element == "i8" || element == "f8E4M3FN" ? 1
+                                                    : 2;
 }
 
 /// "(128, 512, 512)", and "(7,)" for one number: Python's form.
@@ -242,15 +245,37 @@ BenchCase swage::attentionCase(const AttentionShape &shape, bool causal,
   return made;
 }
 
-BenchCase swage::decodeCase(const AttentionShape &shape, const std::string &element) {
-  BenchCase made = attentionCase(shape, false, element);
+BenchCase swage::decodeCase(const AttentionShape &shape, const std::string &cache) {
   auto [batch, heads, keyHeads, queries, keys, dim] = shape;
   std::string few = queries == 1 ? "" : fmt::format(" q{}", queries);
+  BenchCase made = attentionCase(shape, false, "bf16");
   made.family = "decode";
   made.name =
-      fmt::format("b{} hq{} hk{} ctx{} d{}{} {}", batch, heads, keyHeads, keys, dim, few, element);
+      fmt::format("b{} hq{} hk{} ctx{} d{}{} {}", batch, heads, keyHeads, keys, dim, few, cache);
   made.countedFlops = 0;
-  made.countedBytes = uint64_t(2 * 2 * batch * keyHeads * keys * dim);
+  made.countedBytes = uint64_t(2 * width(cache) * batch * keyHeads * keys * dim);
+  if (cache == "bf16")
+    return made;
+  // Integers have a factor for each key, floats one for each head.
+  std::vector<int64_t> shapeOfKeys = {batch, keyHeads, keys, dim};
+  bool isInteger = cache == "i8";
+  std::string narrow = tensor(shapeOfKeys, cache), wide = tensor(shapeOfKeys, "f32"),
+              k = tensor(shapeOfKeys, "bf16"), q = tensor({batch, heads, queries, dim}, "bf16"),
+              factors =
+                  isInteger ? tensor({batch, keyHeads, keys}, "f32") : tensor({keyHeads}, "f32"),
+              body;
+  for (const char *name : {"k", "v"})
+    body += fmt::format("  %{0}w = {1} %{0} : {2} to {3}\n"
+                        "  %{0}b = swage.broadcast %{0}f dims {4} : {5} -> {3}\n"
+                        "  %{0}m = arith.mulf %{0}w, %{0}b : {3}\n"
+                        "  %{0}t = arith.truncf %{0}m : {3} to {6}\n",
+                        name, isInteger ? "arith.sitofp" : "arith.extf", narrow, wide,
+                        isInteger ? "[0, 1, 2]" : "[1]", factors, k);
+  body += fmt::format("  %o = swage.attention %q, %kt, %vt scale {:e} : ({}, {}, {}) -> {}",
+                      1 / std::sqrt(double(dim)), q, k, k, q);
+  made.text = function(
+      fmt::format("%q: {}, %k: {}, %v: {}, %kf: {}, %vf: {}", q, narrow, narrow, factors, factors),
+      q, body, "%o");
   return made;
 }
 
@@ -430,6 +455,11 @@ static void addDecode(std::vector<BenchCase> &cases) {
                                       {64, 8, 8, 1, 1024, 64},
                                       {128, 64, 8, 1, 8192, 128}})
     cases.push_back(decodeCase(shape, "bf16"));
+  for (const AttentionShape &shape : {AttentionShape{4, 32, 8, 1, 4096, 128},
+                                      {16, 32, 8, 1, 4096, 128},
+                                      {64, 32, 8, 1, 4096, 128}})
+    for (const char *cache : {"i8", "f8E4M3FN"})
+      cases.push_back(decodeCase(shape, cache));
 }
 
 static constexpr std::pair<std::string_view, void (*)(std::vector<BenchCase> &)> kGroups[] = {

@@ -48,9 +48,9 @@ struct AttentionShape {
   int64_t batch, heads, keyHeads, queries, keys, dim;
 };
 BenchCase attentionCase(const AttentionShape &shape, bool causal, const std::string &element);
-/// Attention of few queries, named by the length of its context; rates are those of keys and values
-/// of 16 bits.
-BenchCase decodeCase(const AttentionShape &shape, const std::string &element);
+/// Attention of few queries of bf16, named by the length of its context; rates are those of keys and
+/// values, of type `cache`: bf16, or of 8 bits, times factors.
+BenchCase decodeCase(const AttentionShape &shape, const std::string &cache);
 BenchCase copyCase(int64_t megabytes);
 
 /// What peers.py measures, by its names of groups: copy, pointwise, reduce, ln, softmax, permute,

@@ -33,4 +33,16 @@ __device__ __forceinline__ unsigned narrowByParts(float value, unsigned most) {
   return magnitude > 0x7f800000u ? 0x7fu : (bits >> 24 & 0x80u) | narrow;
 }
 
+/// A pair of e4m3, the lower half of a word or the upper one, as a pair of f16.
+template <bool Upper> __device__ __forceinline__ unsigned halvesByParts(unsigned word) {
+  const unsigned bytes = permuteBytes(word, 0, Upper ? 0x3424 : 0x1404);
+  // As f16 of the same exponent and mantissa bits they are smaller by 2^8, and 1.875 is no number:
+  // times 36864 that alone is infinite, and zero times infinity NaN; less of
+  // the other sign a zero keeps its own.
+  const unsigned small = maskedXor(bytes, 0x80008000u, bytes >> 1 & 0x3f803f80u),
+                 large = multiplyPairs(f16{}, small, 0x78807880u);
+  return subtractPairs(f16{}, multiplyPairs(f16{}, small, 0x5c005c00u),
+                       multiplyPairs(f16{}, large, 0x80008000u));
+}
+
 } // namespace swage

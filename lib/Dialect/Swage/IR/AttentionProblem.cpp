@@ -1,6 +1,7 @@
 //===- AttentionProblem.cpp - Attention as a kernel -----------------------===//
 
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,6 +15,16 @@ ContractOp swage::scoresOf(KernelOp kernel) {
 }
 ContractOp swage::weightedValuesOf(KernelOp kernel) {
   return *std::next(kernel.getBody().getOps<ContractOp>().begin());
+}
+
+Value swage::valueFactor(KernelOp kernel) {
+  auto product = weightedValuesOf(kernel).getLhs().getDefiningOp<arith::MulFOp>();
+  return product ? product.getRhs() : Value();
+}
+BlockArgument swage::contractedInput(Value operand) {
+  if (auto wide = operand.getDefiningOp<arith::SIToFPOp>())
+    operand = wide.getIn();
+  return dyn_cast<BlockArgument>(operand);
 }
 
 /// What the copy engine takes: vectors of 16 bytes along `inner`.
@@ -72,6 +83,7 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   problem.element = kernel.getInput(AttentionInput::Queries).getElement();
   if (!problem.element.isF16() && !problem.element.isBF16() && !problem.isNarrow())
     return refuse("attention's operands hold f16, bf16 or f8E4M3FN");
+  problem.cache = kernel.getInput(AttentionInput::Keys).getElement();
   problem.headDim = constantSize(kernel.getExtents().getResult(Dim::HeadDim)).value_or(0);
   problem.valueDim = constantSize(kernel.getExtents().getResult(Dim::ValueDim)).value_or(0);
   for (int64_t dim : {problem.headDim, problem.valueDim})
@@ -84,9 +96,9 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
     return refuse("attention's values of 8 bits have up to 240 columns");
   static constexpr unsigned inner[] = {Dim::HeadDim, Dim::HeadDim, Dim::ValueDim};
   static constexpr const char *names[] = {"queries", "keys", "values"};
+  if (kernel.getInput(AttentionInput::Values).getElement() != problem.cache)
+    return refuse("attention's keys and values are of two types");
   for (unsigned i = 0; i < AttentionInput::Count; ++i) {
-    if (kernel.getInput(i).getElement() != problem.element)
-      return refuse("attention's operands are of several types");
     if (!isTiled(kernel, kernel.getInput(i), inner[i]))
       return refuse(Twine(names[i]) + " are not contiguous along the head dim, from multiples of "
                                       "16 bytes on");
@@ -100,10 +112,27 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
                          queries = constantSize(kernel.getExtents().getResult(Dim::Query));
   if (group && queries)
     problem.sharing = *group * *queries;
+  if (problem.hasNarrowCache())
+    if (const char *reason = problem.cacheProblem(kernel))
+      return refuse(reason);
   problem.result = kernel.getOutput(0).getElement();
   problem.hasTiledResult = (problem.result.isF16() || problem.result.isBF16()) &&
                            isTiled(kernel, kernel.getOutput(0), Dim::ValueDim);
   return problem;
+}
+
+const char *AttentionProblem::cacheProblem(KernelOp kernel) const {
+  if (isNarrow() || (!cache.isInteger(8) && !isa<Float8E4M3FNType, Float8E5M2Type>(cache)))
+    return "attention's operands are of several types";
+  if (!sharing || sharing > kMostSharing ||
+      *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) > kFewQueries)
+    return "keys and values of 8 bits are for few queries that share a key head";
+  if (headDim % 16 || valueDim % 16)
+    return "keys and values of 8 bits have head dims that are multiples of 16";
+  // Such a weight may be beyond f16.
+  if (element.isF16() && kernel.getBody().front().getOps<PhaseOp>().empty() && valueFactor(kernel))
+    return "weights of f16 are multiplied by no factors of keys";
+  return nullptr;
 }
 
 /// Tiles lie in shared memory as panels, rows of which have that many bytes, which are swizzled.
@@ -153,17 +182,18 @@ static int64_t partBytes(const AttentionProblem &problem, DecodeScheduleAttr sch
   return problem.rowsTogether(schedule) * (llvm::alignTo(problem.valueDim + 2 - 8, 32) + 8) * 4;
 }
 
+int64_t AttentionProblem::cacheRow(bool bulk) const {
+  if (bulk)
+    return (panelsOf(cache, headDim) + panelsOf(cache, valueDim)) * kPanelRow;
+  int64_t words = elementBytes(cache); // of 16 bits, for each two elements
+  return paddedRow(llvm::alignTo(headDim, 16) * words / 2) + paddedRow(valueDim * words / 2);
+}
+
 int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
-  int64_t head = paddedRow(llvm::alignTo(headDim, 16)), value = paddedRow(valueDim),
-          part = partBytes(*this, schedule);
-  if (schedule.getBulk()) {
-    head = panelsOf(element, headDim) * kPanelRow;
-    value = panelsOf(element, valueDim) * kPanelRow;
-  }
   constexpr int64_t isLast = 16;
   return (schedule.getBulk() ? 1024 : 0) +
-         schedule.getStages() * schedule.getKeys() * (head + value) +
-         llvm::alignTo(schedule.getWarps() * part + isLast, 16) +
+         schedule.getStages() * schedule.getKeys() * cacheRow(schedule.getBulk()) +
+         llvm::alignTo(schedule.getWarps() * partBytes(*this, schedule) + isLast, 16) +
          (holdsQuery(schedule) ? 0
                                : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16)));
 }
@@ -209,7 +239,7 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
 }
 
 SmallVector<Attribute> AttentionProblem::tiles(DecodeScheduleAttr schedule) const {
-  auto [keys, values] = keyTiles(schedule.getContext(), element,
+  auto [keys, values] = keyTiles(schedule.getContext(), cache,
                                  keysTogether(schedule.getKeys() / schedule.getWarps()));
   return {keys, values};
 }

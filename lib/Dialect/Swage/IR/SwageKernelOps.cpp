@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
@@ -415,6 +416,9 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     return kernel.emitOpError()
            << "schedule takes keys that follow each other in memory, but these "
               "are in pages";
+  if (!std::is_same_v<Schedule, DecodeScheduleAttr> && problem->hasNarrowCache())
+    return kernel.emitOpError() << "schedule takes operands of one type, but keys and values are "
+                                << problem->cache;
   if constexpr (std::is_same_v<Schedule, DecodeScheduleAttr>) {
     if (schedule.getBulk() && !problem->isMovedInBulk(schedule.getKeys() / schedule.getWarps()))
       return kernel.emitOpError() << "schedule moves keys in bulk, but the pages have "
@@ -461,10 +465,11 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
     return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
   bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
                                           kind == Phase::Alike || kind == Phase::Exponent),
-       isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue;
+       isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue ||
+                      kind == Phase::Weight;
   if (!kernel.isAttention() && kind >= Phase::Inside)
     return phase.emitOpError() << "belongs to a kernel that has no contractions";
-  if (phase.getStatistics() && (isScore || !isPerElement))
+  if (phase.getStatistics() && (isScore || kind == Phase::Weight || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
   if ((kind == Phase::Exponent) != phase.getReach().has_value())
@@ -474,7 +479,7 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   bool isResult = kernel.isAttention() && kind == Phase::Epilogue,
        isPair = kind == Phase::Bounds || kind == Phase::Agree,
        isOne = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ||
-               kind == Phase::Sink || kind == Phase::Offset;
+               kind == Phase::Sink || kind == Phase::Offset || kind == Phase::Weight;
   size_t taken = isPair  ? 2
                  : isOne ? 1
                          : 0,
@@ -534,14 +539,17 @@ static LogicalResult verifyContractions(KernelOp kernel) {
     return kernel.emitOpError() << "has contractions, but must have a softmax between them";
   ContractOp scores = scoresOf(kernel), result = weightedValuesOf(kernel);
   auto isInput = [&](Value value, unsigned position) {
-    auto argument = dyn_cast<BlockArgument>(value);
+    BlockArgument argument = contractedInput(value);
     return argument && argument.getArgNumber() == position;
   };
+  Value weight = result.getLhs();
+  if (auto product = weight.getDefiningOp<arith::MulFOp>()) // by what a key's values have
+    weight = product.getLhs();
   if (!isInput(scores.getLhs(), AttentionInput::Queries) ||
       !isInput(scores.getRhs(), AttentionInput::Keys) || scores.getDim() != AttentionDim::HeadDim)
     return scores.emitOpError() << "must be of inputs 0 and 1 over dimension "
                                 << unsigned(AttentionDim::HeadDim);
-  if (result.getLhs() != softmax.getValues()[0] ||
+  if (weight != softmax.getValues()[0] ||
       !isInput(result.getRhs(), AttentionInput::Values) || result.getDim() != AttentionDim::Key)
     return result.emitOpError() << "must be of the softmax and input 2 over dimension "
                                 << unsigned(AttentionDim::Key);

@@ -289,11 +289,11 @@ bool Fuser::reaches(unsigned from, unsigned to, bool skipDirect) const {
 /// bytes than its result would, so it is computed where it is read. One that reads several large
 /// tensors is better stored once.
 void Fuser::chooseInlined() {
-  auto isSmall = [&](Value operand, Value result) {
-    if (Operation *op = operand.getDefiningOp();
-        op && (isa<BroadcastOp>(op) || isSourceOp(op) || op->hasTrait<OpTrait::ConstantLike>()))
-      return true;
-    return false;
+  // Elements that are made of few ones, however many there are.
+  std::function<bool(Value)> isSmall = [&](Value operand) {
+    Operation *op = operand.getDefiningOp();
+    return op && (isa<BroadcastOp>(op) || isSourceOp(op) || op->hasTrait<OpTrait::ConstantLike>() ||
+                  (isa<arith::ExtFOp, arith::TruncFOp>(op) && isSmall(op->getOperand(0))));
   };
   auto bytes = [](Value value) {
     return elementBytes(cast<ShapedType>(value.getType()).getElementType());
@@ -308,7 +308,7 @@ void Fuser::chooseInlined() {
       continue;
     SmallVector<Value> large;
     for (Value operand : op.getOperands())
-      if (!isSmall(operand, op.getResult(0)) && !llvm::is_contained(large, operand))
+      if (!isSmall(operand) && !llvm::is_contained(large, operand))
         large.push_back(operand);
     int64_t readers = consumersOf(&op).size(), read = 0;
     for (Value operand : large)
@@ -332,18 +332,30 @@ void Fuser::keepReadersBuildable() {
     for (Operation &op : function.getBody().front()) {
       if (!isKernelNode(&op) || inlined.contains(&op) || op.use_empty())
         continue;
+      SmallVector<SmallVector<Value>> stored = {readBy(&op)};
+      auto attention = dyn_cast<AttentionOp>(op);
+      if (attention) // its kernel may make keys and values of a cache, but no queries
+        stored = {{attention.getQ()}, {attention.getK(), attention.getV()}, readBy(&op)};
       OpSet alone;
       alone.insert(&op);
-      std::string why;
-      if (build(alone, why))
-        continue;
-      SmallVector<Value> worklist = readBy(&op);
-      while (!worklist.empty()) {
-        Operation *producer = worklist.pop_back_val().getDefiningOp();
-        if (producer && inlined.erase(producer))
-          changed = true;
-        else if (producer && (isIndexOp(producer) || isa<PagesOp>(producer)))
-          worklist.append(producer->operand_begin(), producer->operand_end());
+      for (SmallVector<Value> &worklist : stored) {
+        std::string why;
+        std::optional<BuiltKernel> built = build(alone, why);
+        if (built && attention)
+          why = accessProblem(*built->kernel);
+        if (why.empty())
+          break;
+        bool isStored = false;
+        while (!worklist.empty()) {
+          Operation *producer = worklist.pop_back_val().getDefiningOp();
+          if (producer && inlined.erase(producer))
+            isStored = true;
+          else if (producer && (isIndexOp(producer) || isa<PagesOp>(producer)))
+            worklist.append(producer->operand_begin(), producer->operand_end());
+        }
+        if (isStored && attention)
+          op.emitRemark() << "operands that are computed are stored first: " << why;
+        changed |= isStored;
       }
     }
   }

@@ -295,6 +295,90 @@ bool KernelBuilder::evaluateTable() {
 // The body
 //===----------------------------------------------------------------------===//
 
+/// Whether nothing that a scalar is made of moves along a dimension.
+bool KernelBuilder::isSameAlong(Value scalar, unsigned dim) const {
+  SmallVector<Value> worklist{scalar};
+  llvm::DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (!seen.insert(next).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      auto view = cast<ViewAttr>(inputViews[argument.getArgNumber()]);
+      if (!LinearAccess::of(view.getAccess())->isBroadcast(dim))
+        return false;
+    } else {
+      worklist.append(next.getDefiningOp()->operand_begin(), next.getDefiningOp()->operand_end());
+    }
+  }
+  return true;
+}
+
+/// Loads the element of 8 bits that keys or values are made of by conversions and products, if that
+/// is so: they come before what they are multiplied by.
+void KernelBuilder::loadCache(Value tensor, const Relation &place) {
+  SmallVector<std::pair<Value, Relation>> worklist{{tensor, place}};
+  llvm::DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    auto [value, relation] = worklist.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!seen.insert(value).second)
+      continue;
+    if (op && isIndexOp(op)) {
+      if (std::optional<Relation> operand = pull(op, relation))
+        worklist.push_back({op->getOperand(0), *operand});
+    } else if (!isComputed(value)) {
+      if (elementBytes(getElementTypeOrSelf(value)) == 1)
+        return void(evaluate(value, relation));
+    } else if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::MulFOp>(op)) {
+      for (Value operand : op->getOperands())
+        worklist.push_back({operand, relation});
+    }
+  }
+}
+
+/// Elements of 8 bits are converted to the queries' type, which holds them all. What they are
+/// multiplied by is taken apart, and with it the rounding of that product: they come in the
+/// contraction as they are.
+std::optional<KernelBuilder::Contracted> KernelBuilder::contracted(unsigned input) {
+  Value tensor = attention->getOperand(input);
+  Value scalar = evaluate(tensor, operandPlaces[input]);
+  if (!scalar)
+    return std::nullopt;
+  unsigned inner = input == AttentionInput::Keys ? Dim::HeadDim : Dim::ValueDim;
+  Type type = getElementTypeOrSelf(attention.getQ());
+  Contracted found{scalar, {}};
+  for (;;) {
+    if (auto wide = found.element.getDefiningOp<arith::ExtFOp>())
+      if (auto narrow = wide.getIn().getDefiningOp<arith::TruncFOp>();
+          narrow && narrow.getType() == type) {
+        found.element = narrow.getIn();
+        continue;
+      }
+    auto product = found.element.getDefiningOp<arith::MulFOp>();
+    if (!product)
+      break;
+    Value element = product.getLhs(), factor = product.getRhs();
+    if (isSameAlong(element, inner))
+      std::swap(element, factor);
+    if (!isSameAlong(factor, inner))
+      break;
+    found.factor =
+        found.factor
+            ? arith::MulFOp::create(*builder, product.getLoc(), found.factor, factor).getResult()
+            : factor;
+    found.element = element;
+  }
+  BlockArgument argument = contractedInput(found.element);
+  bool isPlain = scalar == argument,
+       isCache = input != AttentionInput::Queries && type.getIntOrFloatBitWidth() == 16;
+  if (!argument || argument.getArgNumber() != input || !found.element.getType().isF32() ||
+      !(isPlain || (isCache && elementBytes(cast<ViewAttr>(inputViews[input]).getElement()) == 1)))
+    return refuse("the operands of attention come from memory, as floats of 8 or 16 bits, or for "
+                  "keys and values as 8 bits that are multiplied by what a head or a key has");
+  return found;
+}
+
 Value KernelBuilder::computeAttention(OpResult result) {
   Location loc = attention.getLoc();
   auto number = [&](double value) {
@@ -303,24 +387,41 @@ Value KernelBuilder::computeAttention(OpResult result) {
   CollectiveOp &softmax = collectiveScalars[0];
   if (!softmax) {
     locations.push_back(loc);
-    std::array<Value, 3> operands;
+    std::array<Contracted, 3> operands;
     for (unsigned i = 0; i < operands.size(); ++i) {
-      Value tensor = attention->getOperand(i);
-      Value scalar = evaluate(tensor, operandPlaces[i]);
-      auto argument = scalar ? dyn_cast<BlockArgument>(scalar) : BlockArgument();
-      if (!scalar)
+      std::optional<Contracted> operand = contracted(i);
+      if (!operand)
         return {};
-      if (!argument || argument.getArgNumber() != i || !scalar.getType().isF32())
-        return refuse("the operands of attention come from memory, as floats of 8 or 16 bits"),
-               Value();
-      operands[i] = scalar;
+      operands[i] = *operand;
+      for (unsigned next : {AttentionInput::Keys, AttentionInput::Values})
+        if (i == AttentionInput::Queries)
+          loadCache(attention->getOperand(next), operandPlaces[next]);
+      if (pages.size() == 2 && !evaluateTable())
+        return {};
     }
     if (!evaluateTable())
       return {};
-    Type type = operands[0].getType();
-    Value score = ContractOp::create(*builder, loc, type, operands[0], operands[1], Dim::HeadDim);
-    if (std::optional<APFloat> scale = attention.getScale(); scale && !scale->isExactlyValue(1.0))
-      score = arith::MulFOp::create(*builder, loc, score, number(scale->convertToDouble()));
+    auto multiply = [&](Value a, Value b) -> Value {
+      return arith::MulFOp::create(*builder, loc, a, b);
+    };
+    const auto &[queries, keys, values] = operands;
+    Type type = queries.element.getType();
+    Value score =
+        ContractOp::create(*builder, loc, type, queries.element, keys.element, Dim::HeadDim);
+    double scale = attention.getScale() ? attention.getScale()->convertToDouble() : 1.0;
+    // Times an infinite factor most keys and values are no numbers, but their sums would be.
+    auto finite = [&](Value factor) -> Value {
+      if (FloatAttr known; matchPattern(factor, m_Constant(&known)) && known.getValue().isFinite())
+        return factor;
+      return arith::AddFOp::create(*builder, loc, factor, multiply(factor, number(0)));
+    };
+    FloatAttr ofKeys;
+    if (keys.factor && matchPattern(keys.factor, m_Constant(&ofKeys)))
+      scale *= ofKeys.getValueAsDouble();
+    else if (keys.factor)
+      score = multiply(score, finite(keys.factor));
+    if (scale != 1)
+      score = multiply(score, number(scale));
     if (!attention.getScore().empty() && !(score = inlineRegion(attention.getScore(), score)))
       return {};
     if (!attention.getMask().empty()) {
@@ -336,8 +437,14 @@ Value KernelBuilder::computeAttention(OpResult result) {
     softmax = CollectiveOp::create(*builder, loc, types, Collective::Softmax, score, sink,
                                    FloatAttr(), DenseI64ArrayAttr(),
                                    /*zero_rows=*/sink || !attention.getNanRows());
-    weighted =
-        ContractOp::create(*builder, loc, type, softmax.getValues()[0], operands[2], Dim::Key);
+    // What all keys have in common can wait for the sum.
+    bool isCommon = values.factor && isSameAlong(values.factor, Dim::Key);
+    Value weight = softmax.getValues()[0];
+    if (values.factor && !isCommon)
+      weight = multiply(weight, finite(values.factor));
+    weighted = ContractOp::create(*builder, loc, type, weight, values.element, Dim::Key);
+    if (isCommon)
+      weighted = multiply(weighted, finite(values.factor));
   }
   if (result.getResultNumber() == 0)
     return weighted;

@@ -115,6 +115,14 @@ private:
   mlir::Value evaluatePages(PagesOp op, const Relation &relation);
   bool evaluateTable();
   mlir::Value computeAttention(mlir::OpResult result);
+  /// An operand of attention as its kernel takes it.
+  struct Contracted {
+    mlir::Value element; ///< in memory, or converted from there
+    mlir::Value factor;  ///< what it is multiplied by, the same for a head dim; or null
+  };
+  void loadCache(mlir::Value tensor, const Relation &place);
+  std::optional<Contracted> contracted(unsigned input);
+  bool isSameAlong(mlir::Value scalar, unsigned dim) const;
   llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
   bool findGroups(mlir::DenseI64ArrayAttr &dims);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);

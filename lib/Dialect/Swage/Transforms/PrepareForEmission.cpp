@@ -202,6 +202,8 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
     given = {score};
   } else if (kind == Phase::Exponent) {
     given = {score, base};
+  } else if (kind == Phase::Weight) {
+    given = {kernel.getCollective().getValues()[0]};
   } else if (kind != Phase::Body) {
     given = handedStatistics(kernel, kind);
     if (isPerElement) {
@@ -360,6 +362,9 @@ LogicalResult Preparer::addAttentionPhases() {
     if (failed(addPhase(Phase::Sink, sink, std::nullopt)))
       return failure();
   }
+  if (valueFactor(kernel) &&
+      failed(addPhase(Phase::Weight, weightedValuesOf(kernel).getLhs(), std::nullopt)))
+    return failure();
   // What the copy engine takes is given back, the rest is stored.
   Value element = handedElement(kernel, Phase::Epilogue),
         result = isTiledResult(0)

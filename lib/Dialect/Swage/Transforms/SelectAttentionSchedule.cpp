@@ -52,6 +52,21 @@ static bool isPlain(KernelOp kernel) {
                        [&](unsigned input) { return doScoresRead(kernel, input); });
 }
 
+/// Whether what is read decides which keys are seen: lengths, perhaps.
+static bool doMasksRead(KernelOp kernel) {
+  SmallVector<unsigned> inputs = furtherInputs(kernel);
+  Value score = kernel.getCollective().getValue();
+  while (auto select = score.getDefiningOp<arith::SelectOp>()) {
+    Value seen = select.getCondition();
+    if (llvm::any_of(inputs, [&](unsigned input) {
+          return dependsOn(seen, kernel.getBody().getArgument(input));
+        }))
+      return true;
+    score = select.getTrueValue();
+  }
+  return false;
+}
+
 /// Keys and values of a warp that arrive together, where few queries wait for them: enough for the
 /// copy engine, and few enough that there are three such stages.
 static constexpr int64_t kStageBytes = 8 << 10;
@@ -211,24 +226,26 @@ static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
   if (problem.isNarrow() || !problem.sharing)
     return false;
   // Which only that kernel takes.
-  if (problem.pageSize || std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany)
+  if (problem.pageSize || problem.hasNarrowCache() || std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany)
     return true;
   // To conclude a head takes as long as to read so many keys, longer the more queries it has.
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
   if (keys && *keys <= 128 && problem.sharing > 8)
     return false;
-  // Tiles of 128 queries of one head would be empty but for an eighth.
-  constexpr int64_t fewQueries = 16, mostSharing = 256;
-  return *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) <= fewQueries &&
-         problem.sharing <= mostSharing;
+  return *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) <= problem.kFewQueries &&
+         problem.sharing <= problem.kMostSharing;
 }
 
 std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   if (problem.isNarrow() || !problem.sharing)
     return std::nullopt;
-  int64_t keyBytes = elementBytes(problem.element) * (problem.headDim + problem.valueDim),
+  bool bulk = device.arch == "sm_90a";
+  int64_t keyBytes = elementBytes(problem.cache) * (problem.headDim + problem.valueDim),
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
+  // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
+  if (problem.hasNarrowCache())
+    keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
   // Keys are read for 32 rows at once where registers hold their outputs.
   for (auto [atoms, warps] :
        {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}})
@@ -238,7 +255,7 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
             context(), warps, keys * warps, stages,
             /*patience=*/8, /*blocks=*/1,
             spansOf(keyBytes, llvm::divideCeil(problem.sharing, 16 * atoms)),
-            device.arch == "sm_90a" && problem.isMovedInBulk(keys), index, atoms);
+            bulk && problem.isMovedInBulk(keys), index, atoms);
         // One KiB of a block's shared memory is the system's own.
         if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
             problem.registers(schedule) <= problem.mostRegisters(schedule))
@@ -256,8 +273,8 @@ int64_t ScheduleSelector::spansOf(int64_t keyBytes, int64_t rowTiles) const {
                          heads = constantSize(extent(AttentionDim::KeyHead)),
                          keys = constantSize(extent(AttentionDim::Key));
   int64_t most = device.smCount;
-  // Where a mask reads something, lengths perhaps, keys are not even.
-  if (!batch || !heads || !keys || *batch * *heads == 0 || !furtherInputs(kernel).empty())
+  // Where a mask reads something keys are not even.
+  if (!batch || !heads || !keys || *batch * *heads == 0 || doMasksRead(kernel))
     return most;
   int64_t units = *batch * *heads * rowTiles;
   if (units >= most) {
@@ -285,7 +302,8 @@ SelectedSchedule ScheduleSelector::attention() const {
   if (isDecoding(kernel, problem))
     if (std::optional<SelectedSchedule> selected = decode())
       return *selected;
-  if (std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany)
+  if (std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany ||
+      problem.hasNarrowCache())
     return refused(problem);
   if (problem.pageSize)
     return {{},

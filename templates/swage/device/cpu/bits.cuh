@@ -23,6 +23,11 @@ __device__ __forceinline__ unsigned permuteBytes(unsigned a, unsigned b, unsigne
   return result;
 }
 
+/// (value & mask) ^ others.
+__device__ __forceinline__ unsigned maskedXor(unsigned value, unsigned mask, unsigned others) {
+  return (value & mask) ^ others;
+}
+
 template <class To, class From> __device__ __forceinline__ To bitCast(From value) {
   static_assert(sizeof(To) == sizeof(From));
   return __builtin_bit_cast(To, value);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "swage/device/cpu/elements.cuh"
+#include "swage/device/cpu/pairs.cuh"
 #include "swage/device/float8_parts.cuh"
 
 namespace swage {
@@ -16,6 +17,10 @@ __device__ __forceinline__ float widen(e5m2 value) {
   return widen(f16{static_cast<unsigned short>(value.bits << 8)});
 }
 
+/// The two elements of the lower half of a word, or the upper one, as a pair of f16.
+template <bool Upper> __device__ __forceinline__ unsigned halvesOf(e4m3, unsigned word) {
+  return halvesByParts<Upper>(word);
+}
 /// Two elements from one 16-bit word, the first in the low byte.
 __device__ __forceinline__ void widenPair(e4m3, unsigned short pair, float &low, float &high) {
   low = widen(e4m3{static_cast<unsigned char>(pair)});

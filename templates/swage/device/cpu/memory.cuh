@@ -32,6 +32,9 @@ template <int Bytes> __device__ __forceinline__ void loadShared(const char *from
     words[i] = static_cast<unsigned>(packet >> (Bytes > 4 ? 32 * i : 0));
 }
 
+/// Makes no difference here; see cuda/memory.cuh.
+__device__ __forceinline__ void prefetchGlobal(const void *from) {}
+
 template <int Bytes> __device__ __forceinline__ void storeShared(char *to, const unsigned *words) {
   using Packed = typename simt::Scalar<Bytes>::Type;
   Packed packet = static_cast<Packed>(words[0]);

@@ -17,6 +17,13 @@ __device__ __forceinline__ unsigned permuteBytes(unsigned a, unsigned b, unsigne
   return __byte_perm(a, b, selector);
 }
 
+/// (value & mask) ^ others.  Of two constants the compiler would make two instructions.
+__device__ __forceinline__ unsigned maskedXor(unsigned value, unsigned mask, unsigned others) {
+  unsigned result;
+  asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(result) : "r"(value), "r"(mask), "r"(others));
+  return result;
+}
+
 template <class To, class From> __device__ __forceinline__ To bitCast(From value) {
   static_assert(sizeof(To) == sizeof(From));
   return __builtin_bit_cast(To, value);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "swage/device/cuda/elements.cuh"
+#include "swage/device/cuda/pairs.cuh"
 #include "swage/device/float8_parts.cuh"
 
 namespace swage {
@@ -15,11 +16,25 @@ namespace ptx {
 enum : bool { kConvertsFloat8 = __CUDA_ARCH__ >= 890 };
 } // namespace ptx
 
+/// The two elements of the lower half of a word, or the upper one, as a pair of f16.
+template <bool Upper> __device__ __forceinline__ unsigned halvesOf(e4m3, unsigned word) {
+  if constexpr (!ptx::kConvertsFloat8)
+    return halvesByParts<Upper>(word);
+  unsigned halves;
+  if constexpr (Upper)
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.rn.f16x2.e4m3x2 %0, high; }"
+        : "=r"(halves)
+        : "r"(word));
+  else
+    asm("{ .reg .b16 low, high; mov.b32 {low, high}, %1; cvt.rn.f16x2.e4m3x2 %0, low; }"
+        : "=r"(halves)
+        : "r"(word));
+  return halves;
+}
 /// Two elements from one 16-bit word, the first in the low byte.
 __device__ __forceinline__ void widenPair(e4m3, unsigned short pair, float &low, float &high) {
   if constexpr (ptx::kConvertsFloat8) {
-    unsigned halves;
-    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(pair));
+    const unsigned halves = halvesOf<false>(e4m3{}, pair);
     low = widenHalf(f16{}, halves, false);
     high = widenHalf(f16{}, halves, true);
   } else {

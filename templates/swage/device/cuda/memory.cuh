@@ -114,6 +114,11 @@ template <int Bytes> __device__ __forceinline__ void loadShared(const char *from
   }
 }
 
+/// Asks for the line of an address in global memory, to be read from L2 later.
+__device__ __forceinline__ void prefetchGlobal(const void *from) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(from));
+}
+
 template <int Bytes> __device__ __forceinline__ void storeShared(char *to, const unsigned *words) {
   auto &packet = *reinterpret_cast<Packet<Bytes> *>(to);
   if constexpr (Bytes == 16)

@@ -24,7 +24,9 @@ struct AttentionInput {
 };
 
 struct AttentionProblem {
-  mlir::Type element, result; ///< of queries, keys and values, and of output 0
+  mlir::Type element, result; ///< of queries and of output 0
+  /// Of keys and values: `element`, or 8 bits, which become it in registers; few queries only.
+  mlir::Type cache;
   int64_t headDim = 0, valueDim = 0;
   /// Queries that share a key head, where their number is known; or 0.
   int64_t sharing = 0;
@@ -43,11 +45,16 @@ struct AttentionProblem {
   int64_t keysTogether(int64_t keys) const;
   /// Whether these are enough for the copy engine, whose boxes begin where swizzled bytes repeat.
   bool isMovedInBulk(int64_t keys) const { return keysTogether(keys) % 8 == 0; }
+  /// Queries of a head, and of all heads that share one of keys, that the kernel of few queries is
+  /// faster for: tiles of 128 queries of one head would be empty but for an eighth.
+  static constexpr int64_t kFewQueries = 16, kMostSharing = 256;
   /// Of head dims, which but for few queries are at most those of a matrix instruction.
   static constexpr int64_t kMostDim = 320, kMostDimOfMany = 256;
 
   /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
   bool isNarrow() const;
+  /// Whether keys and values alone have 8 bits.
+  bool hasNarrowCache() const { return cache != element; }
   /// Whether warps that decode hold queries in registers, which long outputs leave no room for.
   bool holdsQuery(DecodeScheduleAttr schedule) const {
     return schedule.getAtoms() == 1 && headDim / 4 + valueDim / 2 <= 96;
@@ -62,10 +69,15 @@ struct AttentionProblem {
   /// The kernel's, if the template can compute it; or nothing, and `why`.
   static std::optional<AttentionProblem> of(KernelOp kernel, std::string *why = nullptr);
 
+  /// Why keys and values of another type than queries cannot be read; or null.
+  const char *cacheProblem(KernelOp kernel) const;
   /// Shared memory of a block, as the template lays it out (AttentionLayout).
   int64_t sharedBytes(AttentionScheduleAttr schedule) const;
   int64_t sharedBytes(PortableAttentionScheduleAttr schedule) const;
   int64_t sharedBytes(DecodeScheduleAttr schedule) const;
+  /// Bytes that a key and its values take there where few queries read them, `bulk`: by the copy
+  /// engine.
+  int64_t cacheRow(bool bulk) const;
   /// Memory of a launch for what blocks that decode leave to be merged (Parts).
   int64_t scratchBytes(DecodeScheduleAttr schedule) const;
   /// How queries, keys and values come to shared memory, and the result leaves it.
@@ -88,6 +100,10 @@ struct AttentionProblem {
 /// The kernel's two contractions, before it is prepared.
 ContractOp scoresOf(KernelOp kernel);
 ContractOp weightedValuesOf(KernelOp kernel);
+/// What a key's weight is multiplied by behind the sum of weights, for its values alone; or null.
+mlir::Value valueFactor(KernelOp kernel);
+/// The input that a contraction takes, as it is or converted from integers; or null.
+mlir::BlockArgument contractedInput(mlir::Value operand);
 
 } // namespace swage
 

@@ -102,8 +102,9 @@ def Swage_ContractOp : Swage_Op<"contract", [Pure, AllTypesMatch<["lhs", "rhs", 
   let description = [{
         result = sum of lhs * rhs over dimension `dim`
 
-    on tensor cores, so both are rounded to the type of the operands in memory. A kernel has two of them, attention's: queries times keys over the last
-    dimension, and, behind a softmax over the one before it, weights times values over that.
+    on tensor cores, so both are rounded to the type of the queries in memory. A kernel has two of them, attention's: queries times keys over the last
+    dimension, and, behind a softmax over the one before it, weights times values over that. Keys and values may be integers of 8 bits that
+    `arith.sitofp` converts; a weight may be multiplied by what its key's values have for a factor.
 
     Example:
     ```mlir
@@ -137,6 +138,7 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     `alike` is `inside` where they are.
     `exponent` may stand for `alike`, or where nothing has to agree for `inside`, for scores of at most `reach` in magnitude. It is handed a score and a number, and
     yields the binary logarithm of the weight plus that number; it rises with the score, and with the key throughout or nowhere.
+    `weight` is handed a weight, which counts in the sum of weights as it is, and yields what values are multiplied by.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$reach,
                        UnitAttr:$zero_rows, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
