@@ -165,6 +165,8 @@ void SpecEmitter::nameOperands() {
         if (!isOutput || value.getDefiningOp())
           wanted = nameOf(value.getLoc());
       }
+      if (isOutput && isRow(kernel.getOutput(i).getSource()))
+        wanted = names.back() + "Row";
       if (wanted.empty())
         wanted = (fallback + Twine(i)).str();
       names.push_back(values.unique(valueCase(toIdentifier(wanted))));
@@ -216,11 +218,14 @@ bool SpecEmitter::isReused(ViewAttr view) const {
 }
 
 /// "operand 2: tensor<?x768xf16>"
-static std::string describe(const Operand &operand) {
+static std::string describe(KernelOp kernel, const Operand &operand) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   if (operand.view.getSource() == Source::Coordinate)
     return "a coordinate";
+  if (isRow(operand.view.getSource()))
+    return "rows of result " + std::to_string(kernel.getOutput(operand.position - 1).getTensor()) +
+           ", the others as in operand " + std::to_string(operand.view.getTensor());
   if (operand.view.getSource() == Source::Random)
     return "random bits of the stream of operand " + std::to_string(operand.view.getTensor());
   stream << (operand.isOutput ? "result " : "operand ") << operand.view.getTensor() << ": tensor<";
@@ -245,8 +250,9 @@ std::string SpecEmitter::trafficOf(const Operand &operand) const {
   // A reduction has fewer results than elements.
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
   bool scans =
-      (row && row.getBypassL1()) || llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
-                                                 [&](ViewAttr view) { return isReused(view); });
+      (row && row.getBypassL1()) ||
+      (!kernel.writesRows() && llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
+                                            [&](ViewAttr view) { return isReused(view); }));
   return scans ? ", swage::Traffic::Scan" : "";
 }
 
@@ -264,6 +270,13 @@ void SpecEmitter::emitPart(const Operand &operand) {
   flag("kSkewed", boxes.getSkewed() && input == &problem.principal());
 }
 
+/// The operand that says which rows of an output are written.
+const Operand &SpecEmitter::rowsOf(const Operand &operand) const {
+  return *llvm::find_if(operands, [&](const Operand &other) {
+    return other.isOutput && other.position == operand.position + 1;
+  });
+}
+
 void SpecEmitter::emitOperand(const Operand &operand) {
   std::string base;
   if (operand.view.getSource() == Source::Memory)
@@ -273,22 +286,33 @@ void SpecEmitter::emitOperand(const Operand &operand) {
   else if (operand.view.getSource() == Source::Random)
     base = fmt::format("swage::Random<{}{}>", qualifiedName(operand.access),
                        kernel.getGeometry()->getOverlap() ? ", swage::Traffic::Coherent" : "");
+  else if (isRow(operand.view.getSource()))
+    base = operand.view.getSource() == Source::CircularRow ? "swage::CircularRow" : "swage::Row";
   else
     base = fmt::format("swage::Coordinate<{}>", qualifiedName(operand.access));
   std::string head = "struct " + operand.structName;
   if (std::string line = fmt::format("{} : {} {{", head, base);
       line.size() + 2 <= SourceText::kColumns) {
-    out.line(line, describe(operand));
+    out.line(line, describe(kernel, operand));
   } else {
-    out.comment(describe(operand));
+    out.comment(describe(kernel, operand));
     out.line(head);
     out.line("    : " + base + " {");
   }
   out.indent();
   if (!operand.isOutput && operand.access == Access::Boxed)
     emitPart(operand);
-  out.function("static __device__ Index offset(const Coord &d, const Sizes &sizes)",
-               print(operand.view.getAccess().getResult(0)));
+  AffineExpr offset = operand.view.getAccess().getResult(0);
+  if (isRow(operand.view.getSource())) {
+    out.function("static __device__ Index count(const Sizes &sizes)",
+                 print(operand.view.getShape().getResult(0)));
+    out.function("static __device__ Index step(const Sizes &sizes)", print(offset));
+  } else {
+    if (operand.isOutput && kernel.getRowsOf(operand.position))
+      out.line("using Rows = " + rowsOf(operand).structName + ";");
+    out.function("static __device__ Index offset(const Coord &d, const Sizes &sizes)",
+                 print(offset));
+  }
   out.dedent();
   out.line("};");
 }
@@ -685,7 +709,7 @@ void SpecEmitter::emitHeader() {
 void SpecEmitter::emitEntry() {
   std::vector<std::string> parameters, structs, pointers;
   auto parameter = [&](ViewAttr view, StringRef name, StringRef qualifier) {
-    if (view.getSource() == Source::Coordinate)
+    if (view.getSource() == Source::Coordinate || isRow(view.getSource()))
       return;
     StringRef element =
         view.getSource() == Source::Random ? "long long" : elementName(view.getElement());
@@ -714,7 +738,8 @@ void SpecEmitter::emitEntry() {
     parameters.push_back("Spec::Sizes sizes");
   for (const Operand &operand : operands) {
     structs.push_back("Spec::" + operand.structName);
-    bool hasPointer = operand.view.getSource() != Source::Coordinate;
+    Source source = operand.view.getSource();
+    bool hasPointer = source != Source::Coordinate && !isRow(source);
     pointers.push_back(hasPointer ? valueOf(operand) : "{}");
   }
   auto row = dyn_cast<RowScheduleAttr>(*kernel.getSchedule());
@@ -779,8 +804,14 @@ LogicalResult SpecEmitter::emit() {
   emitSizes();
   emitSpaces();
   out.blank();
-  for (const Operand &operand : operands)
+  // An output's rows come in front of it.
+  for (const Operand &operand : operands) {
+    if (operand.isOutput && isRow(operand.view.getSource()))
+      continue;
+    if (operand.isOutput && kernel.getRowsOf(operand.position))
+      emitOperand(rowsOf(operand));
     emitOperand(operand);
+  }
   if (auto row = dyn_cast<RowScheduleAttr>(*kernel.getSchedule()); row && row.getAligned()) {
     std::optional<OperandRef> aligned = alignedOperand(kernel);
     const Operand *operand = nullptr;
@@ -815,6 +846,8 @@ LogicalResult SpecEmitter::emit() {
   if (llvm::any_of(kernel.getInputs().getAsRange<ViewAttr>(),
                    [](ViewAttr view) { return view.getSource() != Source::Memory; }))
     out.insertLine(includes, "#include \"swage/computed.cuh\"");
+  if (kernel.writesRows())
+    out.insertLine(includes, "#include \"swage/rows.cuh\"");
   if (kernel.getGeometry()->getOverlap())
     out.insertLine(includes, "#include \"swage/device/launch_control.cuh\"");
   if (holdsFloat8(kernel))

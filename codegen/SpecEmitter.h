@@ -44,6 +44,7 @@ private:
   void emitSizes();
   void emitSpaces();
   void emitPart(const Operand &operand);
+  const Operand &rowsOf(const Operand &operand) const;
   void emitOperand(const Operand &operand);
   llvm::LogicalResult emitPhase(Phase kind);
   void emitEntry();

@@ -267,7 +267,7 @@ static std::vector<SymbolicView> symbolicViews(KernelOp kernel, bool isOutput) {
   std::vector<SymbolicView> result;
   mlir::ArrayAttr views = isOutput ? kernel.getOutputs() : kernel.getInputs();
   for (auto [position, view] : llvm::enumerate(views.getAsRange<ViewAttr>())) {
-    if (view.getSource() == Source::Coordinate)
+    if (view.getSource() == Source::Coordinate || isRow(view.getSource()))
       continue;
     LinearAccess access = *LinearAccess::of(view.getAccess());
     mlir::Type element = view.getElement();
@@ -283,6 +283,13 @@ static std::vector<SymbolicView> symbolicViews(KernelOp kernel, bool isOutput) {
     symbolic.elementBytes = elementBytes(element);
     symbolic.alignment = uint64_t(view.getAlign());
     symbolic.shape = sizeExpressions(view.getShape().getResults());
+    // Of an output that is written by rows it is the last one.
+    if (ViewAttr rows = isOutput ? kernel.getRowsOf(unsigned(position)) : ViewAttr()) {
+      mlir::AffineExpr last = addSizes(
+          rows.getShape().getResult(0), mlir::getAffineConstantExpr(-1, element.getContext()));
+      last = last ? multiplySizes(last, rows.getAccess().getResult(0)) : last;
+      access.offset = last ? addSizes(access.offset, last) : last;
+    }
     symbolic.strides = sizeExpressions(access.strides);
     symbolic.offset = sizeExpression(access.offset);
     symbolic.tile = symbolicTile(kernel.getGeometryAttr(), isOutput, position);
@@ -312,6 +319,12 @@ static SymbolicKernel symbolicKernel(KernelOp kernel) {
   symbolic.outputs = symbolicViews(kernel, /*isOutput=*/true);
   auto inPlace = inPlacePairs(kernel);
   symbolic.inPlace.assign(inPlace.begin(), inPlace.end());
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+    if (isRow(view.getSource()))
+      symbolic.rows.push_back({sizeExpression(view.getShape().getResult(0)),
+                               sizeExpression(view.getShape().getResult(1))});
+  auto kept = keptPairs(kernel);
+  symbolic.kept.assign(kept.begin(), kept.end());
   symbolic.elementsPerBlock = elementsPerBlock(kernel);
   return symbolic;
 }

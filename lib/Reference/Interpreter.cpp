@@ -205,6 +205,7 @@ private:
   LogicalResult evaluateSlice(SliceOp op);
   LogicalResult evaluateConcat(ConcatOp op);
   LogicalResult evaluatePages(PagesOp op);
+  LogicalResult evaluateAppend(AppendOp op);
   LogicalResult evaluateDim(tensor::DimOp op);
 
   /// Replaces the dynamic extents of a shape by the values of `sizes`, in order.
@@ -273,6 +274,7 @@ LogicalResult Evaluator::evaluateOp(Operation *op) {
       .Case([&](SliceOp slice) { return evaluateSlice(slice); })
       .Case([&](ConcatOp concatOp) { return evaluateConcat(concatOp); })
       .Case([&](PagesOp pagesOp) { return evaluatePages(pagesOp); })
+      .Case([&](AppendOp appendOp) { return evaluateAppend(appendOp); })
       .Case([&](IotaOp iotaOp) {
         return evaluateSource(op, iotaOp.getSizes(), [&](ArrayRef<int64_t> shape) {
           return iota(iotaOp.getDim(), shape);
@@ -609,6 +611,21 @@ LogicalResult Evaluator::evaluatePages(PagesOp op) {
   if (failed(reserve(op, shape, false)))
     return failure();
   return define(op, op.getResult(), pages(pool, table, shape));
+}
+
+LogicalResult Evaluator::evaluateAppend(AppendOp op) {
+  Value cache = operandOf(op.getCache()), rows = operandOf(op.getRows()),
+        positions = operandOf(op.getPositions());
+  int64_t axis = op.getAxis(), sequences = cache.shape().front();
+  Shape expected(cache.shape());
+  expected[axis] = std::min(expected[axis], rows.shape()[axis]);
+  if (rows.shape() != ArrayRef<int64_t>(expected) ||
+      (op.isPerSequence() && positions.size() != sequences))
+    return op.emitOpError() << "is given cache as " << describe(cache.shape(), cache.type())
+                            << ", rows as " << describe(rows.shape(), rows.type())
+                            << " and positions as " << describe(positions.shape(), positions.type())
+                            << ", which do not fit";
+  return define(op, op.getResult(), append(cache, rows, positions, axis, op.getCircular()));
 }
 
 LogicalResult Evaluator::evaluateDim(tensor::DimOp op) {

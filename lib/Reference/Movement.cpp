@@ -116,4 +116,32 @@ Value pages(const Value &pool, const Value &table, llvm::ArrayRef<int64_t> shape
   return result;
 }
 
+Value append(const Value &cache, const Value &rows, const Value &positions, int64_t axis,
+             bool circular) {
+  Value result(cache.type(), cache.shape(), cache.isExact() && rows.isExact());
+  if (!result.isAllocated() || result.size() == 0)
+    return result;
+  // In row-major order [outer, rows, inner].
+  int64_t length = cache.shape()[axis], count = rows.shape()[axis],
+          outer = elementCount(cache.shape().take_front(axis)),
+          inner = result.size() / outer / length,
+          ofSequence = positions.size() == 1 ? outer : outer / positions.size();
+  parallelFor(outer, rowChunk(length * inner), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t j = i * length * inner; j < (i + 1) * length * inner; ++j)
+        result.store(j, cache.load(j));
+      auto position = static_cast<uint32_t>(positions.load(i / ofSequence).integer);
+      for (int64_t s = 0; s < count; ++s) {
+        int64_t row = static_cast<int32_t>(position + static_cast<uint32_t>(s));
+        if (circular)
+          row = (row % length + length) % length;
+        for (int64_t k = 0; k < inner && row >= 0 && row < length; ++k)
+          result.store((i * length + row) * inner + k, rows.load((i * count + s) * inner + k));
+      }
+    }
+  });
+  result.samples = std::min(cache.samples, rows.samples);
+  return result;
+}
+
 } // namespace swage::reference

@@ -35,6 +35,11 @@ Value concat(llvm::ArrayRef<Value> parts, int64_t axis, llvm::ArrayRef<int64_t> 
 /// number of a page.
 Value pages(const Value &pool, const Value &table, llvm::ArrayRef<int64_t> shape);
 
+/// cache with the rows that begin at positions[b] along `axis` replaced; `circular`: modulo their
+/// number there. One position is for all b.
+Value append(const Value &cache, const Value &rows, const Value &positions, int64_t axis,
+             bool circular);
+
 /// The element types of an op's results are given; `mean` and `rstd` are made where they are asked
 /// for. `gamma` and `beta` may be null.
 struct NormResult {

@@ -17,7 +17,7 @@ using namespace swage;
 using namespace swage::fields;
 
 static constexpr char kMagic[] = {'S', 'W', 'A', 'G', 'E', 'B', 'N', 'D'};
-static constexpr uint32_t kVersion = 6;
+static constexpr uint32_t kVersion = 7;
 
 namespace {
 struct Header {

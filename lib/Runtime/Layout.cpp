@@ -184,6 +184,7 @@ private:
   std::optional<std::vector<LaunchView>> launchViews(const std::vector<SymbolicView> &views) const;
   void addInputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number);
   void addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launch, size_t number);
+  Status checkKept(const LaunchInfo &launch, const KernelInfo &info) const;
   void noteInPlace(const SymbolicLaunch &symbolic, size_t number);
   void takePlaces();
 
@@ -381,15 +382,37 @@ void LayoutBuilder::addOutputs(const SymbolicLaunch &symbolic, LaunchInfo &launc
   }
 }
 
+/// What an output keeps of an input is like it, and no row is written twice.
+Status LayoutBuilder::checkKept(const LaunchInfo &launch, const KernelInfo &info) const {
+  for (const auto &[count, together] : variant.symbolic[launch.kernel].rows) {
+    std::optional<int64_t> most = count.evaluate(symbols), rows = together.evaluate(symbols);
+    if (!most || !rows || *rows > *most)
+      return makeError(Stage::Input,
+                       fmt::format("kernel @{} adds {} rows to a tensor that has {}", info.name,
+                                   rows.value_or(INT64_MAX), most.value_or(INT64_MAX)));
+  }
+  for (auto [output, input] : launch.kept)
+    if (const TensorType &to = launch.outputs[output].type, &from = launch.inputs[input].type;
+        to.shape != from.shape || to.elementBytes != from.elementBytes)
+      return makeError(Stage::Input,
+                       fmt::format("kernel @{} adds rows to a tensor of {}, which is to have {}, "
+                                   "because they come with other inputs",
+                                   info.name, from.str(), to.str()));
+  return {};
+}
+
 void LayoutBuilder::noteInPlace(const SymbolicLaunch &symbolic, size_t number) {
   const SymbolicKernel &kernel = variant.symbolic[symbolic.kernel];
   int64_t elements = 1;
   for (int64_t extent : extents)
     if (__builtin_mul_overflow(elements, extent, &elements))
       return;
-  if (kernel.elementsPerBlock == 0 || elements % kernel.elementsPerBlock != 0)
-    return;
+  bool isExact = kernel.elementsPerBlock != 0 && elements % kernel.elementsPerBlock == 0;
   for (auto [output, input] : kernel.inPlace) {
+    bool isKept = std::find(kernel.kept.begin(), kernel.kept.end(), std::pair(output, input)) !=
+                  kernel.kept.end();
+    if (!isExact && !isKept)
+      continue;
     SymbolicLaunch::Place to = symbolic.outputs[output], from = symbolic.inputs[input];
     auto isSame = [from](SymbolicLaunch::Place other) {
       return other.kind == from.kind && other.index == from.index;
@@ -498,6 +521,9 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
                                      info.name, i, row, TensorTile::kAlignment));
   addInputs(symbolic, launch, number);
   addOutputs(symbolic, launch, number);
+  launch.kept = kernel.kept;
+  if (Status fits = checkKept(launch, info); !fits)
+    return fits;
   noteInPlace(symbolic, number);
   // Behind the values that launches hand to each other.
   if (launch.scratchBytes && launch.blocks) {

@@ -1,8 +1,8 @@
 //===- Plan.cpp - A frozen sequence of launches ---------------------------===//
 //
-// create turns the spec into arrays that launch only walks: per launch the function, its shape, a
-// template of the parameter pointers with the fixed values filled in, and the lists of places that
-// take a caller's address and of tensor maps that do.
+// create turns the spec into arrays that launch only walks: per launch what is copied, the
+// function, its shape, a template of the parameter pointers with the fixed values filled in, and
+// the lists of places that take a caller's address and of tensor maps that do.
 //
 //===----------------------------------------------------------------------===//
 #include "swage/Runtime/Plan.h"
@@ -42,6 +42,12 @@ struct TensorMapArgument {
   TensorMap map;
 };
 
+/// A copy in front of a launch, of bytes that lie at these places.
+struct FrozenCopy {
+  AddressArgument from, to;
+  uint64_t bytes;
+};
+
 /// What a launch checks of a caller's pointer.
 struct SlotCheck {
   uint64_t bytes; ///< 0: the pointer is not looked at
@@ -67,10 +73,9 @@ struct FrozenLaunch {
   std::vector<void *> parameters; ///< null where an address goes
   std::vector<AddressArgument> addresses;
   std::vector<TensorMapArgument> tensorMaps;
+  std::vector<FrozenCopy> copies;
   std::string values; ///< what the other parameters point to
   std::shared_ptr<Kernel> kernel;
-
-  bool isExtended() const { return clusterSize > 1 || overlap; }
 };
 } // namespace
 
@@ -99,6 +104,8 @@ struct Plan::State {
   }
   Status freeze(const LaunchSpec &spec);
   Expected<AddressArgument> place(const LaunchSpec &spec, unsigned parameter) const;
+  Expected<AddressArgument> place(const LaunchArgument &argument, uint64_t bytes,
+                                  const std::string &what) const;
   Status checkTile(const LaunchSpec &spec, const AddressArgument &at) const;
   Status checkSlots(const DevicePointer *addresses) const;
   Status badSlot(unsigned number, DevicePointer address) const;
@@ -161,11 +168,11 @@ static Status checkShape(const LaunchSpec &launch, const Device &device) {
 namespace {
 /// What cuLaunchKernelEx takes; points into itself.
 struct ExtendedLaunch {
-  ExtendedLaunch(const FrozenLaunch &launch, StreamHandle stream) {
+  ExtendedLaunch(const FrozenLaunch &launch, bool overlaps, StreamHandle stream) {
     unsigned count = 0;
     if (launch.clusterSize > 1)
       attributes[count++] = LaunchAttribute::clusterOf(launch.clusterSize);
-    if (launch.overlap)
+    if (overlaps)
       attributes[count++] = LaunchAttribute::overlap();
     config = {{launch.grid[0], launch.grid[1], launch.grid[2]},
               {launch.threads, 1, 1},
@@ -188,7 +195,7 @@ static Status checkClustersFit(const FrozenLaunch &launch, const Device &device)
   ScopedContext scope(device);
   if (!scope.status())
     return scope.status().error();
-  ExtendedLaunch extended(launch, nullptr);
+  ExtendedLaunch extended(launch, launch.overlap, nullptr);
   int clusters = 0;
   Status asked = device.check(
       Stage::Load, "cuOccupancyMaxActiveClusters",
@@ -225,10 +232,9 @@ static Status checkParameters(const LaunchSpec &launch, const Device &device) {
   return {};
 }
 
-/// Where an argument lies that is no value.
-Expected<AddressArgument> Plan::State::place(const LaunchSpec &spec, unsigned parameter) const {
-  const LaunchArgument &argument = spec.arguments[parameter];
-  const std::string &name = spec.kernel->name();
+/// Where `bytes` lie in a buffer; `what`: "argument 1 of kernel @k".
+Expected<AddressArgument> Plan::State::place(const LaunchArgument &argument, uint64_t bytes,
+                                             const std::string &what) const {
   size_t count = argument.kind == BufferKind::Input    ? inputs.size()
                  : argument.kind == BufferKind::Output ? outputs.size()
                                                        : 1;
@@ -236,15 +242,26 @@ Expected<AddressArgument> Plan::State::place(const LaunchSpec &spec, unsigned pa
                    : argument.kind == BufferKind::Output ? unsigned(inputs.size())
                                                          : slotCount() - 1;
   if (argument.index >= count)
-    return badPlan(fmt::format("argument {} of kernel @{} is {} {}; the plan has {}", parameter,
-                               name, slotKind(first), argument.index, count));
+    return badPlan(
+        fmt::format("{} is {} {}; the plan has {}", what, slotKind(first), argument.index, count));
   unsigned number = first + argument.index;
-  if (argument.byteOffset > slot(number).bytes)
-    return badPlan(fmt::format("argument {} of kernel @{} starts at byte {} of {}, which has {} "
-                               "bytes",
-                               parameter, name, argument.byteOffset, slotName(number),
-                               slot(number).bytes));
-  return AddressArgument{parameter, number, argument.byteOffset};
+  uint64_t all = slot(number).bytes;
+  if (argument.byteOffset > all)
+    return badPlan(fmt::format("{} starts at byte {} of {}, which has {} bytes", what,
+                               argument.byteOffset, slotName(number), all));
+  if (bytes > all - argument.byteOffset)
+    return badPlan(fmt::format("{} has {} bytes from byte {} of {}, which has {} bytes", what,
+                               bytes, argument.byteOffset, slotName(number), all));
+  return AddressArgument{0, number, argument.byteOffset};
+}
+
+/// Where an argument lies that is no value.
+Expected<AddressArgument> Plan::State::place(const LaunchSpec &spec, unsigned parameter) const {
+  auto at = place(spec.arguments[parameter], 0,
+                  fmt::format("argument {} of kernel @{}", parameter, spec.kernel->name()));
+  if (at)
+    at->parameter = parameter;
+  return at;
 }
 
 /// What is moved in boxes lies in its buffer, where the copy engine can reach it.
@@ -334,6 +351,15 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
   if (parameterBytes > kMaxParameterBytes)
     return badPlan(fmt::format("the arguments of kernel @{} have {} bytes; the limit is {}", name,
                                parameterBytes, kMaxParameterBytes));
+  for (const CopySpec &copy : spec.copies) {
+    const std::string what = fmt::format("a copy for kernel @{}", name);
+    auto from = place(copy.from, copy.bytes, what), to = place(copy.to, copy.bytes, what);
+    if (!from)
+      return from.takeError();
+    if (!to)
+      return to.takeError();
+    launch.copies.push_back({*from, *to, copy.bytes});
+  }
   Expected<FunctionHandle> function =
       spec.kernel->prepare(device, spec.dynamicSharedBytes, spec.clusterSize);
   if (!function)
@@ -391,13 +417,13 @@ Expected<Plan> Plan::create(const Device &device, PlanSpec spec) {
 // Launch: no allocation before the first error
 //===----------------------------------------------------------------------===//
 
-static Result put(const Driver &cuda, const FrozenLaunch &launch, StreamHandle stream,
-                  void **parameters) {
-  if (!launch.isExtended())
+static Result put(const Driver &cuda, const FrozenLaunch &launch, bool overlaps,
+                  StreamHandle stream, void **parameters) {
+  if (launch.clusterSize == 1 && !overlaps)
     return cuda.cuLaunchKernel(launch.function, launch.grid[0], launch.grid[1], launch.grid[2],
                                launch.threads, 1, 1, launch.dynamicSharedBytes, stream, parameters,
                                nullptr);
-  ExtendedLaunch extended(launch, stream);
+  ExtendedLaunch extended(launch, overlaps, stream);
   return cuda.cuLaunchKernelEx(&extended.config, launch.function, parameters, nullptr);
 }
 
@@ -459,6 +485,26 @@ static Status placeMaps(const Device &device, const FrozenLaunch &launch,
   return {};
 }
 
+/// Copies what is not in place; whether something was copied.
+static Expected<bool> putCopies(const Device &device, const FrozenLaunch &launch,
+                                const DevicePointer *slots, StreamHandle stream) {
+  bool hasCopied = false;
+  for (const FrozenCopy &copy : launch.copies) {
+    DevicePointer from = slots[copy.from.slot] + copy.from.byteOffset,
+                  to = slots[copy.to.slot] + copy.to.byteOffset;
+    if (from == to || copy.bytes == 0)
+      continue;
+    hasCopied = true;
+    if (Result copied = device.driver().cuMemcpyDtoDAsync_v2(to, from, copy.bytes, stream);
+        copied != kSuccess)
+      return device
+          .check(Stage::Launch, "cuMemcpyDtoDAsync", copied,
+                 fmt::format("{} bytes for kernel @{}", copy.bytes, launch.kernel->name()))
+          .error();
+  }
+  return hasCopied;
+}
+
 Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const *outputs,
                     void *workspace) const {
   const State &plan = *state;
@@ -487,13 +533,18 @@ Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const 
     if (!launch.tensorMaps.empty())
       if (Status placed = placeMaps(plan.device, launch, slots, maps, parameters); !placed)
         return placed;
-    Result result = put(cuda, launch, stream, parameters);
+    auto hasCopied = putCopies(plan.device, launch, slots, stream);
+    if (!hasCopied)
+      return hasCopied.takeError();
+    bool overlaps = launch.overlap && !*hasCopied;
+    Result result = put(cuda, launch, overlaps, stream, parameters);
     if (result == kSuccess)
       continue;
     std::string clusters =
         launch.clusterSize == 1 ? "" : fmt::format(", clusters of {}", launch.clusterSize);
     return plan.device.check(
-        Stage::Launch, launch.isExtended() ? "cuLaunchKernelEx" : "cuLaunchKernel", result,
+        Stage::Launch, launch.clusterSize > 1 || overlaps ? "cuLaunchKernelEx" : "cuLaunchKernel",
+        result,
         fmt::format("kernel @{}, {}x{}x{} blocks of {} threads{}, {} bytes of shared memory",
                     launch.kernel->name(), launch.grid[0], launch.grid[1], launch.grid[2],
                     launch.threads, clusters, launch.dynamicSharedBytes));

@@ -133,12 +133,17 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
   spec.clusterSize = launch.clusterSize;
   spec.dynamicSharedBytes = launch.dynamicSharedBytes;
   spec.overlap = launch.overlap;
+  auto placeOf = [](const LaunchTensor &tensor, uint64_t offset = 0) {
+    unsigned index = tensor.kind == BufferKind::Workspace ? 0 : tensor.index;
+    return LaunchArgument::buffer(tensor.kind, index, tensor.offset + offset);
+  };
+  for (auto [output, input] : launch.kept)
+    spec.copies.push_back({placeOf(launch.inputs[input]), placeOf(launch.outputs[output]),
+                           launch.outputs[output].type.bytes()});
   for (auto [views, tensors] : {std::pair(&launch.inputViews, &launch.inputs),
                                 std::pair(&launch.outputViews, &launch.outputs)})
     for (const LaunchView &view : *views) {
-      const LaunchTensor &tensor = (*tensors)[view.tensor];
-      unsigned index = tensor.kind == BufferKind::Workspace ? 0 : tensor.index;
-      auto place = LaunchArgument::buffer(tensor.kind, index, tensor.offset + view.tileOffset);
+      auto place = placeOf((*tensors)[view.tensor], view.tileOffset);
       spec.arguments.push_back(view.tile ? LaunchArgument::tile(std::move(place), *view.tile)
                                          : std::move(place));
     }
@@ -179,6 +184,7 @@ Expected<Plan> Variant::plan(const Device &device, const Layout &layout,
 Expected<Plan> Variant::planLaunch(const Device &device, const Layout &layout, size_t index,
                                    const Context *context) const {
   LaunchInfo launch = layout.launches[index];
+  launch.kept.clear(); // what the kernel does not write is the caller's
   PlanSpec spec;
   for (auto [tensors, kind, buffers] :
        {std::tuple(&launch.inputs, BufferKind::Input, &spec.inputs),

@@ -15,7 +15,7 @@
 using namespace swage;
 using namespace swage::fields;
 
-static constexpr int kVersion = 5;
+static constexpr int kVersion = 6;
 static constexpr std::string_view kKind = "kind";
 
 //===----------------------------------------------------------------------===//

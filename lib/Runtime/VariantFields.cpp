@@ -143,9 +143,10 @@ static const char *checkLaunches(const Variant &variant) {
                (view.shape.size() != variant.results[to.index].shape.size() ||
                 view.elementBytes != variant.results[to.index].elementBytes))
         return "a launch writes another type than the result has";
-    for (auto [output, input] : kernel.inPlace)
-      if (output >= launch.outputs.size() || input >= launch.inputs.size())
-        return "a kernel works in place on what its launch does not have";
+    for (const auto &pairs : {kernel.inPlace, kernel.kept})
+      for (auto [output, input] : pairs)
+        if (output >= launch.outputs.size() || input >= launch.inputs.size())
+          return "a kernel works in place on what its launch does not have";
   }
   for (auto [result, input] : variant.aliases)
     if (result >= variant.results.size() || input >= variant.inputs.size())

@@ -259,6 +259,11 @@ template <class A, class T> void symbolicKernel(A &a, T &kernel) {
   views(a, kernel.inputs);
   views(a, kernel.outputs);
   pairs(a, kernel.inPlace);
+  pairs(a, kernel.kept);
+  a.list(kernel.rows, [](A &a, auto &rows) {
+    expression(a, rows.first);
+    expression(a, rows.second);
+  });
   a.number(kernel.elementsPerBlock);
 }
 

@@ -66,6 +66,18 @@ Result swage::simt::put(StreamHandle stream, Operation operation) {
   return kSuccess;
 }
 
+static Result copyOnDevice(DevicePointer to, DevicePointer from, size_t bytes,
+                           StreamHandle stream) {
+  return put(stream, [=] {
+    Result result = checkRange("cuMemcpyDtoDAsync", to, bytes);
+    if (result == kSuccess)
+      result = checkRange("cuMemcpyDtoDAsync", from, bytes);
+    if (result == kSuccess)
+      std::memcpy(hostPointer(to), hostPointer(from), bytes);
+    return result;
+  });
+}
+
 static Result fillMemory(DevicePointer to, unsigned char value, size_t bytes, StreamHandle stream) {
   return put(stream, [=] {
     Result result = checkRange("cuMemsetD8Async", to, bytes);
@@ -174,6 +186,7 @@ void swage::simt::addStreamFunctions(Driver &driver) {
   driver.cuMemFree_v2 = release;
   driver.cuMemcpyHtoD_v2 = copyToDevice;
   driver.cuMemcpyDtoH_v2 = copyToHost;
+  driver.cuMemcpyDtoDAsync_v2 = copyOnDevice;
   driver.cuMemsetD8Async = fillMemory;
   driver.cuStreamCreate = createStream;
   driver.cuStreamDestroy_v2 = destroyStream;

@@ -340,6 +340,9 @@ template <class Operand, int V> struct Result {
   }
 };
 
+/// An output that is written by rows: see rows.cuh.
+template <class Operand> concept IsByRows = requires { typename Operand::Rows; };
+
 /// All outputs of a list at V neighbouring coordinates along dimension Dim.
 template <class Operands, int V, int Dim> struct Outputs;
 template <class... Operands, int V, int Dim>
@@ -347,9 +350,18 @@ struct Outputs<List<Operands...>, V, Dim> : Result<Operands, V>... {
   template <class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void store(const Pointers &pointers, const Coord &coord,
                                         const Sizes &sizes) const {
-    (Result<Operands, V>::template store<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer,
-                                              coord, sizes),
-     ...);
+    (
+        [&] {
+          const auto to = static_cast<const Slot<Operands> &>(pointers).pointer;
+          const auto &result = static_cast<const Result<Operands, V> &>(*this);
+          if constexpr (IsByRows<Operands>)
+            storeRows<Dim, Operands, V>(
+                result, static_cast<const Result<typename Operands::Rows, V> &>(*this), to, coord,
+                sizes);
+          else
+            result.template store<Dim>(to, coord, sizes);
+        }(),
+        ...);
   }
 };
 

@@ -276,6 +276,13 @@ FAKE_API Result cuMemcpyDtoH_v2(void *to, DevicePointer from, size_t bytes) {
   return kSuccess;
 }
 
+FAKE_API Result cuMemcpyDtoDAsync_v2(DevicePointer to, DevicePointer from, size_t bytes,
+                                     StreamHandle) {
+  FAKE_TRY(record("cuMemcpyDtoDAsync", std::to_string(bytes)));
+  std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), bytes);
+  return kSuccess;
+}
+
 FAKE_API Result cuMemsetD8Async(DevicePointer to, unsigned char value, size_t bytes, StreamHandle) {
   FAKE_TRY(record("cuMemsetD8Async", std::to_string(bytes)));
   std::memset(reinterpret_cast<void *>(to), value, bytes);

@@ -171,3 +171,24 @@ func.func @uneven(%x: tensor<4x7xf32>) -> tensor<?x8xf32> {
   %a = swage.reshape %x : tensor<4x7xf32> -> tensor<?x8xf32>
   return %a : tensor<?x8xf32>
 }
+
+// -----
+
+// Cache and rows know each other's extents, but not how many rows.
+// CHECK-LABEL: func @append
+// CHECK: %[[C:.*]] = tensor.cast %arg0 : tensor<?x?x4xf32> to tensor<2x?x4xf32>
+// CHECK: %[[R:.*]] = tensor.cast %arg1 : tensor<2x1x?xf32> to tensor<2x1x4xf32>
+// CHECK: swage.append %[[C]], %[[R]] at %arg2 axis 1 : (tensor<2x?x4xf32>, tensor<2x1x4xf32>, tensor<?xi32>) -> tensor<2x?x4xf32>
+func.func @append(%c: tensor<?x?x4xf32>, %r: tensor<2x1x?xf32>, %p: tensor<?xi32>) -> tensor<?x?x4xf32> {
+  %y = swage.append %c, %r at %p axis 1 : (tensor<?x?x4xf32>, tensor<2x1x?xf32>, tensor<?xi32>) -> tensor<?x?x4xf32>
+  return %y : tensor<?x?x4xf32>
+}
+
+// -----
+
+func.func @append_conflict(%c: tensor<3x?x4xf32>, %r: tensor<2x1x4xf32>, %p: tensor<i32>) {
+  %d = tensor.cast %c : tensor<3x?x4xf32> to tensor<?x?x4xf32>
+  // expected-error @+1 {{'swage.append' op}}
+  %y = swage.append %d, %r at %p axis 1 : (tensor<?x?x4xf32>, tensor<2x1x4xf32>, tensor<i32>) -> tensor<?x?x4xf32>
+  return
+}

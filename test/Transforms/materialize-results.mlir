@@ -35,3 +35,12 @@ func.func @nothing_to_do(%x: tensor<8xf16>, %y: tensor<8xf32>) -> (tensor<8xf16>
   %t = math.exp %x : tensor<8xf16>
   return %x, %s, %e, %t : tensor<8xf16>, tensor<8xf32>, tensor<8xf32>, tensor<8xf16>
 }
+
+// A cache is as it is stored, and is not copied.
+// CHECK-LABEL: func.func @appended
+// CHECK-NOT:     swage.copy
+func.func @appended(%c: tensor<2x8xf16>, %x: tensor<2x1xf16>, %at: tensor<i32>) -> (tensor<2x8xf16>, tensor<2x8xf16>) {
+  %n = swage.append %c, %x at %at axis 1 : (tensor<2x8xf16>, tensor<2x1xf16>, tensor<i32>) -> tensor<2x8xf16>
+  %e = math.exp %n : tensor<2x8xf16>
+  return %n, %e : tensor<2x8xf16>, tensor<2x8xf16>
+}

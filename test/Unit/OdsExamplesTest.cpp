@@ -151,6 +151,14 @@ std::map<std::string, Case> makeCases() {
                       return position < 32 ? ((page * 2 + head) * 16 + position % 16) * 4.0 + d
                                            : 0.0;
                     }};
+  // Row 2 of the first sequence; of the second, which has ended, none.
+  cases["append"] = {"%cache: tensor<2x4x8xf32>, %new: tensor<2x1x8xf32>, %positions: tensor<2xi32>",
+                     "%k",
+                     "tensor<2x4x8xf32>",
+                     listOf(iota({2, 4, 8}), iota({2, 1, 8}, 100),
+                            makeTensor(ElementType::I32, {2}, {2, -1})),
+                     8,
+                     [](double r, double j) { return r == 2 ? 100 + j : 8 * r + j; }};
   cases["copy"] = {onlyX, "%y", same, listOf(x()), 8, [](double i, double j) { return 8 * i + j; }};
   cases["iota"] = {"", "%j", "tensor<4x8xi32>", {}, 8, [](double, double j) { return j; }};
   // Key and counter 0: the paper's first known answer, and what follows counter by counter.

@@ -75,6 +75,43 @@ TEST(Reference, pagesByATable) {
   EXPECT_EQ(references(y), (Elements{8, 9, 0, 1, 10, 11, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
+/// Rows outside of the cache are nowhere; where they count modulo their number, there are none.
+TEST(Reference, appendAtPositions) {
+  Tensor cache = makeIota(ElementType::F16, {3, 1, 4, 1}),
+         rows = makeIota(ElementType::F16, {3, 1, 2, 1}),
+         positions = makeIota(ElementType::I32, {3});
+  positions.setInteger(0, 1);
+  positions.setInteger(1, -1);
+  positions.setInteger(2, 3);
+  auto append = [&](const std::string &how) {
+    return references(runOne(R"(func.func @f(%c: tensor<3x1x4x1xf16>, %r: tensor<3x1x2x1xf16>,
+                   %p: tensor<3xi32>) -> tensor<3x1x4x1xf16> {
+      %y = swage.append %c, %r at %p axis 2 )" +
+                                 how + R"( : (tensor<3x1x4x1xf16>,
+          tensor<3x1x2x1xf16>, tensor<3xi32>) -> tensor<3x1x4x1xf16>
+      return %y : tensor<3x1x4x1xf16> })",
+                             {&cache, &rows, &positions}));
+  };
+  EXPECT_EQ(append(""), (Elements{0, 0, 1, 3, 3, 5, 6, 7, 8, 9, 10, 4}));
+  EXPECT_EQ(append("circular"), (Elements{0, 0, 1, 3, 3, 5, 6, 2, 5, 9, 10, 4}));
+}
+
+/// One position is for all sequences, also along the first dimension.
+TEST(Reference, appendAtOnePosition) {
+  Tensor cache = makeIota(ElementType::I8, {3, 2}), rows = makeIota(ElementType::I8, {1, 2}),
+         position = makeIota(ElementType::I32, {});
+  position.setInteger(0, 2);
+  Value y = runOne(R"(func.func @f(%c: tensor<3x2xi8>, %r: tensor<1x2xi8>, %p: tensor<i32>)
+      -> tensor<3x2xi8> {
+    %y = swage.append %c, %r at %p axis 0
+        : (tensor<3x2xi8>, tensor<1x2xi8>, tensor<i32>) -> tensor<3x2xi8>
+    return %y : tensor<3x2xi8> })",
+                   {&cache, &rows, &position});
+  ASSERT_EQ(y.size(), 6);
+  for (int64_t i = 0; i < 6; ++i)
+    EXPECT_EQ(y.load(i).integer, i < 4 ? i : i - 4);
+}
+
 TEST(Reference, reshapeTakesTheMissingExtent) {
   Tensor x = makeIota(ElementType::BF16, {4, 3});
   Value y = runOne(R"(func.func @f(%x: tensor<?x3xbf16>) -> tensor<?x6xbf16> {

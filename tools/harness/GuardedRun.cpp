@@ -2,6 +2,7 @@
 
 #include "GuardedRun.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 using namespace swage;
@@ -77,6 +78,14 @@ public:
     return static_cast<void *>(all.back().payload());
   }
 
+  Status write(size_t index, const char *content) {
+    Guarded &guarded = all[index];
+    if (guarded.layout.payloadBytes == 0)
+      return {};
+    return guarded.buffer->copyFrom(content, size_t(guarded.layout.payloadBytes),
+                                    size_t(guarded.layout.payloadOffset()));
+  }
+
   Status read(size_t index, char *host) const {
     const Guarded &guarded = all[index];
     if (guarded.layout.payloadBytes == 0)
@@ -119,58 +128,133 @@ static std::optional<unsigned> aliasOf(const Layout &layout, size_t result) {
   return std::nullopt;
 }
 
+namespace {
+/// A plan's arguments, results and workspace on the device.
+class PlacedRun {
+public:
+  PlacedRun(const Device &device, const Plan &plan, const Layout &layout,
+            const GuardedOptions &options)
+      : device(device), plan(plan), layout(layout), options(options), buffers(device, options) {}
+
+  Status place(const std::vector<Tensor> &inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      auto pointer = buffers.add(fmt::format("argument {}", i), uint64_t(inputs[i].bytes()),
+                                 inputs[i].data(), options.misalign);
+      if (!pointer)
+        return pointer.takeError();
+      in.push_back(*pointer);
+    }
+    size_t count = inputs.size();
+    for (size_t i = 0; i < layout.results.size(); ++i) {
+      if (std::optional<unsigned> argument = options.inPlace ? aliasOf(layout, i) : std::nullopt) {
+        out.push_back(const_cast<void *>(in[*argument]));
+        places.push_back(*argument);
+        continue;
+      }
+      auto pointer = buffers.add(fmt::format("result {}", i), layout.results[i].bytes(), nullptr,
+                                 options.misalign);
+      if (!pointer)
+        return pointer.takeError();
+      out.push_back(*pointer);
+      places.push_back(count++);
+    }
+    auto added = buffers.add("workspace", plan.workspaceBytes(), nullptr, 0);
+    if (!added)
+      return added.takeError();
+    workspace = *added;
+    return device.synchronize();
+  }
+
+  Status launch(const Stream &stream) const {
+    return plan.launch(stream.handle(), in.data(), out.data(), workspace);
+  }
+
+  Status replace(size_t argument, const Tensor &input) {
+    return buffers.write(argument, input.data());
+  }
+
+  Expected<std::vector<Tensor>> read() const {
+    if (Status intact = buffers.checkBands(); !intact)
+      return intact.takeError();
+    std::vector<Tensor> results;
+    for (size_t i = 0; i < layout.results.size(); ++i) {
+      auto tensor = makeTensor(layout.results[i]);
+      if (!tensor)
+        return tensor.takeError();
+      if (Status read = buffers.read(places[i], tensor->data()); !read)
+        return read.takeError();
+      results.push_back(std::move(*tensor));
+    }
+    return results;
+  }
+
+private:
+  const Device &device;
+  const Plan &plan;
+  const Layout &layout;
+  const GuardedOptions &options;
+  GuardedBuffers buffers;
+  std::vector<const void *> in;
+  std::vector<void *> out;
+  std::vector<size_t> places; ///< of the results, among the buffers
+  void *workspace = nullptr;
+};
+} // namespace
+
 Expected<std::vector<Tensor>> swage::runGuarded(const Device &device, const Plan &plan,
                                                 const Layout &layout,
                                                 const std::vector<Tensor> &inputs,
                                                 const GuardedOptions &options) {
-  GuardedBuffers buffers(device, options);
-  std::vector<const void *> in;
-  std::vector<void *> out;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    auto pointer = buffers.add(fmt::format("argument {}", i), uint64_t(inputs[i].bytes()),
-                               inputs[i].data(), options.misalign);
-    if (!pointer)
-      return pointer.takeError();
-    in.push_back(*pointer);
-  }
-  std::vector<Tensor> results;
-  std::vector<size_t> places; // of the results, among the buffers
-  size_t count = inputs.size();
-  for (size_t i = 0; i < layout.results.size(); ++i) {
-    auto tensor = makeTensor(layout.results[i]);
-    if (!tensor)
-      return tensor.takeError();
-    results.push_back(std::move(*tensor));
-    if (std::optional<unsigned> argument = options.inPlace ? aliasOf(layout, i) : std::nullopt) {
-      out.push_back(const_cast<void *>(in[*argument]));
-      places.push_back(*argument);
-      continue;
-    }
-    auto pointer = buffers.add(fmt::format("result {}", i), layout.results[i].bytes(), nullptr,
-                               options.misalign);
-    if (!pointer)
-      return pointer.takeError();
-    out.push_back(*pointer);
-    places.push_back(count++);
-  }
-  auto workspace = buffers.add("workspace", plan.workspaceBytes(), nullptr, 0);
-  if (!workspace)
-    return workspace.takeError();
+  PlacedRun run(device, plan, layout, options);
+  if (Status placed = run.place(inputs); !placed)
+    return placed.takeError();
   auto stream = device.createStream();
   if (!stream)
     return stream.takeError();
-  if (Status done = device.synchronize(); !done)
-    return done.takeError();
-  if (Status launched = plan.launch(stream->handle(), in.data(), out.data(), *workspace); !launched)
+  if (Status launched = run.launch(*stream); !launched)
     return launched.takeError();
   if (Status done = stream->synchronize(); !done)
     return done.takeError();
-  if (Status intact = buffers.checkBands(); !intact)
-    return intact.takeError();
-  for (size_t i = 0; i < results.size(); ++i)
-    if (Status read = buffers.read(places[i], results[i].data()); !read)
-      return read.takeError();
-  return results;
+  return run.read();
+}
+
+Expected<std::vector<Tensor>> swage::replaySteps(const Device &device, const Plan &plan,
+                                                 const Layout &layout,
+                                                 const std::vector<std::vector<Tensor>> &inputs,
+                                                 const GuardedOptions &options) {
+  PlacedRun run(device, plan, layout, options);
+  if (Status placed = run.place(inputs.front()); !placed)
+    return placed.takeError();
+  auto stream = device.createStream();
+  if (!stream)
+    return stream.takeError();
+  if (Status begun = stream->beginCapture(); !begun)
+    return begun.takeError();
+  Status launched = run.launch(*stream);
+  auto graph = stream->endCapture();
+  if (!launched)
+    return launched.takeError();
+  if (!graph)
+    return graph.takeError();
+  auto exec = graph->instantiate();
+  if (!exec)
+    return exec.takeError();
+  for (size_t step = 0; step < inputs.size(); ++step) {
+    for (size_t i = 0; i < inputs[step].size() && step > 0; ++i) {
+      auto isCarried = [&](const std::pair<unsigned, unsigned> &alias) {
+        return alias.second == i && aliasOf(layout, alias.first);
+      };
+      if (std::any_of(layout.aliases.begin(), layout.aliases.end(), isCarried))
+        continue;
+      if (Status replaced = run.replace(i, inputs[step][i]); !replaced)
+        return replaced.takeError();
+    }
+    if (Status replayed = exec->launch(stream->handle()); !replayed)
+      return replayed.takeError();
+    if (Status done = stream->synchronize(); !done)
+      return done.takeError();
+  }
+  return run.read();
 }
 
 Expected<std::vector<Tensor>> swage::runTwice(const Device &device, const Plan &plan,

@@ -38,6 +38,13 @@ Expected<std::vector<reference::Tensor>> runGuarded(const Device &device, const 
                                                     const std::vector<reference::Tensor> &inputs,
                                                     const GuardedOptions &options = {});
 
+/// The results of the last of several steps, `inputs` for each, that are replays of one captured
+/// graph: results lie in arguments where the layout allows it, and the next step finds them there.
+Expected<std::vector<reference::Tensor>>
+replaySteps(const Device &device, const Plan &plan, const Layout &layout,
+            const std::vector<std::vector<reference::Tensor>> &inputs,
+            const GuardedOptions &options);
+
 /// Runs with two poisons, the second time in place where the layout allows it: results that differ
 /// were not all written, or read what they were to write, or wrote what was still to be read.
 Expected<std::vector<reference::Tensor>> runTwice(const Device &device, const Plan &plan,

@@ -64,14 +64,19 @@ static cl::opt<std::string> dimsText("dims",
                                      cl::cat(category));
 static cl::opt<bool> check("check", cl::desc("judge every result against the f64 reference"),
                            cl::cat(category));
+static cl::opt<unsigned> steps("steps",
+                               cl::desc("run this often; results with swage.alias are arguments "
+                                        "of the next step, the others are new ones (default 1)"),
+                               cl::init(1), cl::cat(category));
 static cl::opt<bool> benchmark("benchmark", cl::desc("time every kernel"), cl::cat(category));
 static cl::opt<bool> autotune("autotune",
                               cl::desc("try the schedules of each kernel, print the fastest, and "
                                        "keep what is faster and right for later compiles "
                                        "(SWAGE_TUNED)"),
                               cl::cat(category));
-static cl::opt<double> budget("budget", cl::desc("seconds that --autotune has for each kernel "
-                                                 "(default 12; 0: until all have been tried)"),
+static cl::opt<double> budget("budget",
+                              cl::desc("seconds that --autotune has for each kernel "
+                                       "(default 12; 0: until all have been tried)"),
                               cl::init(12), cl::cat(category));
 static cl::opt<bool> fuse("fuse", cl::desc("group ops; otherwise one kernel an op"), cl::init(true),
                           cl::cat(category));
@@ -108,16 +113,20 @@ public:
 
 private:
   Status checkOutputs() const;
+  Status checkSteps() const;
   Status chooseDevice();
   Status chooseSimulator();
   Expected<std::vector<Dims>> chooseDims() const;
   Expected<std::vector<reference::Tensor>> makeInputs(reference::InputFamily family,
-                                                      llvm::ArrayRef<TensorType> types) const;
+                                                      llvm::ArrayRef<TensorType> types,
+                                                      unsigned step = 0) const;
   Expected<std::vector<reference::Value>>
   evaluateReference(const std::vector<reference::Tensor> &inputs,
                     const reference::EvaluateOptions &options) const;
   Status runReference(reference::InputFamily family, const std::vector<Dims> &dims) const;
   Status runFamily(reference::InputFamily family);
+  Status checkReplay(const std::vector<std::vector<reference::Tensor>> &inputs,
+                     const std::vector<reference::Tensor> &expected);
   Expected<std::vector<reference::Tensor>> runPlan(const std::vector<reference::Tensor> &inputs);
   Status judgeResults(const std::vector<reference::Tensor> &inputs,
                       const std::vector<reference::Tensor> &actual, const std::string &family);
@@ -167,6 +176,20 @@ Status Runner::checkOutputs() const {
     return makeError(Stage::Input, fmt::format("cannot create '{}': {}",
                                                printable(outputDir.getValue()), error.message()));
   return checkWritable(outputDir + "/result0.npy");
+}
+
+/// What goes from step to step is a result and an argument.
+Status Runner::checkSteps() const {
+  if (steps == 0)
+    return makeError(Stage::Input, "--steps is 0; needed: at least 1");
+  for (auto [result, argument] : layout->aliases)
+    if (const TensorType &from = layout->results[result], &to = layout->inputs[argument];
+        steps > 1 && (from.shape != to.shape || from.element != to.element))
+      return makeError(Stage::Input,
+                       fmt::format("--steps: result {} ({}) is to be argument {} ({}) "
+                                   "of the next step",
+                                   result, from.str(), argument, to.str()));
+  return {};
 }
 
 Status Runner::chooseSimulator() {
@@ -264,8 +287,9 @@ Expected<std::vector<Dims>> Runner::chooseDims() const {
   return dims;
 }
 
-Expected<std::vector<reference::Tensor>>
-Runner::makeInputs(reference::InputFamily family, llvm::ArrayRef<TensorType> types) const {
+Expected<std::vector<reference::Tensor>> Runner::makeInputs(reference::InputFamily family,
+                                                            llvm::ArrayRef<TensorType> types,
+                                                            unsigned step) const {
   std::vector<reference::Tensor> tensors;
   for (size_t i = 0; i < types.size(); ++i) {
     const TensorType &type = types[i];
@@ -276,7 +300,7 @@ Runner::makeInputs(reference::InputFamily family, llvm::ArrayRef<TensorType> typ
       tensors.push_back(std::move(*tensor));
       continue;
     }
-    auto tensor = makeInput(type, family, seed, i);
+    auto tensor = makeInput(type, family, seed + step, i);
     if (!tensor)
       return tensor.takeError();
     tensors.push_back(std::move(*tensor));
@@ -345,18 +369,56 @@ Status Runner::judgeResults(const std::vector<reference::Tensor> &inputs,
   return {};
 }
 
+/// Each step is judged by itself, from what the one before left on the device. Then all of them are
+/// replays of one graph, which must end with the same bits.
 Status Runner::runFamily(reference::InputFamily family) {
-  auto inputs = makeInputs(family, layout->inputs);
-  if (!inputs)
-    return inputs.takeError();
-  auto results = runPlan(*inputs);
+  std::vector<reference::Tensor> results;
+  std::vector<std::vector<reference::Tensor>> all;
+  for (unsigned step = 0; step < steps; ++step) {
+    auto inputs = makeInputs(family, layout->inputs, step);
+    if (!inputs)
+      return inputs.takeError();
+    for (auto [result, argument] : layout->aliases)
+      if (step > 0)
+        (*inputs)[argument] = std::move(results[result]);
+    auto ran = runPlan(*inputs);
+    if (!ran)
+      return ran.takeError();
+    results = std::move(*ran);
+    std::string name = reference::name(family).str();
+    if (steps > 1)
+      name += fmt::format(" (step {})", step);
+    if (check)
+      if (Status judged = judgeResults(*inputs, results, name); !judged)
+        return judged;
+    if (steps == 1 || !check)
+      continue;
+    // What is carried comes from the replay itself.
+    for (auto [result, argument] : layout->aliases)
+      if (step > 0)
+        (*inputs)[argument] = reference::Tensor();
+    all.push_back(std::move(*inputs));
+  }
+  if (!all.empty())
+    if (Status same = checkReplay(all, results); !same)
+      return same;
+  return outputDir.empty() ? Status() : saveOutputs(results);
+}
+
+Status Runner::checkReplay(const std::vector<std::vector<reference::Tensor>> &inputs,
+                           const std::vector<reference::Tensor> &expected) {
+  auto results = replaySteps(*device, *plan, *layout, inputs,
+                             {reference::kPoisonNumber, offset, !simulation.check, true});
   if (!results)
     return results.takeError();
-  if (!outputDir.empty())
-    if (Status saved = saveOutputs(*results); !saved)
-      return saved;
-  if (check)
-    return judgeResults(*inputs, *results, reference::name(family).str());
+  for (size_t i = 0; i < expected.size(); ++i)
+    if (int64_t at = reference::firstDifference((*results)[i].data(), expected[i].data(),
+                                                expected[i].bytes());
+        at >= 0)
+      return makeError(Stage::Run, fmt::format("result {} of step {} is another when steps are "
+                                               "replays of one graph: byte {} of {} differs",
+                                               i, inputs.size() - 1, at, expected[i].bytes()));
+  std::printf("%zu steps as replays of one captured graph: the same results\n", inputs.size());
   return {};
 }
 
@@ -594,6 +656,8 @@ Status Runner::run() {
     for (const std::string &remark : executable->remarks(layout->indexBits))
       std::printf("%s\n", remark.c_str());
   reports.resize(layout->results.size());
+  if (Status carried = checkSteps(); !carried)
+    return carried;
 
   if (device) {
     std::string how = simulation.str();

@@ -175,6 +175,7 @@ enum EventFlags : unsigned { kEventDefault = 0, kEventDisableTiming = 2 };
   SWAGE_DRIVER_FUNCTION(cuMemFree_v2, (DevicePointer))                                             \
   SWAGE_DRIVER_FUNCTION(cuMemcpyHtoD_v2, (DevicePointer, const void *, size_t))                    \
   SWAGE_DRIVER_FUNCTION(cuMemcpyDtoH_v2, (void *, DevicePointer, size_t))                          \
+  SWAGE_DRIVER_FUNCTION(cuMemcpyDtoDAsync_v2, (DevicePointer, DevicePointer, size_t, StreamHandle)) \
   SWAGE_DRIVER_FUNCTION(cuMemsetD8Async, (DevicePointer, unsigned char, size_t, StreamHandle))     \
   SWAGE_DRIVER_FUNCTION(cuStreamCreate, (StreamHandle *, unsigned))                                \
   SWAGE_DRIVER_FUNCTION(cuStreamDestroy_v2, (StreamHandle))                                        \

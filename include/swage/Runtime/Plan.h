@@ -2,7 +2,8 @@
 //
 // A graph compiled for given shapes and one device, as plain launches over numbered buffers.
 // Everything that can fail or take time happens in create; launch checks the caller's pointers,
-// puts them into the tensor maps that kernels take and calls cuLaunchKernel, nothing else: it never
+// puts them into the tensor maps that kernels take and calls cuLaunchKernel, and cuMemcpyDtoDAsync
+// where a kernel writes a part of what is not in place, nothing else: it never
 // compiles, loads, allocates, locks or reads the environment, so it is safe from several threads
 // and under stream capture.
 //
@@ -10,7 +11,7 @@
 // plan has ended, if its kernel waits by itself: every thread, before anything it reads or writes
 // in global memory.  The wait is for the one grid in front to end, with all it wrote visible; as
 // that grid waited in the same way, or was launched in plain stream order, everything before it has
-// ended too.  The first launch of a plan is in plain stream order, so nothing overlaps what the
+// ended too.  The first launch of a plan, or behind a copy, is in plain stream order, so nothing overlaps what the
 // caller put on the stream before; what follows the plan waits for its last kernel, and so for all.
 //
 //===----------------------------------------------------------------------===//
@@ -72,6 +73,12 @@ struct LaunchArgument {
   std::optional<TensorTile> tensorMap;
 };
 
+/// What is copied on the device unless both places turn out to be the same.
+struct CopySpec {
+  LaunchArgument from, to; ///< buffers
+  uint64_t bytes = 0;
+};
+
 struct LaunchSpec {
   std::shared_ptr<Kernel> kernel;
   uint64_t grid[3] = {1, 1, 1}; ///< a zero: nothing to do, the launch is left out
@@ -82,6 +89,8 @@ struct LaunchSpec {
   bool overlap = false;
   unsigned dynamicSharedBytes = 0;
   std::vector<LaunchArgument> arguments;
+  /// What the kernel writes a part of, before it does.
+  std::vector<CopySpec> copies;
 };
 
 struct PlanSpec {

@@ -100,6 +100,11 @@ struct SymbolicKernel {
   std::vector<SymbolicView> inputs, outputs;
   /// (output, input) tensors that may be the same memory, if no other tensor of the launch is.
   std::vector<std::pair<unsigned, unsigned>> inPlace;
+  /// (output, input) tensors, of which the output holds the input's elements where nothing is
+  /// written: they are the same memory, or the input is copied there first.
+  std::vector<std::pair<unsigned, unsigned>> kept;
+  /// Of such outputs: how many rows there are, and how many are written at once, which is no more.
+  std::vector<std::pair<SizeExpression, SizeExpression>> rows;
   /// Elements that a block takes. The last block reads elements of other threads too, and drops
   /// them, unless it is full. 0: any block may.
   int64_t elementsPerBlock = 1;
@@ -148,6 +153,8 @@ struct LaunchInfo {
   bool overlap = false;    ///< it may start before the launch in front has ended
   uint64_t bytesMoved = 0; ///< least number of bytes that the kernel must read and write
   std::vector<LaunchTensor> inputs, outputs;
+  /// (output, input) tensors: an output that lies elsewhere begins as a copy of the input.
+  std::vector<std::pair<unsigned, unsigned>> kept;
   /// The kernel's first parameters: one for each input view, then one for each output view.
   std::vector<LaunchView> inputViews, outputViews;
   /// Memory that the launch uses alone, and that holds anything: the next parameter is its address.

@@ -266,3 +266,25 @@ func.func @attention(%q: tensor<2x4x8xf16>, %m: tensor<4xi1>) -> (tensor<2x4x8xf
   } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
   return %a, %b, %c : tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>
 }
+
+// What is appended to is the cache as it is in memory.
+// CHECK-LABEL: func @append_before_permute
+// CHECK-NEXT: %[[R:.*]] = swage.permute %arg1 [1, 0, 2] : tensor<3x2x4xf32> -> tensor<2x3x4xf32>
+// CHECK-NEXT: %[[A:.*]] = swage.append %arg0, %[[R]] at %arg2 axis 0 circular : (tensor<8x3x4xf32>, tensor<2x3x4xf32>, tensor<1xi32>) -> tensor<8x3x4xf32>
+// CHECK-NEXT: return %[[A]]
+func.func @append_before_permute(%cache: tensor<8x3x4xf32>, %rows: tensor<3x2x4xf32>, %at: tensor<1xi32>) -> tensor<8x3x4xf32> {
+  %c = swage.permute %cache [1, 0, 2] : tensor<8x3x4xf32> -> tensor<3x8x4xf32>
+  %a = swage.append %c, %rows at %at axis 1 circular : (tensor<3x8x4xf32>, tensor<3x2x4xf32>, tensor<1xi32>) -> tensor<3x8x4xf32>
+  %y = swage.permute %a [1, 0, 2] : tensor<3x8x4xf32> -> tensor<8x3x4xf32>
+  return %y : tensor<8x3x4xf32>
+}
+
+// Positions are those of the permuted cache's first dimension, which is another one in memory.
+// CHECK-LABEL: func @append_other_sequences
+// CHECK-NEXT: swage.permute
+// CHECK-NEXT: swage.append
+func.func @append_other_sequences(%cache: tensor<8x3x4xf32>, %rows: tensor<3x2x4xf32>, %at: tensor<3xi32>) -> tensor<3x8x4xf32> {
+  %c = swage.permute %cache [1, 0, 2] : tensor<8x3x4xf32> -> tensor<3x8x4xf32>
+  %a = swage.append %c, %rows at %at axis 1 : (tensor<3x8x4xf32>, tensor<3x2x4xf32>, tensor<3xi32>) -> tensor<3x8x4xf32>
+  return %a : tensor<3x8x4xf32>
+}

@@ -121,6 +121,12 @@ func.func @index_ops(%x: tensor<4x8xi8>, %d: tensor<?x?xf32>, %s: tensor<f32>, %
   %10 = swage.slice %x axis 0 from 4 size 0 : tensor<4x8xi8> -> tensor<0x8xi8>
   // CHECK: swage.concat %{{.*}}, %{{.*}}, %{{.*}} axis 0 : (tensor<4x8xi8>, tensor<4x8xi8>, tensor<4x8xi8>) -> tensor<12x8xi8>
   %11 = swage.concat %x, %x, %x axis 0 : (tensor<4x8xi8>, tensor<4x8xi8>, tensor<4x8xi8>) -> tensor<12x8xi8>
+  // CHECK: swage.append %{{.*}}, %{{.*}} at %{{.*}} axis 1 : (tensor<4x8xi8>, tensor<4x3xi8>, tensor<4xi32>) -> tensor<4x8xi8>
+  %p = swage.iota dim 0 : tensor<4xi32>
+  %15 = swage.append %x, %9 at %p axis 1 : (tensor<4x8xi8>, tensor<4x3xi8>, tensor<4xi32>) -> tensor<4x8xi8>
+  // CHECK: swage.append %{{.*}}, %{{.*}} at %{{.*}} axis 0 circular : (tensor<4x8xi8>, tensor<0x8xi8>, tensor<i32>) -> tensor<4x8xi8>
+  %one = arith.constant dense<1> : tensor<i32>
+  %16 = swage.append %x, %10 at %one axis 0 circular : (tensor<4x8xi8>, tensor<0x8xi8>, tensor<i32>) -> tensor<4x8xi8>
   // CHECK: swage.copy %{{.*}} : tensor<4x8xi8>
   %12 = swage.copy %x : tensor<4x8xi8>
   // CHECK: swage.pages %{{.*}}, %{{.*}} : (tensor<9x2x16x8xi8>, tensor<3x?xi32>) -> tensor<3x2x?x8xi8>

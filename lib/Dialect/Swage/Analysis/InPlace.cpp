@@ -4,6 +4,7 @@
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace swage;
@@ -47,8 +48,8 @@ static int64_t orderOf(Phase phase) {
   }
 }
 
-/// Whether the template evaluates the prologue anew for each later phase, and reads an input that does
-/// not wait on chip again for it.
+/// Whether the template evaluates the prologue anew for each later phase, and reads an input that
+/// does not wait on chip again for it.
 static bool readsAgain(KernelOp kernel, int64_t input) {
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
   if (!row || (row.getKind() != RowClass::Looped && row.getKind() != RowClass::Column))
@@ -105,6 +106,8 @@ SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) 
   if (!isa_and_nonnull<PointwiseScheduleAttr, RowScheduleAttr>(kernel.getScheduleAttr()))
     return pairs;
   for (auto [o, output] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
+    if (isRow(output.getSource()) || kernel.getRowsOf(o))
+      continue;
     if (!isDense(kernel, output) || !isAlone(kernel.getOutputs(), output))
       continue;
     for (auto [i, input] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
@@ -114,7 +117,20 @@ SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) 
           isReadBeforeWritten(kernel, i, o))
         pairs.push_back({unsigned(output.getTensor()), unsigned(input.getTensor())});
   }
+  // What keeps most of an operand may be that operand, if nothing of it is read.
+  for (auto [output, kept] : keptPairs(kernel))
+    if (llvm::none_of(kernel.getInputs().getAsRange<ViewAttr>(),
+                      [kept = kept](ViewAttr view) { return view.getTensor() == int64_t(kept); }))
+      pairs.push_back({output, kept});
   return pairs;
+}
+
+SmallVector<std::pair<unsigned, unsigned>> swage::keptPairs(KernelOp kernel) {
+  llvm::SmallSetVector<std::pair<unsigned, unsigned>, 4> pairs;
+  for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
+    if (ViewAttr rows = kernel.getRowsOf(i))
+      pairs.insert({unsigned(kernel.getOutput(i).getTensor()), unsigned(rows.getTensor())});
+  return pairs.takeVector();
 }
 
 int64_t swage::elementsPerBlock(KernelOp kernel) {

@@ -70,12 +70,13 @@ bool swage::isSameAlong(KernelOp kernel, Value value, unsigned dim) {
   return true;
 }
 
-/// Number of points of the iteration space along which a view moves.
-static AffineExpr touchedElements(KernelOp kernel, ViewAttr view) {
+/// Number of points of the iteration space along which a view moves; with rows that are only known
+/// at run time it moves along all dimensions.
+static AffineExpr touchedElements(KernelOp kernel, ViewAttr view, bool hasRows) {
   LinearAccess access = *LinearAccess::of(view.getAccess());
   AffineExpr count = getAffineConstantExpr(1, kernel.getContext());
   for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
-    if (!access.isBroadcast(dim) && count)
+    if ((hasRows || !access.isBroadcast(dim)) && count)
       count = multiplySizes(count, extentOf(kernel, dim));
   return count;
 }
@@ -147,6 +148,8 @@ static bool isPureMovement(KernelOp kernel) {
 Family swage::familyOf(KernelOp kernel) {
   if (kernel.isAttention())
     return Family::Attention;
+  if (kernel.writesRows())
+    return Family::Pointwise;
   if (kernel.getReduced().empty()) {
     if (transposedDim(kernel))
       return Family::Tiles;
@@ -298,7 +301,7 @@ std::string swage::accessProblem(KernelOp kernel) {
   if (kernel.isAttention())
     return attentionProblem(kernel);
   std::optional<unsigned> principal = principalDim(kernel);
-  if (!principal)
+  if (!principal || kernel.writesRows())
     return {};
   if (kernel.getReduced().empty()) {
     std::optional<unsigned> transposed = transposedDim(kernel);
@@ -334,10 +337,11 @@ AffineExpr swage::bytesMoved(KernelOp kernel) {
   AffineExpr total = getAffineConstantExpr(0, kernel.getContext());
   auto addAll = [&](ArrayAttr views) {
     std::map<int64_t, AffineExpr> perTensor;
-    for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+    for (auto [i, view] : llvm::enumerate(views.getAsRange<ViewAttr>())) {
       if (view.getSource() != Source::Memory)
         continue;
-      AffineExpr touched = touchedElements(kernel, view),
+      bool hasRows = views == kernel.getOutputs() && kernel.getRowsOf(i);
+      AffineExpr touched = touchedElements(kernel, view, hasRows),
                  whole = getAffineConstantExpr(1, kernel.getContext());
       for (AffineExpr extent : view.getShape().getResults())
         whole = whole ? multiplySizes(whole, extent) : whole;
@@ -380,6 +384,15 @@ SmallVector<AffineExpr> swage::largestOffsets(KernelOp kernel) {
         AffineExpr last = addSizes(extents.getResult(dim), minusOne);
         AffineExpr term = last ? multiplySizes(access.strides[dim], last) : AffineExpr();
         offset = term ? addSizes(offset, term) : AffineExpr();
+      }
+      if (isRow(view.getSource())) {
+        // The last row of the output in front.
+        AffineExpr last = addSizes(view.getShape().getResult(0), minusOne);
+        offset = last ? multiplySizes(last, access.offset) : AffineExpr();
+        largest.back() = offset ? addSizes(largest.back(), offset) : AffineExpr();
+        if (!largest.back())
+          largest.back() = beyond;
+        continue;
       }
       largest.push_back(offset ? offset : beyond);
     }

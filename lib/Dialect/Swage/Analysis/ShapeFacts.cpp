@@ -39,6 +39,8 @@ static SmallVector<AffineExpr> dividedSizes(KernelOp kernel, unsigned dim, bool 
     sizes.push_back(kernel.getExtents().getResult(dim));
   for (ViewAttr view : viewsOf(kernel)) {
     LinearAccess access = *LinearAccess::of(view.getAccess());
+    if (isRow(view.getSource()))
+      sizes.push_back(access.offset);
     if (constantSize(access.strides[dim]) != 1 || !takesPart(view))
       continue;
     for (unsigned other = 0; other < kernel.getRank(); ++other)

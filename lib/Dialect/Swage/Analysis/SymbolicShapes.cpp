@@ -153,6 +153,14 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
     exprs.append(pool.begin() + 1, pool.end() - 2);
     exprs.append({count * pages.getPageSize(), pool.back()});
     like(pages.getResult(), exprs);
+  } else if (auto append = dyn_cast<AppendOp>(op)) {
+    SmallVector<AffineExpr> cache = shapes[append.getCache()];
+    for (auto [i, extent] : llvm::enumerate(shapes[append.getRows()]))
+      if (i != append.getAxis())
+        equal &= succeeded(equate(op, cache[i], extent));
+    if (append.isPerSequence())
+      equal &= succeeded(equate(op, cache.front(), shapes[append.getPositions()].front()));
+    like(append.getResult(), cache);
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     SmallVector<AffineExpr> exprs;
     for (auto [i, expr] : llvm::enumerate(shapes[reduce.getX()]))

@@ -58,6 +58,12 @@ LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element
                        << (source == Source::Coordinate ? "-1: it is computed" : "0 or more");
   if (source != Source::Memory && !element.isSignlessInteger(32))
     return emitError() << "view of computed elements of type " << element << ", but must be i32";
+  if (isRow(source) && (shape.getNumResults() != 2 ||
+                        !llvm::all_of(llvm::seq<unsigned>(access.getNumDims()),
+                                      [&](unsigned dim) { return !access.isFunctionOfDim(dim); })))
+    return emitError() << "view of rows has a shape of " << shape.getNumResults()
+                       << " extents and an access of coordinates, but must have two extents and an "
+                          "offset that is the same everywhere";
   if (access.getNumResults() != 1)
     return emitError() << "access has " << access.getNumResults() << " results, but must have 1";
   if (shape.getNumDims() != 0)

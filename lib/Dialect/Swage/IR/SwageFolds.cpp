@@ -400,3 +400,43 @@ void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRConte
 void ConcatOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<JoinSlices>(context);
 }
+
+//===----------------------------------------------------------------------===//
+// AppendOp
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+// Pattern: append(permute(cache), rows) -> permute(append(cache, permute(rows))), so that the
+// result may be the cache's memory
+struct AppendBeforePermute : OpRewritePattern<AppendOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AppendOp op, PatternRewriter &rewriter) const override {
+    auto permute = op.getCache().getDefiningOp<PermuteOp>();
+    if (!permute)
+      return rewriter.notifyMatchFailure(op, "the cache is not permuted");
+    ArrayRef<int64_t> dims = permute.getPermutation();
+    if (op.isPerSequence() && dims.front() != 0)
+      return rewriter.notifyMatchFailure(op, "sequences are along another dimension there");
+    SmallVector<int64_t> inverse(dims.size()), shape(dims.size());
+    auto rowsType = typeOf(op.getRows());
+    for (auto [i, dim] : llvm::enumerate(dims)) {
+      inverse[dim] = static_cast<int64_t>(i);
+      shape[dim] = rowsType.getDimSize(i);
+    }
+    auto rows = PermuteOp::create(rewriter, op.getLoc(),
+                                  RankedTensorType::get(shape, rowsType.getElementType()),
+                                  op.getRows(), inverse);
+    auto appended =
+        AppendOp::create(rewriter, op.getLoc(), permute.getX().getType(), permute.getX(), rows,
+                         op.getPositions(), dims[op.getAxis()], op.getCircular());
+    rewriter.replaceOpWithNewOp<PermuteOp>(op, op.getType(), appended, dims);
+    return success();
+  }
+};
+
+} // namespace
+
+void AppendOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<AppendBeforePermute>(context);
+}

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
@@ -71,13 +72,24 @@ PhaseOp KernelOp::getPhase(Phase kind) {
   return {};
 }
 
+ViewAttr KernelOp::getRowsOf(unsigned i) {
+  if (i + 1 >= getOutputs().size() || !isRow(getOutput(i + 1).getSource()))
+    return {};
+  return getOutput(i + 1);
+}
+
+bool KernelOp::writesRows() {
+  return llvm::any_of(getOutputs().getAsRange<ViewAttr>(),
+                      [](ViewAttr view) { return isRow(view.getSource()); });
+}
+
 std::string KernelOp::findOutOfBounds(ArrayRef<int64_t> sizes) {
   std::optional<SmallVector<int64_t>> all = evaluateSizes(getExtents(), sizes);
   if (!all)
     return "an extent beyond 64 bits";
   if (llvm::is_contained(*all, 0))
     return {};
-  auto check = [&](ViewAttr view, Twine what) -> std::string {
+  auto check = [&](ViewAttr view, Twine what, ViewAttr rows = {}) -> std::string {
     if (view.getSource() != Source::Memory)
       return {};
     std::optional<SmallVector<int64_t>> shape = evaluateSizes(view.getShape(), sizes),
@@ -99,6 +111,17 @@ std::string KernelOp::findOutOfBounds(ArrayRef<int64_t> sizes) {
       fits &= step && *step >= 0 && extent >= 0 && !llvm::MulOverflow(*step, extent - 1, reach) &&
               !llvm::AddOverflow(last, reach, last);
     }
+    if (rows) { // it goes as far as to the last one
+      std::optional<int64_t> count = evaluateSize(rows.getShape().getResult(0), sizes),
+                             together = evaluateSize(rows.getShape().getResult(1), sizes),
+                             step = evaluateSize(rows.getAccess().getResult(0), sizes);
+      int64_t reach;
+      if (count && together && *together > *count)
+        return (what + " has " + Twine(*together) + " rows for a tensor that has " + Twine(*count))
+            .str();
+      fits &= count && step && *count > 0 && *step >= 0 &&
+              !llvm::MulOverflow(*step, *count - 1, reach) && !llvm::AddOverflow(last, reach, last);
+    }
     if (fits && last < elements)
       return {};
     return (what + " reaches " +
@@ -110,7 +133,7 @@ std::string KernelOp::findOutOfBounds(ArrayRef<int64_t> sizes) {
     if (std::string problem = check(view, "input " + Twine(i)); !problem.empty())
       return problem;
   for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
-    if (std::string problem = check(view, "output " + Twine(i)); !problem.empty())
+    if (std::string problem = check(view, "output " + Twine(i), getRowsOf(i)); !problem.empty())
       return problem;
   return {};
 }
@@ -162,6 +185,9 @@ static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim,
   SizeFacts facts = factsOf(kernel);
   auto check = [&](ViewAttr view, Twine what) -> LogicalResult {
     LinearAccess access = *LinearAccess::of(view.getAccess());
+    if (isRow(view.getSource()) && !isMultipleOf(access.offset, vector, facts))
+      return kernel.emitOpError() << what << " has rows whose offsets are no multiples of the "
+                                  << "vector of " << vector;
     if (vector == 1 || (moving && access.isBroadcast(*moving)) ||
         constantSize(access.strides[dim]) != 1 || view.getSource() != Source::Memory)
       return success();
@@ -590,9 +616,15 @@ LogicalResult KernelOp::verify() {
     if (failed(verifyView(*this, view, ("output " + Twine(i)).str())))
       return failure();
   for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
-    if (view.getSource() != Source::Memory)
+    if (isRow(view.getSource())) { // K9
+      if (i == 0 || getOutput(i - 1).getSource() != Source::Memory)
+        return emitOpError() << "output " << i << " is the row of no output in front of it";
+      if (!getReduced().empty() || (getSchedule() && !isa<PointwiseScheduleAttr>(*getSchedule())))
+        return emitOpError() << "output " << i << " is a row, which only pointwise kernels write";
+    } else if (view.getSource() != Source::Memory) {
       return emitOpError() << "output " << i << " is of source "
                            << stringifySource(view.getSource()) << ", but must be in memory";
+    }
   if (getSymbols() == 0) // K6
     if (std::string problem = findOutOfBounds({}); !problem.empty())
       return emitOpError() << problem;
@@ -698,7 +730,7 @@ LogicalResult PhaseOp::verify() {
 
 static LogicalResult verifyTensor(LaunchOp launch, KernelOp kernel, ViewAttr view, TypeRange types,
                                   StringRef what) {
-  if (view.getSource() == Source::Coordinate)
+  if (view.getSource() == Source::Coordinate || isRow(view.getSource()))
     return success();
   if (view.getTensor() >= static_cast<int64_t>(types.size()))
     return launch.emitOpError() << "has " << types.size() << " " << what << "s, but a view of @"
@@ -741,5 +773,17 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
   for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>()) // L2
     if (failed(verifyTensor(*this, kernel, view, getOutputs().getTypes(), "result")))
       return failure();
+  for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
+    if (ViewAttr rows = kernel.getRowsOf(i)) {
+      auto result = cast<RankedTensorType>(getOutputs()[kernel.getOutput(i).getTensor()].getType());
+      auto kept = rows.getTensor() < static_cast<int64_t>(getTensors().size())
+                      ? cast<RankedTensorType>(getTensors()[rows.getTensor()].getType())
+                      : RankedTensorType();
+      if (!kept || kept.getElementType() != result.getElementType() ||
+          failed(verifyCompatibleShape(kept, result)))
+        return emitOpError() << "result " << kernel.getOutput(i).getTensor() << " of type "
+                             << result << " keeps elements of operand " << rows.getTensor()
+                             << ", which is not like it";
+    }
   return success();
 }

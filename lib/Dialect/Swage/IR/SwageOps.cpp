@@ -436,6 +436,37 @@ LogicalResult SliceOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// AppendOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AppendOp::verify() {
+  ShapedType cache = shaped(getCache()), positions = shaped(getPositions());
+  if (failed(verifyAxis(*this, getAxis(), cache.getRank()))) // C1
+    return failure();
+  if (positions.getRank() > 1) // C2
+    return emitOpError() << "positions has rank " << positions.getRank()
+                         << ", but must have 0 or 1";
+  if (isPerSequence()) {
+    if (getAxis() == 0)
+      return emitOpError() << "positions are those of sequences, which the first dimension counts, "
+                              "but axis is 0";
+    if (failed(
+            verifyShape(*this, "positions", positions.getShape(), cache.getShape().take_front())))
+      return failure();
+  }
+  SmallVector<int64_t> expected(cache.getShape());
+  int64_t axis = getAxis(), length = expected[axis];
+  if (shaped(getRows()).getRank() == cache.getRank())
+    expected[axis] = shaped(getRows()).getDimSize(axis);
+  if (failed(verifyShape(*this, "rows", shaped(getRows()).getShape(), expected))) // C3
+    return failure();
+  if (!ShapedType::isDynamic(length) && !ShapedType::isDynamic(expected[axis]) &&
+      expected[axis] > length)
+    return emitOpError() << "rows has " << expected[axis] << " rows, but the cache has " << length;
+  return verifyElement(*this, getCache(), getRows()); // C4
+}
+
+//===----------------------------------------------------------------------===//
 // ConcatOp
 //===----------------------------------------------------------------------===//
 

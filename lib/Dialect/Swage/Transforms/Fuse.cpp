@@ -74,6 +74,13 @@ private:
     return llvm::any_of(value.getUsers(),
                         [](Operation *user) { return isa<func::ReturnOp>(user); });
   }
+  /// Whether a value is a cache that rows are added to: then it is in memory.
+  bool isAppendedTo(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      auto append = dyn_cast<AppendOp>(user);
+      return append && append.getCache() == value;
+    });
+  }
   SmallVector<Value> outputsOf(const OpSet &ops) const;
   std::optional<BuiltKernel> build(const OpSet &ops, std::string &why) const;
   bool reaches(unsigned from, unsigned to, bool skipDirect) const;
@@ -238,7 +245,7 @@ SmallVector<Value> Fuser::outputsOf(const OpSet &ops) const {
           for (Value passed : user->getResults())
             worklist.append(readersOf(passed));
       }
-      if (outside || isa<ConcatOp>(op))
+      if (outside)
         outputs.push_back(result);
     }
   return outputs;
@@ -304,7 +311,8 @@ void Fuser::chooseInlined() {
     if (isIndexOp(&op))
       for (Operation *user : op.getUsers())
         depth[&op] = std::max(depth[&op], depth.lookup(user) + 1);
-    if (!isElementwiseOp(&op) || isa<CopyOp>(op) || isReturned(op.getResult(0)))
+    if (!isElementwiseOp(&op) || isa<CopyOp>(op) || isReturned(op.getResult(0)) ||
+        isAppendedTo(op.getResult(0)))
       continue;
     SmallVector<Value> large;
     for (Value operand : op.getOperands())
@@ -449,15 +457,17 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
   SmallVector<Attribute> inputs(x.getInputs().begin(), x.getInputs().end());
   SmallVector<Attribute> outputs(x.getOutputs().begin(), x.getOutputs().end());
   Block &body = merged->getBody().front();
+  auto positionOf = [&](Value tensor) -> int64_t {
+    auto *known = llvm::find(tensors, tensor);
+    if (known == tensors.end())
+      tensors.push_back(tensor), known = tensors.end() - 1;
+    return known - tensors.begin();
+  };
   IRMapping mapping;
   for (auto [i, view] : llvm::enumerate(y.getInputs().getAsRange<ViewAttr>())) {
     int64_t position = view.getTensor();
-    if (view.getSource() != Source::Coordinate) {
-      Value tensor = second.tensors[position];
-      position = llvm::find(tensors, tensor) - tensors.begin();
-      if (position == static_cast<int64_t>(tensors.size()))
-        tensors.push_back(tensor);
-    }
+    if (view.getSource() != Source::Coordinate)
+      position = positionOf(second.tensors[position]);
     auto moved = ViewAttr::get(view.getContext(), position, view.getElement(), view.getShape(),
                                view.getAccess(), view.getAlign(), view.getSource());
     int64_t at = llvm::find(inputs, moved) - inputs.begin();
@@ -468,9 +478,11 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
     mapping.map(y.getBody().getArgument(i), body.getArgument(at));
   }
   for (ViewAttr view : y.getOutputs().getAsRange<ViewAttr>())
-    outputs.push_back(ViewAttr::get(view.getContext(), view.getTensor() + first.outputs.size(),
-                                    view.getElement(), view.getShape(), view.getAccess(),
-                                    view.getAlign()));
+    outputs.push_back(ViewAttr::get(
+        view.getContext(),
+        isRow(view.getSource()) ? positionOf(second.tensors[view.getTensor()])
+                                : view.getTensor() + first.outputs.size(),
+        view.getElement(), view.getShape(), view.getAccess(), view.getAlign(), view.getSource()));
   auto yield = cast<YieldOp>(body.getTerminator());
   OpBuilder builder(yield);
   for (Operation &op : y.getBody().front().without_terminator())
@@ -554,10 +566,11 @@ static std::string nameOf(KernelOp kernel) {
   } else {
     bool computes = kernel.getBody().front().getOperations().size() > 1;
     Family family = familyOf(kernel);
-    name = family == Family::Tiles  ? "transpose"
-           : computes               ? "pointwise"
-           : family == Family::Runs ? "permute"
-                                    : "copy";
+    name = kernel.writesRows()       ? "append"
+           : family == Family::Tiles ? "transpose"
+           : computes                ? "pointwise"
+           : family == Family::Runs  ? "permute"
+                                     : "copy";
   }
   std::string hash = llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true);
   return name + "_" + std::string(16 - hash.size(), '0') + hash;
@@ -676,6 +689,7 @@ LogicalResult Fuser::run() {
   if (fuse)
     sinkConcats(function);
   insertResultCopies(function, fuse);
+  insertCacheCopies(function);
   if (failed(analyse()))
     return failure();
   insertCopiesBeforeCollectives();

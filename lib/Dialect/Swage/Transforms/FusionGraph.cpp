@@ -16,7 +16,7 @@ using namespace mlir;
 using namespace swage;
 
 bool swage::isKernelNode(Operation *op) {
-  return isCollectiveOp(op) || isElementwiseOp(op) || isa<ConcatOp, AttentionOp>(op);
+  return isCollectiveOp(op) || isElementwiseOp(op) || isa<ConcatOp, AttentionOp, AppendOp>(op);
 }
 
 LogicalResult swage::checkKernelOps(func::FuncOp function) {
@@ -141,5 +141,19 @@ void swage::insertResultCopies(func::FuncOp function, bool fuse) {
     OpBuilder builder(terminator);
     operand.set(
         CopyOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get()));
+  }
+}
+
+void swage::insertCacheCopies(func::FuncOp function) {
+  for (AppendOp append : function.getOps<AppendOp>()) {
+    Value memory = append.getCache();
+    while (auto cast = memory.getDefiningOp<tensor::CastOp>())
+      memory = cast.getSource();
+    Operation *op = memory.getDefiningOp();
+    if (!op || isKernelNode(op))
+      continue;
+    OpBuilder builder(append);
+    append.getCacheMutable().assign(
+        CopyOp::create(builder, append.getLoc(), append.getCache().getType(), append.getCache()));
   }
 }

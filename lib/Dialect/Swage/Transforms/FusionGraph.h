@@ -19,6 +19,9 @@ void sinkConcats(mlir::func::FuncOp function);
 
 /// Function results that no op of a kernel gives get a copy; without fusion, so does every index op.
 void insertResultCopies(mlir::func::FuncOp function, bool fuse);
+/// A cache that rows are added to and that is in no memory, a constant or a view that no
+/// canonicalisation has moved behind the rows, is copied first.
+void insertCacheCopies(mlir::func::FuncOp function);
 
 } // namespace swage
 

@@ -101,6 +101,7 @@ public:
         .Case([&](SliceOp slice) { return visitSlice(slice); })
         .Case([&](ConcatOp concat) { return visitConcat(concat); })
         .Case([&](PagesOp pages) { return visitPages(pages); })
+        .Case([&](AppendOp append) { return visitAppend(append); })
         .Case([&](tensor::CastOp cast) { return visitCast(cast); })
         .Case([](tensor::DimOp) { return success(); })
         .Default([&](Operation *other) {
@@ -361,6 +362,17 @@ private:
     shape.append(pool.begin() + 1, pool.end() - 2);
     shape.append({positions, pool.back()});
     return set(op.getResult(), shape);
+  }
+
+  /// Cache and rows tell one another all extents but the number of rows.
+  LogicalResult visitAppend(AppendOp op) {
+    Shape cache = shapeOf(op.getCache()), rows = shapeOf(op.getRows());
+    for (size_t dim = 0; dim < cache.size(); ++dim)
+      if (dim != op.getAxis() && failed(meet(op, dim, {&cache[dim], &rows[dim]})))
+        return failure();
+    castOperand(op.getCacheMutable(), tensorType(op.getCache()).clone(cache));
+    castOperand(op.getRowsMutable(), tensorType(op.getRows()).clone(rows));
+    return set(op.getResult(), cache);
   }
 
   /// A cast carries static extents on; one that no longer adds anything is left to

@@ -125,6 +125,16 @@ private:
   bool isSameAlong(mlir::Value scalar, unsigned dim) const;
   llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
   bool findGroups(mlir::DenseI64ArrayAttr &dims);
+  /// An element of a value: which one it is at each point of the iteration space, and the scalar.
+  struct Element {
+    Relation relation;
+    mlir::Value scalar;
+  };
+  ConcatOp concatBehind(mlir::Value value) const;
+  std::optional<llvm::SmallVector<Element>> elementsOf(mlir::Value value);
+  void store(const Element &element, mlir::Value output,
+             llvm::SmallVectorImpl<mlir::Value> &yields);
+  bool storeRow(AppendOp op, Element element, llvm::SmallVectorImpl<mlir::Value> &yields);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
   bool coversOnce(const Relation &relation, mlir::Value tensor);
   LinearAccess flatten(const Relation &relation, mlir::Value tensor) const;

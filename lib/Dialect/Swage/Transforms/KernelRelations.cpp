@@ -25,7 +25,9 @@ Value KernelBuilder::chooseSeed() const {
   AffineExpr most;
   for (Value output : outputs) {
     Value candidate = output;
-    if (auto concat = output.getDefiningOp<ConcatOp>())
+    if (auto append = output.getDefiningOp<AppendOp>())
+      candidate = append.getRows();
+    if (ConcatOp concat = concatBehind(candidate))
       candidate = concat.getParts().front();
     AffineExpr count = getAffineConstantExpr(1, context());
     for (AffineExpr extent : shapes.shapeOf(candidate))
@@ -239,7 +241,8 @@ bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
       changed |= relate(value, *relation);
     return true;
   };
-  if (isa<AttentionOp>(op)) // spanAttention has related everything
+  // spanAttention has related everything, and of a cache a kernel has only the new rows.
+  if (isa<AttentionOp, AppendOp>(op))
     return true;
   if (isCollectiveOp(op)) {
     if (!known(op->getOperand(0)))

@@ -22,7 +22,7 @@ struct MaterializeResultsPass : swage::impl::MaterializeResultsPassBase<Material
       Value value = operand.get();
       auto type = dyn_cast<RankedTensorType>(value.getType());
       if (!type || !isa<FloatType>(type.getElementType()) || type.getElementTypeBitWidth() > 16 ||
-          isa<BlockArgument>(value) || isa<CopyOp>(value.getDefiningOp()))
+          isa<BlockArgument>(value) || isa<CopyOp, AppendOp>(value.getDefiningOp()))
         continue;
       bool used =
           llvm::any_of(value.getUsers(), [&](Operation *user) { return user != terminator; });

@@ -131,6 +131,12 @@ static int64_t vectorOf(KernelOp kernel) {
   return cast<ReduceScheduleAttr>(schedule).getVector();
 }
 
+/// Whether elements that are neighbours in the iteration space may be in different rows.
+static bool hasScatteredRows(KernelOp kernel, unsigned output, unsigned vectorDim) {
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  return kernel.getRowsOf(output) && !isSameAlong(kernel, yield.getValues()[output + 1], vectorDim);
+}
+
 int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim) {
   bool store = operand.isOutput;
   ViewAttr view = store ? kernel.getOutput(operand.position) : kernel.getInput(operand.position);
@@ -177,7 +183,8 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
   else if (rowSchedule && vectorDim == kernel.getRank() - 1 && isInSlab(kernel, rowSchedule, view))
     kind = Access::Staged;
   else if (vectorDim && constantSize(access.strides[*vectorDim]) == 1)
-    kind = Access::Vector;
+    kind = store && hasScatteredRows(kernel, operand.position, *vectorDim) ? Access::Gather
+                                                                           : Access::Vector;
   else if (!store && (!vectorDim || access.isBroadcast(*vectorDim)))
     kind = Access::Splat;
   return static_cast<int64_t>(kind);

@@ -86,7 +86,8 @@ SelectedSchedule ScheduleSelector::pointwise() {
   // Elements that are written one by one, between others: neighbouring lanes fill a sector
   // together.
   if (!tail && llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
-        return constantSize(LinearAccess::of(view.getAccess())->strides[inner]).value_or(0) > 1;
+        return isRow(view.getSource()) ||
+               constantSize(LinearAccess::of(view.getAccess())->strides[inner]).value_or(0) > 1;
       }))
     vector = 1;
   for (ViewAttr view : views())
@@ -248,7 +249,7 @@ SelectedSchedule ScheduleSelector::run() {
     SelectedSchedule plain = isTiles                            ? tiles()
                              : familyOf(kernel) == Family::Runs ? runs()
                                                                 : pointwise();
-    if (isTiles ? hasGoodTiles(plain) : hasLongRuns(plain))
+    if (kernel.writesRows() || (isTiles ? hasGoodTiles(plain) : hasLongRuns(plain)))
       return plain;
     std::optional<SelectedSchedule> boxed = boxes(!isTiles);
     return boxed ? *boxed : plain;

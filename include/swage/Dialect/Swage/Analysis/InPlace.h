@@ -14,6 +14,10 @@ namespace swage {
 /// element on several threads.
 llvm::SmallVector<std::pair<unsigned, unsigned>> inPlacePairs(KernelOp kernel);
 
+/// (output, input) tensors of a kernel, of which the output holds the input's elements where the
+/// kernel writes none of the output's rows: they are the same memory, or the input is copied first.
+llvm::SmallVector<std::pair<unsigned, unsigned>> keptPairs(KernelOp kernel);
+
 /// Elements that one block of a pointwise kernel takes; 0 for the other kernels. Threads beyond the
 /// end of the iteration space, or of a row, read elements that others write, and do nothing with
 /// them.

@@ -32,6 +32,7 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     (K7) multiples and limits have one value for each runtime size; multiples are positive, limits not negative.
     (K8) a tile of the geometry is of a view in memory that the copy engine can move so: contiguous along its first dimension, the same along those that
     it leaves out, addresses and strides multiples of 16 bytes (checked at launch where sizes are dynamic).
+    (K9) an output of rows follows one in memory, in a kernel that reduces nothing and whose schedule is a pointwise one.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, OptionalAttr<DenseI64ArrayAttr>:$multiples,
                        OptionalAttr<DenseI64ArrayAttr>:$limits, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
@@ -46,6 +47,10 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
   let extraClassDeclaration = [{
     swage::ViewAttr getInput(unsigned i) { return mlir::cast<swage::ViewAttr>(getInputs()[i]); }
     swage::ViewAttr getOutput(unsigned i) { return mlir::cast<swage::ViewAttr>(getOutputs()[i]); }
+    /// The output that says which rows of output `i` are written, or null: all of it is.
+    swage::ViewAttr getRowsOf(unsigned i);
+    /// Whether an output is written by rows.
+    bool writesRows();
     unsigned getRank() { return getExtents().getNumResults(); }
     /// What an operand would touch outside of its tensor for these runtime sizes; empty if nothing.
     std::string findOutOfBounds(llvm::ArrayRef<int64_t> sizes);

@@ -386,6 +386,42 @@ def Swage_PagesOp : Swage_Op<"pages", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Swage_AppendOp : Swage_Op<"append", [Pure, AllTypesMatch<["cache", "result"]>]> {
+  let summary = "Replaces rows of a cache, from a position that a tensor gives for each sequence";
+  let description = [{
+        result[b, .., r, ..] = rows[b, .., s, ..]     r = positions[b] + s, along `axis`, 0 <= s < S
+        result[b, .., r, ..] = cache[b, .., r, ..]    where no s has this r
+
+    as new keys and values are added to those of the tokens before: L rows along `axis` of the cache, S in `rows`, and b counts along the first dimension. A row
+    number outside of 0 .. L-1 is written nowhere, so that a sequence that has ended is left alone by a position of -S or L. With `circular`, row numbers count
+    modulo L (the remainder is not negative), as a window that slides keeps its L latest rows. Row numbers are sums of 32 bits, which wrap. A position for
+    all sequences has rank 0, or is a single one.
+
+    Where the result is the memory of the cache (`swage.alias`), only the rows are written, by a kernel that takes in what computes them. Otherwise the cache is
+    copied there first.
+
+    Constraints: (C1) 0 <= axis < rank(cache). (C2) positions has rank 0 or 1; the extent of rank 1 is 1, or that of the cache's first dimension, which then is not
+    `axis`. (C3) rows has the shape of cache, except S <= L at axis. (C4) the element types of cache and rows agree, and result has the type of cache.
+
+    Example:
+    ```mlir
+    %k = swage.append %cache, %new at %positions axis 1 : (tensor<2x4x8xf32>, tensor<2x1x8xf32>, tensor<2xi32>) -> tensor<2x4x8xf32>
+    ```
+  }];
+  let arguments = (ins Swage_Tensor:$cache, Swage_Tensor:$rows, RankedTensorOf<[I32]>:$positions, I64Attr:$axis, UnitAttr:$circular);
+  let results = (outs Swage_Tensor:$result);
+  let assemblyFormat = "$cache `,` $rows `at` $positions `axis` $axis (`circular` $circular^)? attr-dict `:` functional-type(operands, results)";
+  let extraClassDeclaration = [{
+    /// Whether each sequence has a position of its own.
+    bool isPerSequence() {
+      auto type = mlir::cast<mlir::RankedTensorType>(getPositions().getType());
+      return type.getRank() == 1 && type.getDimSize(0) != 1;
+    }
+  }];
+  let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+}
+
 def Swage_IotaOp : Swage_Op<"iota", [Pure]> {
   let summary = "Each element is its own coordinate along one dimension";
   let description = [{

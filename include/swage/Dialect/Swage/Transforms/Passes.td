@@ -28,7 +28,8 @@ def MaterializeResultsPass : Pass<"swage-materialize-results", "::mlir::func::Fu
   let summary = "Gives a rounded function result that the graph goes on with a value of its own";
   let description = [{
     The very first pass, because folding and CSE may make one value of two: a value that is also an output is used as rounded, an
-    equal value that is none is not. Only floats of 8 and 16 bits differ once rounded; arguments are rounded already.
+    equal value that is none is not. Only floats of 8 and 16 bits differ once rounded; arguments, and what
+    `swage.append` gives, are rounded already.
 
     ```mlir
     %s = arith.addf %x, %y ; %n = swage.layer_norm %s ; return %s, %n

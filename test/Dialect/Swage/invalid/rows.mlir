@@ -1,0 +1,76 @@
+// Outputs that are written by rows.
+// RUN: swage-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{'swage.kernel' op output 0 is the row of no output in front of it}}
+swage.kernel @k9_alone symbols 0 extents affine_map<() -> (4)> reduced []
+  inputs [#swage.view<tensor = 0, element = i32, shape = () -> (4), access = (d0) -> (d0), align = 16>]
+  outputs [#swage.view<tensor = 0, element = i32, shape = () -> (4, 1), access = (d0) -> (1), align = 1, source = row>] {
+^bb0(%x: i32):
+  swage.yield %x : i32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op output 1 is a row, which only pointwise kernels write}}
+swage.kernel @k9_schedule symbols 0 extents affine_map<() -> (4)> reduced []
+  inputs [#swage.view<tensor = 0, element = i32, shape = () -> (4), access = (d0) -> (d0), align = 16>]
+  outputs [#swage.view<tensor = 0, element = i32, shape = () -> (3, 4), access = (d0) -> (d0), align = 16>,
+           #swage.view<tensor = 1, element = i32, shape = () -> (3, 1), access = (d0) -> (4), align = 1, source = row>]
+  schedule #swage.permute_schedule<kind = runs, threads = 32, movement = 4, unroll = 1, transposed = 0, tile_in = 1, tile_out = 1, vector_in = 1, vector_out = 1, index = 32> {
+^bb0(%x: i32):
+  swage.yield %x, %x : i32, i32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op output 0 reaches element 15 of a tensor of 12}}
+swage.kernel @k6 symbols 0 extents affine_map<() -> (4)> reduced []
+  inputs [#swage.view<tensor = 0, element = i32, shape = () -> (4), access = (d0) -> (d0), align = 16>]
+  outputs [#swage.view<tensor = 0, element = i32, shape = () -> (3, 4), access = (d0) -> (d0), align = 16>,
+           #swage.view<tensor = 1, element = i32, shape = () -> (4, 1), access = (d0) -> (4), align = 1, source = row>] {
+^bb0(%x: i32):
+  swage.yield %x, %x : i32, i32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op output 0 has 4 rows for a tensor that has 3}}
+swage.kernel @k6_rows symbols 0 extents affine_map<() -> (4, 4)> reduced []
+  inputs [#swage.view<tensor = 0, element = i32, shape = () -> (4, 4), access = (d0, d1) -> (d0 * 4 + d1), align = 16>]
+  outputs [#swage.view<tensor = 0, element = i32, shape = () -> (3, 4), access = (d0, d1) -> (d1), align = 16>,
+           #swage.view<tensor = 1, element = i32, shape = () -> (3, 4), access = (d0, d1) -> (4), align = 1, source = circular_row>] {
+^bb0(%x: i32):
+  swage.yield %x, %x : i32, i32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op output 1 has rows whose offsets are no multiples of the vector of 4}}
+swage.kernel @k5_vector symbols 0 extents affine_map<() -> (4)> reduced []
+  inputs [#swage.view<tensor = 0, element = i32, shape = () -> (4), access = (d0) -> (d0), align = 16>]
+  outputs [#swage.view<tensor = 0, element = i32, shape = () -> (3, 6), access = (d0) -> (d0), align = 16>,
+           #swage.view<tensor = 1, element = i32, shape = () -> (3, 1), access = (d0) -> (6), align = 1, source = circular_row>]
+  schedule #swage.pointwise_schedule<threads = 32, vector = 4, unroll = 1, tail = false, index = 32> {
+^bb0(%x: i32):
+  swage.yield %x, %x : i32, i32
+}
+
+// -----
+
+swage.kernel @k symbols 0 extents affine_map<() -> (4)> reduced []
+  inputs [#swage.view<tensor = 0, element = i32, shape = () -> (4), access = (d0) -> (d0), align = 16>]
+  outputs [#swage.view<tensor = 0, element = i32, shape = () -> (3, 4), access = (d0) -> (d0), align = 16>,
+           #swage.view<tensor = 1, element = i32, shape = () -> (3, 1), access = (d0) -> (4), align = 1, source = row>] {
+^bb0(%x: i32):
+  swage.yield %x, %x : i32, i32
+}
+func.func @l2_kept(%x: tensor<4xi32>, %cache: tensor<4x4xi32>) -> tensor<3x4xi32> {
+  // expected-error @+1 {{'swage.launch' op result 0 of type 'tensor<3x4xi32>' keeps elements of operand 1, which is not like it}}
+  %y = swage.launch @k (%x, %cache) : (tensor<4xi32>, tensor<4x4xi32>) -> tensor<3x4xi32>
+  return %y : tensor<3x4xi32>
+}
+
+// -----
+
+// expected-error @+1 {{view of rows has a shape of 1 extents and an access of coordinates, but must have two extents and an offset that is the same everywhere}}
+#rows = #swage.view<tensor = 0, element = i32, shape = () -> (3), access = (d0) -> (d0), align = 1, source = row>
