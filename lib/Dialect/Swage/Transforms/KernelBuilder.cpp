@@ -1,8 +1,8 @@
 //===- KernelBuilder.cpp - From a group of ops to one kernel --------------===//
 //
-// The second half, after KernelRelations.cpp: the outputs are evaluated. Each op becomes one scalar
-// op, each value from outside a load. Where the relations ask for a split of the iteration space,
-// it is made and everything starts again.
+// The second half, after KernelRelations.cpp: the outputs are evaluated (KernelOutputs.cpp). Each
+// op becomes one scalar op, each value from outside a load. Where the relations ask for a split of
+// the iteration space, it is made and everything starts again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -89,9 +89,7 @@ static Value roundTo(OpBuilder &builder, Value scalar, Type element, Location lo
   return arith::ExtFOp::create(builder, loc, scalarType(element), narrow);
 }
 
-/// Bytes that a tensor's base pointer is aligned to: what the function says of its argument or
-/// result, 16 where it says nothing, and 256 for an intermediate.
-static int64_t alignmentOf(Value tensor) {
+int64_t swage::alignmentOf(Value tensor) {
   if (auto argument = dyn_cast<BlockArgument>(tensor)) {
     auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
     auto attr = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "swage.alignment");
@@ -380,173 +378,8 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
 }
 
 //===----------------------------------------------------------------------===//
-// Outputs
+// The kernel
 //===----------------------------------------------------------------------===//
-
-/// Whether the iteration space, less the reduced dimensions, walks every element of the tensor
-/// exactly once. What attention has for each query has no value dim.
-bool KernelBuilder::coversOnce(const Relation &relation, Value tensor) {
-  LinearAccess flat = flatten(relation, tensor);
-  if (constantSize(flat.offset) != 0)
-    return false;
-  AffineExpr one = getAffineConstantExpr(1, context()), next = one;
-  SmallVector<unsigned> open;
-  for (unsigned j = 0; j < extents.size(); ++j)
-    if (extents[j] != one)
-      open.push_back(j);
-  // Take the dimensions from the innermost stride outwards: each must begin where the last one
-  // ended.
-  for (;;) {
-    auto it = llvm::find_if(open, [&](unsigned j) { return flat.strides[j] == next; });
-    if (it == open.end())
-      break;
-    next = multiplySizes(next, extents[*it]);
-    open.erase(it);
-  }
-  bool uniform = llvm::all_of(open, [&](unsigned j) {
-    return constantSize(flat.strides[j]) == 0 &&
-           (llvm::is_contained(reduced, static_cast<int64_t>(j)) ||
-            (attention && j == AttentionDim::ValueDim));
-  });
-  AffineExpr count = one;
-  for (AffineExpr extent : shapes.shapeOf(tensor))
-    count = multiplySizes(count, extent);
-  return uniform && count == next;
-}
-
-/// The concatenation of the group that a value is, or that index ops have moved; or null.
-ConcatOp KernelBuilder::concatBehind(Value value) const {
-  Operation *op = value.getDefiningOp();
-  while (op && isIndexOp(op))
-    op = op->getOperand(0).getDefiningOp();
-  return op && ops.contains(op) ? dyn_cast<ConcatOp>(op) : ConcatOp();
-}
-
-/// What a point of the iteration space has of a value: one element, or of a concatenation one of
-/// each part.
-std::optional<SmallVector<KernelBuilder::Element>> KernelBuilder::elementsOf(Value value) {
-  SmallVector<Element> elements;
-  auto add = [&](Value part, StringRef isNotRelated, StringRef isNotCovered) {
-    if (relations.find(part) == relations.end())
-      return refuse(isNotRelated), false;
-    if (!coversOnce(relations[part], part))
-      return refuse(isNotCovered), false;
-    Relation relation = relations[part];
-    Value scalar = evaluate(part, relation);
-    elements.push_back({std::move(relation), scalar});
-    return static_cast<bool>(scalar);
-  };
-  ConcatOp concat = concatBehind(value);
-  if (!concat) {
-    if (!add(value, "an output does not follow the iteration space",
-             "an output is not written once by the iteration space"))
-      return std::nullopt;
-    return elements;
-  }
-  if (concat.getResult() != value) {
-    Operation *moved = value.getDefiningOp();
-    std::optional<SmallVector<Element>> operand = elementsOf(moved->getOperand(0));
-    for (unsigned i = 0; operand && i < operand->size(); ++i) {
-      std::optional<Relation> relation = push(moved, (*operand)[i].relation);
-      if (!relation)
-        return std::nullopt;
-      (*operand)[i].relation = *relation;
-    }
-    locations.push_back(moved->getLoc());
-    return operand;
-  }
-  AffineExpr part = shapes.shapeOf(concat.getParts().front())[concat.getAxis()];
-  for (auto [i, value] : llvm::enumerate(concat.getParts())) {
-    constexpr StringRef isNotRelated =
-        "a part of a concatenation does not follow the iteration space";
-    if (!add(value, isNotRelated, isNotRelated))
-      return std::nullopt;
-    LinearAccess &axis = elements.back().relation[concat.getAxis()];
-    axis.offset = addSizes(axis.offset, part * static_cast<int64_t>(i));
-  }
-  locations.push_back(concat.getLoc());
-  return elements;
-}
-
-/// Adds an output view and what the body yields for it.
-void KernelBuilder::store(const Element &element, Value output, SmallVectorImpl<Value> &yields) {
-  int64_t position = llvm::find(outputs, output) - outputs.begin();
-  unsigned symbols = shapes.getSymbols().size();
-  outputViews.push_back(ViewAttr::get(context(), position, elementType(output),
-                                      AffineMap::get(0, symbols, shapes.shapeOf(output), context()),
-                                      flatten(element.relation, output).map(symbols),
-                                      alignmentOf(output)));
-  Value scalar = element.scalar;
-  // The store rounds; what was only rounded for it need not be.
-  while (auto wide = scalar.getDefiningOp<arith::ExtFOp>()) {
-    auto narrow = wide.getIn().getDefiningOp<arith::TruncFOp>();
-    if (!narrow || narrow.getType() != elementType(output) ||
-        narrow.getIn().getType() != wide.getType())
-      break;
-    scalar = narrow.getIn();
-  }
-  Type type = scalar.getType(), held = scalarType(elementType(output));
-  if (isa<FloatType>(type) && held != type)
-    scalar = type.isF64()
-                 ? arith::TruncFOp::create(*builder, output.getLoc(), held, scalar).getResult()
-                 : arith::ExtFOp::create(*builder, output.getLoc(), held, scalar).getResult();
-  yields.push_back(scalar);
-}
-
-/// An element of the rows that are added to a cache, whose row number comes from memory.
-bool KernelBuilder::storeRow(AppendOp op, Element element, SmallVectorImpl<Value> &yields) {
-  Value cache = op.getCache();
-  while (auto cast = cache.getDefiningOp<tensor::CastOp>())
-    cache = cast.getSource();
-  if (isComputed(cache))
-    return refuse("rows are added to what is in memory"), false;
-  unsigned symbols = shapes.getSymbols().size();
-  AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
-  LinearAccess nowhere{SmallVector<AffineExpr>(extents.size(), zero), zero};
-  LinearAccess within = std::exchange(element.relation[op.getAxis()], nowhere);
-  Relation sequence(shapes.shapeOf(op.getPositions()).size(), nowhere);
-  if (op.isPerSequence())
-    sequence.front() = element.relation.front();
-  Value row = evaluate(op.getPositions(), sequence);
-  if (!row)
-    return false;
-  bool isFirst = constantSize(within.offset) == 0 &&
-                 llvm::all_of(llvm::zip_equal(within.strides, extents), [&](auto pair) {
-                   return constantSize(std::get<0>(pair)) == 0 || std::get<1>(pair) == one;
-                 });
-  if (!isFirst) {
-    auto view = ViewAttr::get(context(), /*tensor=*/-1, row.getType(),
-                              AffineMap::get(0, symbols, {}, context()), within.map(symbols),
-                              /*align=*/1, Source::Coordinate);
-    row = arith::AddIOp::create(*builder, op.getLoc(), row,
-                                addInput(view, row.getType(), op.getLoc()));
-  }
-  store(element, op.getResult(), yields);
-  ArrayRef<AffineExpr> shape = shapes.shapeOf(op.getResult());
-  LinearAccess step = nowhere;
-  step.offset = rowMajorStrides(shape, context())[op.getAxis()];
-  outputViews.push_back(ViewAttr::get(
-      context(), numberOf(cache), row.getType(),
-      AffineMap::get(0, symbols, {shape[op.getAxis()], shapes.shapeOf(op.getRows())[op.getAxis()]},
-                     context()),
-      step.map(symbols), /*align=*/1, op.getCircular() ? Source::CircularRow : Source::Row));
-  yields.push_back(row);
-  locations.push_back(op.getLoc());
-  return true;
-}
-
-bool KernelBuilder::storeOutput(Value output, SmallVectorImpl<Value> &yields) {
-  auto append = output.getDefiningOp<AppendOp>();
-  std::optional<SmallVector<Element>> elements = elementsOf(append ? append.getRows() : output);
-  if (!elements)
-    return false;
-  for (Element &element : *elements)
-    if (!append)
-      store(element, output, yields);
-    else if (!storeRow(append, std::move(element), yields))
-      return false;
-  return true;
-}
 
 /// The dimensions of the iteration space that a collective combines values over.
 SmallVector<int64_t> KernelBuilder::reducedBy(Operation *op) {

@@ -45,6 +45,9 @@ mlir::Type scalarType(mlir::Type element);
 /// and they are wider than the op says.
 mlir::Value computeScalar(mlir::OpBuilder &builder, mlir::Operation *op,
                           llvm::ArrayRef<mlir::Value> operands);
+/// Bytes that a tensor's base pointer is aligned to: what the function says of its argument or
+/// result, 16 where it says nothing, and 256 for an intermediate.
+int64_t alignmentOf(mlir::Value tensor);
 /// What an op reads, by its operands and in its regions.
 llvm::SmallVector<mlir::Value> readBy(mlir::Operation *op);
 /// The ops of a value's block that read it, themselves or in their regions.
