@@ -52,6 +52,10 @@ bool swage::dependsOnBeside(Value value, ValueRange sources, ValueRange given) {
 }
 
 bool swage::isSameAlong(KernelOp kernel, Value value, unsigned dim) {
+  return isSameAlong(kernel.getInputs().getValue(), value, dim);
+}
+
+bool swage::isSameAlong(ArrayRef<Attribute> inputs, Value value, unsigned dim) {
   SmallVector<Value> worklist{value};
   llvm::DenseSet<Value> seen;
   while (!worklist.empty()) {
@@ -61,7 +65,7 @@ bool swage::isSameAlong(KernelOp kernel, Value value, unsigned dim) {
     Operation *op = next.getDefiningOp();
     if (op ? isa<ContractOp, CollectiveOp>(op)
            : !LinearAccess::of(
-                  kernel.getInput(cast<BlockArgument>(next).getArgNumber()).getAccess())
+                  cast<ViewAttr>(inputs[cast<BlockArgument>(next).getArgNumber()]).getAccess())
                   ->isBroadcast(dim))
       return false;
     if (op)

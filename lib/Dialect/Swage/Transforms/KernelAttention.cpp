@@ -12,6 +12,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 
 using namespace mlir;
@@ -295,25 +296,6 @@ bool KernelBuilder::evaluateTable() {
 // The body
 //===----------------------------------------------------------------------===//
 
-/// Whether nothing that a scalar is made of moves along a dimension.
-bool KernelBuilder::isSameAlong(Value scalar, unsigned dim) const {
-  SmallVector<Value> worklist{scalar};
-  llvm::DenseSet<Value> seen;
-  while (!worklist.empty()) {
-    Value next = worklist.pop_back_val();
-    if (!seen.insert(next).second)
-      continue;
-    if (auto argument = dyn_cast<BlockArgument>(next)) {
-      auto view = cast<ViewAttr>(inputViews[argument.getArgNumber()]);
-      if (!LinearAccess::of(view.getAccess())->isBroadcast(dim))
-        return false;
-    } else {
-      worklist.append(next.getDefiningOp()->operand_begin(), next.getDefiningOp()->operand_end());
-    }
-  }
-  return true;
-}
-
 /// Loads the element of 8 bits that keys or values are made of by conversions and products, if that
 /// is so: they come before what they are multiplied by.
 void KernelBuilder::loadCache(Value tensor, const Relation &place) {
@@ -359,9 +341,9 @@ std::optional<KernelBuilder::Contracted> KernelBuilder::contracted(unsigned inpu
     if (!product)
       break;
     Value element = product.getLhs(), factor = product.getRhs();
-    if (isSameAlong(element, inner))
+    if (isSameAlong(inputViews, element, inner))
       std::swap(element, factor);
-    if (!isSameAlong(factor, inner))
+    if (!isSameAlong(inputViews, factor, inner))
       break;
     found.factor =
         found.factor
@@ -438,7 +420,7 @@ Value KernelBuilder::computeAttention(OpResult result) {
                                    FloatAttr(), DenseI64ArrayAttr(),
                                    /*zero_rows=*/sink || !attention.getNanRows());
     // What all keys have in common can wait for the sum.
-    bool isCommon = values.factor && isSameAlong(values.factor, Dim::Key);
+    bool isCommon = values.factor && isSameAlong(inputViews, values.factor, Dim::Key);
     Value weight = softmax.getValues()[0];
     if (values.factor && !isCommon)
       weight = multiply(weight, finite(values.factor));

@@ -125,7 +125,6 @@ private:
   };
   void loadCache(mlir::Value tensor, const Relation &place);
   std::optional<Contracted> contracted(unsigned input);
-  bool isSameAlong(mlir::Value scalar, unsigned dim) const;
   llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
   bool findGroups(mlir::DenseI64ArrayAttr &dims);
   /// An element of a value: which one it is at each point of the iteration space, and the scalar.

@@ -38,6 +38,8 @@ bool dependsOn(mlir::Value value, mlir::Value source);
 /// Whether a scalar of a kernel body does not vary along a dimension of its own; what the kernel
 /// sums over or takes of a row does not count as such.
 bool isSameAlong(KernelOp kernel, mlir::Value value, unsigned dim);
+/// The same of a kernel that is being built, which has these inputs.
+bool isSameAlong(llvm::ArrayRef<mlir::Attribute> inputs, mlir::Value value, unsigned dim);
 
 /// The dimension along which the outputs (or, in a collective kernel, the operands that vary in a
 /// row) are contiguous.
