@@ -1,6 +1,7 @@
 //===- Benchmark.cpp - Times of plans -------------------------------------===//
 
 #include "Benchmark.h"
+#include "Capture.h"
 #include "GuardedRun.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -136,15 +137,7 @@ Expected<Benchmark::Replay> Benchmark::capture(const Candidate &candidate,
     return launched.takeError();
   if (Status done = stream.synchronize(); !done)
     return done.takeError();
-  if (Status begun = stream.beginCapture(); !begun)
-    return begun.takeError();
-  Status launched = launchAll();
-  auto graph = stream.endCapture();
-  if (!launched)
-    return launched.takeError();
-  if (!graph)
-    return graph.takeError();
-  auto exec = graph->instantiate();
+  auto exec = swage::capture(stream, launchAll);
   if (!exec)
     return exec.takeError();
   Replay result{std::move(*exec), sets.size(), 0};

@@ -1,6 +1,7 @@
 //===- GuardedRun.cpp - One run of a plan, watched ------------------------===//
 
 #include "GuardedRun.h"
+#include "Capture.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -228,15 +229,7 @@ Expected<std::vector<Tensor>> swage::replaySteps(const Device &device, const Pla
   auto stream = device.createStream();
   if (!stream)
     return stream.takeError();
-  if (Status begun = stream->beginCapture(); !begun)
-    return begun.takeError();
-  Status launched = run.launch(*stream);
-  auto graph = stream->endCapture();
-  if (!launched)
-    return launched.takeError();
-  if (!graph)
-    return graph.takeError();
-  auto exec = graph->instantiate();
+  auto exec = capture(*stream, [&] { return run.launch(*stream); });
   if (!exec)
     return exec.takeError();
   for (size_t step = 0; step < inputs.size(); ++step) {

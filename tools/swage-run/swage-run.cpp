@@ -74,9 +74,8 @@ static cl::opt<bool> autotune("autotune",
                                        "keep what is faster and right for later compiles "
                                        "(SWAGE_TUNED)"),
                               cl::cat(category));
-static cl::opt<double> budget("budget",
-                              cl::desc("seconds that --autotune has for each kernel "
-                                       "(default 12; 0: until all have been tried)"),
+static cl::opt<double> budget("budget", cl::desc("seconds that --autotune has for each kernel "
+                                                 "(default 12; 0: until all have been tried)"),
                               cl::init(12), cl::cat(category));
 static cl::opt<bool> fuse("fuse", cl::desc("group ops; otherwise one kernel an op"), cl::init(true),
                           cl::cat(category));
@@ -385,6 +384,9 @@ Status Runner::runFamily(reference::InputFamily family) {
     if (!ran)
       return ran.takeError();
     results = std::move(*ran);
+    if (step + 1 == steps && !outputDir.empty())
+      if (Status saved = saveOutputs(results); !saved)
+        return saved;
     std::string name = reference::name(family).str();
     if (steps > 1)
       name += fmt::format(" (step {})", step);
@@ -399,10 +401,7 @@ Status Runner::runFamily(reference::InputFamily family) {
         (*inputs)[argument] = reference::Tensor();
     all.push_back(std::move(*inputs));
   }
-  if (!all.empty())
-    if (Status same = checkReplay(all, results); !same)
-      return same;
-  return outputDir.empty() ? Status() : saveOutputs(results);
+  return all.empty() ? Status() : checkReplay(all, results);
 }
 
 Status Runner::checkReplay(const std::vector<std::vector<reference::Tensor>> &inputs,

@@ -154,7 +154,7 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
           resultRow = llvm::divideCeil(2 * valueDim, kPanelRow) * kPanelRow,
           queries = std::max(headPanels * kPanelRow, schedule.getRun() ? 0 : resultRow) * rows,
           // Results leave through them; and the maxima of each thread's two rows.
-      sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
+          sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
           transposed = isNarrow() ? schedule.getKeys() * columns() : 0,
           keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow + transposed;
   constexpr int64_t barriers = 1024;

@@ -434,18 +434,17 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
   } else if (problem->isNarrow()) {
     return kernel.emitOpError() << "schedule takes 16 bits, but the operands have 8";
   }
-  if (int64_t dim = std::max(problem->headDim, problem->valueDim);
-      dim > problem->kMostDimOfMany && !std::is_same_v<Schedule, DecodeScheduleAttr>)
-    return kernel.emitOpError() << "schedule takes head dims up to " << problem->kMostDimOfMany
-                                << ", but there is one of " << dim;
-  if (problem->pageSize && !std::is_same_v<Schedule, DecodeScheduleAttr>)
-    return kernel.emitOpError()
-           << "schedule takes keys that follow each other in memory, but these "
-              "are in pages";
-  if (!std::is_same_v<Schedule, DecodeScheduleAttr> && problem->hasNarrowCache())
-    return kernel.emitOpError() << "schedule takes operands of one type, but keys and values are "
-                                << problem->cache;
-  if constexpr (std::is_same_v<Schedule, DecodeScheduleAttr>) {
+  if constexpr (!std::is_same_v<Schedule, DecodeScheduleAttr>) {
+    if (int64_t dim = std::max(problem->headDim, problem->valueDim); dim > problem->kMostDimOfMany)
+      return kernel.emitOpError() << "schedule takes head dims up to " << problem->kMostDimOfMany
+                                  << ", but there is one of " << dim;
+    if (problem->pageSize)
+      return kernel.emitOpError() << "schedule takes keys that follow each other in memory, but "
+                                     "these are in pages";
+    if (problem->hasNarrowCache())
+      return kernel.emitOpError() << "schedule takes operands of one type, but keys and values are "
+                                  << problem->cache;
+  } else {
     if (schedule.getBulk() && !problem->isMovedInBulk(schedule.getKeys() / schedule.getWarps()))
       return kernel.emitOpError() << "schedule moves keys in bulk, but the pages have "
                                   << problem->pageSize;

@@ -297,7 +297,7 @@ bool KernelBuilder::evaluateTable() {
 //===----------------------------------------------------------------------===//
 
 /// Loads the element of 8 bits that keys or values are made of by conversions and products, if that
-/// is so: they come before what they are multiplied by.
+/// is so.
 void KernelBuilder::loadCache(Value tensor, const Relation &place) {
   SmallVector<std::pair<Value, Relation>> worklist{{tensor, place}};
   llvm::DenseSet<Value> seen;
@@ -371,15 +371,17 @@ Value KernelBuilder::computeAttention(OpResult result) {
     locations.push_back(loc);
     std::array<Contracted, 3> operands;
     for (unsigned i = 0; i < operands.size(); ++i) {
+      // Keys and values of 8 bits, and the table of their pages, come before their factors.
+      if (i == AttentionInput::Keys) {
+        for (unsigned input : {AttentionInput::Keys, AttentionInput::Values})
+          loadCache(attention->getOperand(input), operandPlaces[input]);
+        if (pages.size() == 2 && !evaluateTable())
+          return {};
+      }
       std::optional<Contracted> operand = contracted(i);
       if (!operand)
         return {};
       operands[i] = *operand;
-      for (unsigned next : {AttentionInput::Keys, AttentionInput::Values})
-        if (i == AttentionInput::Queries)
-          loadCache(attention->getOperand(next), operandPlaces[next]);
-      if (pages.size() == 2 && !evaluateTable())
-        return {};
     }
     if (!evaluateTable())
       return {};

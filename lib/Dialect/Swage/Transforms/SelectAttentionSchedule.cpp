@@ -164,21 +164,15 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   constexpr int64_t mostRun = AttentionProblem::kMostRun;
   bool hasRuns = isNarrow && (!all || *all > mostRun),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
-      eager = isShort || isWide || isLong || isNarrow;
+       eager = isShort || isWide || isLong || isNarrow;
   int64_t groups = isWide && !areFewQueries(kernel) && !isFull ? 3 : 2, step = isNarrow ? 32 : 16,
-          least = isNarrow ? 96
-                  : isWide ? 80
-                           : 128;
+          least = isNarrow ? 96 : isWide ? 80 : 128;
   auto make = [&](int64_t keys, int64_t slots) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
     return AttentionScheduleAttr::get(context(), groups, keys,
                                       /*stages=*/keys <= 64 && !eager ? 3 : 2, slots,
-                                      /*patience=*/
-                                      isNarrow  ? 4
-                                      : isShort ? 0
-                                                : 8,
-                                      eager,
+                                      /*patience=*/isNarrow ? 4 : isShort ? 0 : 8, eager,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/true, kSectionBytes, index,
                                       /*run=*/hasRuns ? mostRun / keys : 0);
@@ -225,8 +219,7 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
 static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
   if (problem.isNarrow() || !problem.sharing)
     return false;
-  // Which only that kernel takes.
-  if (problem.pageSize || problem.hasNarrowCache() || std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany)
+  if (problem.isForFewQueries())
     return true;
   // To conclude a head takes as long as to read so many keys, longer the more queries it has.
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
@@ -302,13 +295,12 @@ SelectedSchedule ScheduleSelector::attention() const {
   if (isDecoding(kernel, problem))
     if (std::optional<SelectedSchedule> selected = decode())
       return *selected;
-  if (std::max(problem.headDim, problem.valueDim) > problem.kMostDimOfMany ||
-      problem.hasNarrowCache())
-    return refused(problem);
   if (problem.pageSize)
     return {{},
             "attention in pages of 8 bits, by an unknown number of queries, or of more than shared "
             "memory holds"};
+  if (problem.isForFewQueries())
+    return refused(problem);
   SelectedSchedule selected = device.arch == "sm_90a" ? hopperAttention() : portableAttention();
   // What has no tiles of many queries may have smaller ones.
   return selected.schedule ? selected : decode().value_or(selected);

@@ -9,6 +9,7 @@
 #define SWAGE_DIALECT_SWAGE_IR_ATTENTIONPROBLEM_H
 
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include <algorithm>
 #include <string>
 
 namespace swage {
@@ -55,6 +56,10 @@ struct AttentionProblem {
   bool isNarrow() const;
   /// Whether keys and values alone have 8 bits.
   bool hasNarrowCache() const { return cache != element; }
+  /// Whether no kernel of many queries takes it.
+  bool isForFewQueries() const {
+    return pageSize || hasNarrowCache() || std::max(headDim, valueDim) > kMostDimOfMany;
+  }
   /// Whether warps that decode hold queries in registers, which long outputs leave no room for.
   bool holdsQuery(DecodeScheduleAttr schedule) const {
     return schedule.getAtoms() == 1 && headDim / 4 + valueDim / 2 <= 96;
