@@ -30,12 +30,17 @@ template <class Spec> struct DecodeSpec : Spec {
   };
 };
 
+/// Of a warp in shared memory are the parts of 16 rows, which are merged before the next ones.
+template <class Spec> struct AtomSpec : Spec {
+  enum : int { kRows = Spec::kRows < 16 ? Spec::kRows : 16 };
+};
+
 /// Shared memory: the warps' rings, their parts at the end of a unit, whether this block merges
 /// it, and queries where warps do not hold them.
 template <class Spec, class Stages> struct DecodeLayout : Stages {
   enum : int {
     kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
-    kLastAt = kPartsAt + Spec::kWarps * PartLayout<Spec>::kBytes,
+    kLastAt = kPartsAt + Spec::kWarps * PartLayout<AtomSpec<Spec>>::kBytes,
     kQueryAt = (kLastAt + 16 + 15) / 16 * 16, ///< schedules ask for that, too: AttentionProblem
     kQueryRow = paddedRow(16 * Stages::kHeadSteps),
     kWarpRows = 0 ///< from a warp's first one to the next's: all have the same
@@ -72,7 +77,15 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   using Spans = KeySpans<BlockSpec, Arguments>;
   using Cursor = SpanCursor<BlockSpec, Arguments>;
   using Part = PartLayout<Spec>;
-  enum : int { kBlockThreads = BlockSpec::kThreads, kAtOnce = 16 };
+  using WarpPart = PartLayout<AtomSpec<Spec>>;
+  enum : int {
+    kBlockThreads = BlockSpec::kThreads,
+    kAtOnce = 16,
+    /// Outputs that a thread merges together: two, if that is all that it has.
+    kColumns = Spec::kRows * Spec::kValueDim <= 2 * kBlockThreads ? 2 : 4,
+    kRowGroups = Spec::kValueDim / kColumns
+  };
+  using Columns = MergedColumns<kColumns>;
   using Group = BlockGroup<kAtOnce>;
 
   const Arguments &arguments;
@@ -170,36 +183,36 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       barrier();
   }
 
-  /// The warp's part to shared memory.
-  __device__ __forceinline__ void leave() const {
-    char *const part = dynamicArena() + Layout::kPartsAt + mine.warp * Part::kBytes;
+  /// The warp's part of 16 rows to shared memory.
+  template <int Atom> __device__ __forceinline__ void leave() const {
+    char *const part = dynamicArena() + Layout::kPartsAt + mine.warp * WarpPart::kBytes;
 #pragma unroll
-    for (int half = 0; half < 2 * Spec::kAtoms; ++half) {
-      const int row = mine.lane / 4 + 8 * half, r = half % 2;
-      const auto &rows = mine.rows[half / 2];
+    for (int r = 0; r < 2; ++r) {
+      const int row = mine.lane / 4 + 8 * r;
+      const auto &rows = mine.rows[Atom];
       float total = rows.sum[r] + shuffleXor(rows.sum[r], 1);
       total += shuffleXor(total, 2);
-      if (row >= Spec::kRows)
+      if (row >= Spec::kRows - 16 * Atom)
         continue;
       const unsigned ofRow[2] = {__builtin_bit_cast(unsigned, rows.highest[r]),
                                  __builtin_bit_cast(unsigned, total)};
       if (mine.lane % 4 == 0)
-        storeShared<8>(part + Part::rowAt(row), ofRow);
+        storeShared<8>(part + WarpPart::rowAt(row), ofRow);
       const auto outputOf = [&](int j, int c) {
-        return __builtin_bit_cast(unsigned, mine.output[half / 2][4 * j + 2 * r + c]);
+        return __builtin_bit_cast(unsigned, mine.output[Atom][4 * j + 2 * r + c]);
       };
       if constexpr (HasNarrowCache<Spec>) {
 #pragma unroll
         for (int j = 0; j < Spec::kValueDim / 8; j += 2) {
           const unsigned four[4] = {outputOf(j, 0), outputOf(j + 1, 0), outputOf(j, 1),
                                     outputOf(j + 1, 1)};
-          storeShared<16>(part + Part::outputAt(row, 8 * j + mine.lane % 4 * 4), four);
+          storeShared<16>(part + WarpPart::outputAt(row, 8 * j + mine.lane % 4 * 4), four);
         }
       } else {
 #pragma unroll
         for (int j = 0; j < Spec::kValueDim / 8; ++j) {
           const unsigned pair[2] = {outputOf(j, 0), outputOf(j, 1)};
-          storeShared<8>(part + Part::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
+          storeShared<8>(part + WarpPart::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
         }
       }
     }
@@ -208,26 +221,37 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   static __device__ __forceinline__ float scaleLog2() {
     return AttentionRows<Spec, Arguments>::scaleLog2();
   }
-  /// Calls `body` for the row and the first column of each pair of outputs that is the thread's.
-  template <class Body> static __device__ __forceinline__ void forPairs(Body body) {
-    for (int i = static_cast<int>(threadIndex()); i < Spec::kRows * Part::kPairs;
-         i += kBlockThreads)
-      body(i / Part::kPairs, i % Part::kPairs * 2);
+  /// Calls `body` for each row of so many, and the first one of each group of its columns, that are
+  /// the thread's.
+  template <class Body> static __device__ __forceinline__ void forColumns(int rows, Body body) {
+    for (int i = static_cast<int>(threadIndex()); i < rows * kRowGroups; i += kBlockThreads)
+      body(i / kRowGroups, i % kRowGroups * kColumns);
   }
-  /// Gives each pair of outputs of a unit to `use`, merged from the block's warps.
+  /// Gives all outputs of a unit to `use`, merged from the block's warps.
   template <class Use> __device__ __forceinline__ void mergeWarps(Use use) const {
-    forPairs([&](int row, int column) {
-      PartPair pairs[Spec::kWarps];
+#pragma unroll 1
+    for (int atom = 0; atom < Spec::kAtoms; ++atom) {
+      if (atom == 0)
+        leave<0>();
+      else
+        leave<Spec::kAtoms - 1>();
+      barrier();
+      const int left = Spec::kRows - 16 * atom;
+      forColumns(left < 16 ? left : 16, [&](int row, int column) {
+        typename Columns::Part columns[Spec::kWarps];
 #pragma unroll
-      for (int warp = 0; warp < Spec::kWarps; ++warp) {
-        const char *const part = dynamicArena() + Layout::kPartsAt + warp * Part::kBytes;
-        loadShared<8>(part + Part::rowAt(row), pairs[warp].ofRow);
-        loadShared<8>(part + Part::outputAt(row, column), pairs[warp].output);
-      }
-      MergedPair merged;
-      merged.add(pairs, scaleLog2());
-      use(merged, row, column);
-    });
+        for (int warp = 0; warp < Spec::kWarps; ++warp) {
+          const char *const part = dynamicArena() + Layout::kPartsAt + warp * WarpPart::kBytes;
+          loadShared<8>(part + WarpPart::rowAt(row), columns[warp].ofRow);
+          loadShared<4 * kColumns>(part + WarpPart::outputAt(row, column), columns[warp].output);
+        }
+        Columns merged;
+        merged.add(columns, scaleLog2());
+        use(merged, row + 16 * atom, column);
+      });
+      if (atom + 1 < Spec::kAtoms)
+        barrier(); // before parts are overwritten
+    }
   }
 
   /// The same from `count` parts in memory: the first one, and the others as if `others` were the
@@ -235,56 +259,64 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   template <class Use>
   __device__ __forceinline__ void mergeParts(unsigned count, const char *first, const char *others,
                                              Use use) const {
-    forPairs([&](int row, int column) {
-      MergedPair merged;
+    forColumns(Spec::kRows, [&](int row, int column) {
+      Columns merged;
       const char *part = others;
 #pragma unroll 1
       for (unsigned from = 0; from < count; from += kAtOnce) {
-        PartPair pairs[kAtOnce];
+        typename Columns::Part columns[kAtOnce];
 #pragma unroll
         for (unsigned i = 0; i < kAtOnce; ++i)
           if (from + i < count) {
             const char *const at = i == 0 && from == 0 ? first : part + i * Parts<Spec>::kStep;
-            loadGlobal<8, Traffic::Coherent>(at + Part::rowAt(row), pairs[i].ofRow);
-            loadGlobal<8, Traffic::Coherent>(at + Part::outputAt(row, column), pairs[i].output);
+            loadGlobal<8, Traffic::Coherent>(at + Part::rowAt(row), columns[i].ofRow);
+            loadGlobal<4 * kColumns, Traffic::Coherent>(at + Part::outputAt(row, column), columns[i].output);
           } else {
-            pairs[i] = PartPair::none();
+            columns[i] = Columns::Part::none();
           }
-        merged.add(pairs, scaleLog2());
+        merged.add(columns, scaleLog2());
         part += kAtOnce * Parts<Spec>::kStep;
       }
       use(merged, row, column);
     });
   }
-  static __device__ __forceinline__ void storePart(char *part, const MergedPair &merged, int row,
+  static __device__ __forceinline__ void storePart(char *part, const Columns &merged, int row,
                                                    int column) {
-    const unsigned pair[2] = {__builtin_bit_cast(unsigned, merged.output[0]),
-                              __builtin_bit_cast(unsigned, merged.output[1])},
-                   ofRow[2] = {__builtin_bit_cast(unsigned, merged.highest),
+    unsigned outputs[kColumns];
+#pragma unroll
+    for (int i = 0; i < kColumns; ++i)
+      outputs[i] = __builtin_bit_cast(unsigned, merged.output[i]);
+    const unsigned ofRow[2] = {__builtin_bit_cast(unsigned, merged.highest),
                                __builtin_bit_cast(unsigned, merged.sum)};
-    storeGlobal<8>(part + Part::outputAt(row, column), pair);
+    storeGlobal<4 * kColumns>(part + Part::outputAt(row, column), outputs);
     if (column == 0)
       storeGlobal<8>(part + Part::rowAt(row), ofRow);
   }
 
   /// The result of the unit, and its row results.
-  __device__ __forceinline__ void finish(MergedPair merged, int ofUnit, int column) const {
+  __device__ __forceinline__ void finish(Columns merged, int ofUnit, int column) const {
     if (ofUnit >= rowsOf<Spec>(mine.tile, arguments))
       return;
     const int row = mine.tile.firstQuery + ofUnit;
     AttentionRows<Spec, Arguments> rows{arguments, row};
     if constexpr (HasSink<Spec>)
       if (const float sink = rows.sinkOf(row, mine.tile); sink != unseen())
-        merged.add<1>(
+        merged.template add<1>(
             {{{__builtin_bit_cast(unsigned, sink), __builtin_bit_cast(unsigned, 1.0f)}, {}}},
             scaleLog2());
     const AttentionStatistics statistics{merged.highest * static_cast<float>(Spec::scale()),
                                          merged.sum};
     const float scale = rows.scaleOf(merged.sum);
-    float pair[2] = {merged.output[0] * scale, merged.output[1] * scale};
-    if constexpr (HasEpilogue<Spec>)
-      rows.finishPair(typename Spec::EpilogueLoads{}, typename Spec::EpilogueStores{}, pair, 0,
-                      column, statistics, mine.tile);
+    unsigned narrow[kColumns / 2];
+#pragma unroll
+    for (int i = 0; i < kColumns / 2; ++i) {
+      float pair[2] = {merged.output[2 * i] * scale, merged.output[2 * i + 1] * scale};
+      if constexpr (HasEpilogue<Spec>)
+        rows.finishPair(typename Spec::EpilogueLoads{}, typename Spec::EpilogueStores{}, pair, 0,
+                        column + 2 * i, statistics, mine.tile);
+      if constexpr (HasTiledResult<Spec>)
+        narrow[i] = narrowPair(typename Spec::Result{}, pair[0], pair[1]);
+    }
     if (column == 0)
       rows.finishRow(row, statistics, mine.tile);
     if constexpr (HasTiledResult<Spec>) {
@@ -292,8 +324,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       auto *const result =
           static_cast<const swage::Slot<typename Spec::Results> &>(arguments.pointers).pointer;
       coord[AttentionDim::ValueDim] = column;
-      const unsigned narrow[1] = {narrowPair(typename Spec::Result{}, pair[0], pair[1])};
-      storeGlobal<4>(result + Spec::Results::offset(coord, arguments.sizes), narrow);
+      storeGlobal<2 * kColumns>(result + Spec::Results::offset(coord, arguments.sizes), narrow);
     }
   }
 
@@ -324,12 +355,10 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   /// The block's keys of a unit are done: `begins` and `ends`, whether these are the unit's first
   /// and last.  `first`: the unit's first tile.
   __device__ __forceinline__ void conclude(bool begins, bool ends, int first) const {
-    leave();
-    barrier();
     const Group group = groupOf(mine.tile, first);
     const bool isAlone = begins && ends;
     char *const own = parts.at(blockIndex(), group.kindOf(blockIndex()));
-    mergeWarps([&](const MergedPair &merged, int row, int column) {
+    mergeWarps([&](const Columns &merged, int row, int column) {
       if (isAlone)
         finish(merged, row, column);
       else
@@ -348,7 +377,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       if (!isLastOf(members, parts.tickets(leader, leads), begun))
         return;
       mergeParts(members, parts.at(leader, leads), parts.at(leader, kind),
-                 [&](const MergedPair &merged, int row, int column) {
+                 [&](const Columns &merged, int row, int column) {
                    if (isAll)
                      finish(merged, row, column);
                    else

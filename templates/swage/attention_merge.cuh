@@ -13,8 +13,7 @@ namespace swage::detail {
 template <class Spec> struct PartLayout {
   enum : int {
     kRow = (Spec::kValueDim + 2 + 23) / 32 * 32 + 8,
-    kBytes = Spec::kRows * kRow * 4,
-    kPairs = Spec::kValueDim / 2
+    kBytes = Spec::kRows * kRow * 4
   };
   static __device__ __forceinline__ int outputAt(int row, int column) {
     return (row * kRow + column) * 4;
@@ -24,9 +23,9 @@ template <class Spec> struct PartLayout {
   }
 };
 
-/// What a part says of two neighbouring outputs.
-struct PartPair {
-  unsigned ofRow[2], output[2];
+/// What a part says of some neighbouring outputs.
+template <int Columns> struct PartColumns {
+  unsigned ofRow[2], output[Columns];
 
   __device__ __forceinline__ float highest() const { return __builtin_bit_cast(float, ofRow[0]); }
   __device__ __forceinline__ float sum() const { return __builtin_bit_cast(float, ofRow[1]); }
@@ -34,35 +33,38 @@ struct PartPair {
     return __builtin_bit_cast(float, output[i]);
   }
   /// One that has seen nothing.
-  static __device__ __forceinline__ PartPair none() {
-    return {{__builtin_bit_cast(unsigned, unseen()), 0}, {0, 0}};
+  static __device__ __forceinline__ PartColumns none() {
+    return {{__builtin_bit_cast(unsigned, unseen()), 0}, {}};
   }
 };
 
-/// Two neighbouring outputs of a row, of some parts together.
-struct MergedPair {
-  float highest = unseen(), sum = 0.0f, output[2] = {0.0f, 0.0f};
+/// Some neighbouring outputs of a row, of some parts together.
+template <int Columns> struct MergedColumns {
+  using Part = PartColumns<Columns>;
+  float highest = unseen(), sum = 0.0f, output[Columns] = {};
 
   /// Takes parts in, whose factors do not wait for each other; one that has seen nothing adds
   /// nothing.
   template <int Count>
-  __device__ __forceinline__ void add(const PartPair (&parts)[Count], float scaleLog2) {
+  __device__ __forceinline__ void add(const Part (&parts)[Count], float scaleLog2) {
     float most = highest;
 #pragma unroll
-    for (const PartPair &part : parts)
+    for (const Part &part : parts)
       most = maximumNumberOf(most, part.highest());
     const float before = highest == unseen() ? 0.0f : exp2Fast((highest - most) * scaleLog2);
     highest = most;
     sum *= before;
-    output[0] *= before;
-    output[1] *= before;
 #pragma unroll
-    for (const PartPair &part : parts) {
+    for (float &one : output)
+      one *= before;
+#pragma unroll
+    for (const Part &part : parts) {
       const float high = part.highest();
       const float factor = high == unseen() ? 0.0f : exp2Fast((high - most) * scaleLog2);
       sum = fma(part.sum(), factor, sum);
-      output[0] = fma(part.outputOf(0), factor, output[0]);
-      output[1] = fma(part.outputOf(1), factor, output[1]);
+#pragma unroll
+      for (int i = 0; i < Columns; ++i)
+        output[i] = fma(part.outputOf(i), factor, output[i]);
     }
   }
 };

@@ -177,9 +177,9 @@ int64_t AttentionProblem::rowsTogether(DecodeScheduleAttr schedule) const {
   return llvm::divideCeil(sharing, rowTiles(schedule));
 }
 
-/// What a warp or a block knows of some keys: PartLayout in attention_merge.cuh.
-static int64_t partBytes(const AttentionProblem &problem, DecodeScheduleAttr schedule) {
-  return problem.rowsTogether(schedule) * (llvm::alignTo(problem.valueDim + 2 - 8, 32) + 8) * 4;
+/// What a warp or a block knows of some keys, for so many rows: PartLayout in attention_merge.cuh.
+static int64_t partBytes(const AttentionProblem &problem, int64_t rows) {
+  return rows * (llvm::alignTo(problem.valueDim + 2 - 8, 32) + 8) * 4;
 }
 
 int64_t AttentionProblem::cacheRow(bool bulk) const {
@@ -193,7 +193,10 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
   constexpr int64_t isLast = 16;
   return (schedule.getBulk() ? 1024 : 0) +
          schedule.getStages() * schedule.getKeys() * cacheRow(schedule.getBulk()) +
-         llvm::alignTo(schedule.getWarps() * partBytes(*this, schedule) + isLast, 16) +
+         llvm::alignTo(schedule.getWarps() *
+                               partBytes(*this, std::min<int64_t>(16, rowsTogether(schedule))) +
+                           isLast,
+                       16) +
          (holdsQuery(schedule) ? 0
                                : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16)));
 }
@@ -201,7 +204,7 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
 int64_t AttentionProblem::scratchBytes(DecodeScheduleAttr schedule) const {
   constexpr int64_t kinds = 3; // PartOf
   int64_t places = schedule.getSpans() * kinds;
-  return llvm::alignTo(llvm::alignTo(places * 8, 16) + places * partBytes(*this, schedule), 16);
+  return llvm::alignTo(llvm::alignTo(places * 8, 16) + places * partBytes(*this, rowsTogether(schedule)), 16);
 }
 
 /// A box of `rows` rows of a panel.
