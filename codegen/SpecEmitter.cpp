@@ -605,6 +605,7 @@ void SpecEmitter::emitConstants() {
     constant("kBlocks", knownBlocks());
     flag("kHoldsQuery", problem.holdsQuery(attention));
     flag("kBulk", attention.getBulk());
+    flag("kLinear", attention.getLinear());
     if (problem.pageSize)
       constant("kPageSize", problem.pageSize);
     emitAttention(attention);

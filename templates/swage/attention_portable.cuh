@@ -39,22 +39,11 @@ template <class Spec, class Arguments> struct PortableAttention {
     load(valueCopy, mine.valuesAt(place), Layout::kValueRow, block);
   }
 
-  /// The queries, and what pads a head dim that is no multiple of 16: it must be zero in both
-  /// operands, because shared memory may hold what makes NaN of zero.
   __device__ __forceinline__ void loadQueries() const {
     TileCopy<Spec, typename Spec::Queries, AttentionDim::Query, Layout::kRows, Spec::kHeadDim>(
         mine.arguments.pointers, mine.tile, mine.arguments.sizes, Layout::kQueryRow)
         .template start<false>(mine.arena, Layout::kQueryRow, mine.tile.firstQuery, 0,
                                mine.arguments.queries());
-    if constexpr (Spec::kHeadDim % 16 != 0) {
-      const unsigned zero[4] = {};
-      const int thread = static_cast<int>(threadIndex());
-      for (int row = thread; row < Layout::kRows; row += Spec::kThreads)
-        storeShared<16>(dynamicArena() + row * Layout::kQueryRow + Spec::kHeadDim * 2, zero);
-      for (int row = thread; row < Spec::kStages * Spec::kKeys; row += Spec::kThreads)
-        storeShared<16>(
-            dynamicArena() + Layout::kKeyAt + row * Layout::kHeadRow + Spec::kHeadDim * 2, zero);
-    }
   }
 
   /// Where they have two places each: the block before this one.

@@ -13,13 +13,16 @@
 
 namespace swage::detail {
 
-/// Stages of keys, then of values.  Rows are padded, so that lanes read from different banks.
-template <class Spec> struct PaddedStages : PortableLayout<Spec> {
+/// Stages of keys, then of values; rings begin behind so many bytes.
+template <class Spec, class Rows, int RingsAt> struct RowStages : Rows {
   enum : int {
+    kHeadSteps = (Spec::kHeadDim + 15) / 16,
+    kKeyBytes = Spec::kKeys * Rows::kHeadRow,
+    kValueBytes = Spec::kKeys * Rows::kValueRow,
     kKeyAt = 0,
-    kValueAt = Spec::kStages * PortableLayout<Spec>::kKeyBytes,
-    kRingBytes = kValueAt + Spec::kStages * PortableLayout<Spec>::kValueBytes,
-    kRingsAt = 0
+    kValueAt = Spec::kStages * kKeyBytes,
+    kRingBytes = kValueAt + Spec::kStages * kValueBytes,
+    kRingsAt = RingsAt
   };
 };
 
@@ -34,7 +37,7 @@ struct RowCopy<Spec, Operand, Dim> {
 };
 
 template <class Spec, class Arguments> struct LaneRing {
-  using Layout = PaddedStages<Spec>;
+  using Layout = RowStages<Spec, PaddedRows<Spec>, 0>;
   using KeyCopy = typename RowCopy<Spec, typename Spec::Keys, Spec::kHeadDim>::Type;
   using ValueCopy = typename RowCopy<Spec, typename Spec::Values, Spec::kValueDim>::Type;
   struct Maps {};
@@ -49,18 +52,7 @@ template <class Spec, class Arguments> struct LaneRing {
                                       int /*warp*/, const PackedTile &tile)
       : arguments(arguments), base(base),
         keys(arguments.pointers, tile, arguments.sizes, Layout::kHeadRow),
-        values(arguments.pointers, tile, arguments.sizes, Layout::kValueRow), places(arguments) {
-    // What pads a head dim that is no multiple of 16 must be zero: shared memory may hold what
-    // makes NaN of zero.
-    if constexpr (Spec::kHeadDim % 16 != 0) {
-      const unsigned zero[4] = {};
-      for (int row = static_cast<int>(laneIndex()); row < Spec::kStages * Spec::kKeys;
-           row += kWarpSize)
-        storeShared<16>(dynamicArena() + (base - sharedAddress(dynamicArena())) +
-                            row * Layout::kHeadRow + Spec::kHeadDim * 2,
-                        zero);
-    }
-  }
+        values(arguments.pointers, tile, arguments.sizes, Layout::kValueRow), places(arguments) {}
   __device__ __forceinline__ void enter(const PackedTile &tile) {
     keys = KeyCopy(arguments.pointers, tile, arguments.sizes, Layout::kHeadRow);
     values = ValueCopy(arguments.pointers, tile, arguments.sizes, Layout::kValueRow);
@@ -92,6 +84,92 @@ template <class Spec, class Arguments> struct LaneRing {
   }
 };
 
+/// The stages' barriers in a warp's part of shared memory, which copies complete.
+template <class Spec> struct StageBarriers {
+  SharedAddress first;
+
+  __device__ __forceinline__ explicit StageBarriers(int warp)
+      : first(sharedAddress(dynamicArena()) + warp * Spec::kStages * 8) {
+    if (electLane()) {
+      for (int stage = 0; stage < Spec::kStages; ++stage)
+        mbarrierInit(at(stage), 1);
+      mbarrierFenceInit();
+    }
+    syncWarp();
+  }
+  __device__ __forceinline__ SharedAddress at(int stage) const { return first + stage * 8; }
+  __device__ __forceinline__ void wait(const Slot<Spec::kStages> &place) const {
+    mbarrierWait(at(place.stage), place.parity);
+  }
+};
+
+/// Keys and values as they lie in memory, rows without gaps: a copy of each is all that a stage
+/// takes.  Rows of an odd number of 16 bytes are in different banks.
+template <class Spec, class Arguments> struct LinearRing {
+  using Layout = RowStages<Spec, KeyRows<2 * Spec::kHeadDim, 2 * Spec::kValueDim>, 1024>;
+  struct Maps {};
+
+  const Arguments &arguments;
+  SharedAddress base;
+  const StageBarriers<Spec> barriers;
+  const typename Spec::Element *keys, *values; ///< of the unit
+
+  __device__ __forceinline__ LinearRing(const Arguments &arguments, const Maps &,
+                                        SharedAddress base, int warp, const PackedTile &tile)
+      : arguments(arguments), base(base), barriers(warp) {
+    enter(tile);
+  }
+  template <class Operand>
+  __device__ __forceinline__ const typename Spec::Element *firstOf(const PackedTile &tile) const {
+    return static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer +
+           Operand::offset(tile.template at<typename Spec::Coord>(0, 0), arguments.sizes);
+  }
+  __device__ __forceinline__ void enter(const PackedTile &tile) {
+    keys = firstOf<typename Spec::Keys>(tile);
+    values = firstOf<typename Spec::Values>(tile);
+  }
+  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
+    if (!electLane())
+      return;
+    const int left = tile.endKey - first,
+              rows = left < 0 ? 0 : left < Spec::kKeys ? left : int(Spec::kKeys);
+    const SharedAddress full = barriers.at(stage);
+    mbarrierArriveExpect(full, rows * (Layout::kHeadRow + Layout::kValueRow));
+    if (rows == 0)
+      return;
+    bulkLoad(base + stage * Layout::kKeyBytes,
+             keys + static_cast<long long>(first) * Spec::kHeadDim, rows * Layout::kHeadRow, full);
+    bulkLoad(base + Layout::kValueAt + stage * Layout::kValueBytes,
+             values + static_cast<long long>(first) * Spec::kValueDim, rows * Layout::kValueRow,
+             full);
+  }
+  __device__ __forceinline__ void commit() const {}
+  /// What no query sees of a stage, or is not there, becomes zero: values that are no numbers have
+  /// a product with a weight of zero that is none either.
+  __device__ __forceinline__ void wait(const PackedTile &tile, int first,
+                                       const Slot<Spec::kStages> &place) const {
+    barriers.wait(place);
+    if (first < tile.firstKey || first + Spec::kKeys > tile.endKey) {
+      const int from = tile.firstKey - first, to = tile.endKey - first;
+      clear<Layout::kHeadRow>(place.stage * Layout::kKeyBytes, from, to);
+      clear<Layout::kValueRow>(Layout::kValueAt + place.stage * Layout::kValueBytes, from, to);
+      fenceProxyAsync();
+    }
+    syncWarp();
+  }
+
+private:
+  /// All rows of a stage but those from `first` on and before `end`.
+  template <int Row> __device__ __forceinline__ void clear(int stage, int first, int end) const {
+    const unsigned zeros[4] = {};
+    char *const to = dynamicArena() + (base - sharedAddress(dynamicArena())) + stage;
+#pragma unroll 1
+    for (int at = static_cast<int>(laneIndex()) * 16; at < Spec::kKeys * Row; at += kWarpSize * 16)
+      if (const int row = at / Row; row < first || row >= end)
+        storeShared<16>(to + at, zeros);
+  }
+};
+
 /// Rows are the 128 bytes that the copy engine swizzles, panel by panel.
 template <class Spec> struct SwizzledStages {
   enum : int {
@@ -116,6 +194,10 @@ template <class Spec> struct SwizzledStages {
                                                         int step) {
     return at(keys + pair * 16 * kPanelRow, lane / 16 * 8 + lane % 8, step, lane / 8 % 2, lane % 8);
   }
+  static __device__ __forceinline__ SharedAddress halfKeyAt(SharedAddress keys, int lane, int pair,
+                                                            int step) {
+    return at(keys + pair * 16 * kPanelRow, lane % 16, step, 0, lane % 8);
+  }
   static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
                                                           int pair) {
     return at(values + step * 16 * kPanelRow, lane % 16, pair, lane / 16, lane % 8);
@@ -138,24 +220,17 @@ template <class Spec, class Arguments> struct BulkRing {
 
   const Arguments &arguments;
   const Maps &maps;
-  SharedAddress base, barriers;
+  SharedAddress base;
+  const StageBarriers<Spec> barriers;
   KeyPlaces<Spec, Arguments> places;
 
   __device__ __forceinline__ BulkRing(const Arguments &arguments, const Maps &maps,
                                       SharedAddress base, int warp, const PackedTile &)
-      : arguments(arguments), maps(maps), base(base),
-        barriers(sharedAddress(dynamicArena()) + warp * Spec::kStages * 8), places(arguments) {
-    if (electLane()) {
-      for (int stage = 0; stage < Spec::kStages; ++stage)
-        mbarrierInit(barriers + stage * 8, 1);
-      mbarrierFenceInit();
-    }
-    syncWarp();
-  }
+      : arguments(arguments), maps(maps), base(base), barriers(warp), places(arguments) {}
   __device__ __forceinline__ void enter(const PackedTile &) { places.enter(); }
   __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
     constexpr int kRun = KeyPlaces<Spec, Arguments>::kRun;
-    const SharedAddress full = barriers + stage * 8, key = base + stage * Layout::kKeyBytes,
+    const SharedAddress full = barriers.at(stage), key = base + stage * Layout::kKeyBytes,
                         value = base + Layout::kValueAt + stage * Layout::kValueBytes;
     places.seek(tile, first);
     if (electLane())
@@ -181,7 +256,7 @@ template <class Spec, class Arguments> struct BulkRing {
   /// zero is none either.
   __device__ __forceinline__ void wait(const PackedTile &tile, int first,
                                        const Slot<Spec::kStages> &place) const {
-    mbarrierWait(barriers + place.stage * 8, place.parity);
+    barriers.wait(place);
     if constexpr (IsBounded<Spec>)
       if (first < tile.firstKey || first + Spec::kKeys > tile.endKey)
         clearRows<Spec::kKeys, Layout::kValuePanels>(
@@ -191,11 +266,18 @@ template <class Spec, class Arguments> struct BulkRing {
   }
 };
 
-template <class Spec, class Arguments, bool Bulk = Spec::kBulk> struct RingOf {
+template <class Spec, class Arguments> struct RingOf {
   using Type = LaneRing<Spec, Arguments>;
 };
-template <class Spec, class Arguments> struct RingOf<Spec, Arguments, true> {
+template <class Spec, class Arguments>
+requires(bool(Spec::kBulk) && !bool(Spec::kLinear))
+struct RingOf<Spec, Arguments> {
   using Type = BulkRing<Spec, Arguments>;
+};
+template <class Spec, class Arguments>
+requires(bool(Spec::kLinear))
+struct RingOf<Spec, Arguments> {
+  using Type = LinearRing<Spec, Arguments>;
 };
 
 } // namespace swage::detail

@@ -10,15 +10,50 @@
 
 namespace swage::detail {
 
+/// Keys and values in shared memory, rows of so many bytes.
+template <int HeadRow, int ValueRow> struct KeyRows {
+  enum : int { kHeadRow = HeadRow, kValueRow = ValueRow };
+  /// What a lane passes to ldmatrix for 16 keys and 32 bytes of them, as the second operand.
+  static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
+                                                        int step) {
+    return keys + (lane / 16 * 8 + lane % 8) * HeadRow + lane / 8 % 2 * 16 + pair * 16 * HeadRow +
+           step * 32;
+  }
+  /// The same for 16 bytes of them.
+  static __device__ __forceinline__ SharedAddress halfKeyAt(SharedAddress keys, int lane, int pair,
+                                                            int step) {
+    return keys + (pair * 16 + lane % 16) * HeadRow + step * 32;
+  }
+  /// The same for the values of 16 keys, transposed.
+  static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
+                                                          int pair) {
+    return values + lane % 16 * ValueRow + lane / 16 * 16 + step * 16 * ValueRow + pair * 32;
+  }
+  /// The same of 8 bits, 16 bytes of each.
+  static __device__ __forceinline__ SharedAddress narrowKeyAt(SharedAddress keys, int lane,
+                                                              int pair, int step) {
+    return keys + (pair * 16 + lane % 16) * HeadRow + step * 16;
+  }
+  static __device__ __forceinline__ SharedAddress narrowValueAt(SharedAddress values, int lane,
+                                                                int step, int pair) {
+    return values + (step * 16 + lane % 16) * ValueRow + pair * 16;
+  }
+};
+
+/// Rows are padded, so that lanes read from different banks.
+template <class Spec>
+using PaddedRows =
+    KeyRows<paddedRow(16 * ((Spec::kHeadDim + 15) / 16) * sizeof(typename CacheOf<Spec>::Type) / 2),
+            paddedRow(Spec::kValueDim * sizeof(typename CacheOf<Spec>::Type) / 2)>;
+
 /// Shared memory: queries, keys, values.
-template <class Spec> struct PortableLayout {
+template <class Spec> struct PortableLayout : PaddedRows<Spec> {
+  using PaddedRows<Spec>::kHeadRow;
+  using PaddedRows<Spec>::kValueRow;
   enum : int {
     kWarpRows = 16 * Spec::kAtoms,
     kRows = kWarpRows * (Spec::kThreads / 32),
     kHeadSteps = (Spec::kHeadDim + 15) / 16,
-    kCacheBytes = sizeof(typename CacheOf<Spec>::Type),
-    kHeadRow = paddedRow(16 * kHeadSteps * kCacheBytes / 2),
-    kValueRow = paddedRow(Spec::kValueDim * kCacheBytes / 2),
     kQueryRow = kHeadRow > kValueRow ? kHeadRow : kValueRow, ///< the output leaves through it
     kKeyBytes = Spec::kKeys * kHeadRow,
     kValueBytes = Spec::kKeys * kValueRow,
@@ -26,26 +61,6 @@ template <class Spec> struct PortableLayout {
     kValueAt = kKeyAt + Spec::kStages * kKeyBytes,
     kBytes = kValueAt + Spec::kStages * kValueBytes ///< schedules ask for it: AttentionProblem
   };
-  /// What a lane passes to ldmatrix for 16 keys and 32 bytes of them, as the second operand.
-  static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
-                                                        int step) {
-    return keys + (lane / 16 * 8 + lane % 8) * kHeadRow + lane / 8 % 2 * 16 +
-           pair * 16 * kHeadRow + step * 32;
-  }
-  /// The same for the values of 16 keys, transposed.
-  static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
-                                                          int pair) {
-    return values + lane % 16 * kValueRow + lane / 16 * 16 + step * 16 * kValueRow + pair * 32;
-  }
-  /// The same of 8 bits, 16 bytes of each.
-  static __device__ __forceinline__ SharedAddress narrowKeyAt(SharedAddress keys, int lane,
-                                                              int pair, int step) {
-    return keys + (pair * 16 + lane % 16) * kHeadRow + step * 16;
-  }
-  static __device__ __forceinline__ SharedAddress narrowValueAt(SharedAddress values, int lane,
-                                                                int step, int pair) {
-    return values + (step * 16 + lane % 16) * kValueRow + pair * 16;
-  }
   static __device__ __forceinline__ SharedAddress queriesOf(SharedAddress arena, int warp) {
     return arena + warp * kWarpRows * kQueryRow;
   }
@@ -113,9 +128,35 @@ struct AttentionWarp {
     }
   }
 
+  /// Of 16 columns only the first 8 exist: what lies behind them may be no numbers.
+  static constexpr __device__ bool isHalf(int step) { return 16 * step + 8 == Spec::kHeadDim; }
+
   __device__ __forceinline__ void loadQuery(unsigned (&query)[4], int atom, int step) const {
-    loadMatrix<4>(queriesAt(atom) + lane % 16 * Layout::kQueryRow + lane / 16 * 16 + step * 32,
-                  query);
+    const SharedAddress at = queriesAt(atom) + lane % 16 * Layout::kQueryRow + step * 32;
+    if (isHalf(step)) {
+      unsigned half[2];
+      loadMatrix<2>(at, half);
+      query[0] = half[0];
+      query[1] = half[1];
+      query[2] = query[3] = 0;
+    } else {
+      loadMatrix<4>(at + lane / 16 * 16, query);
+    }
+  }
+
+  __device__ __forceinline__ void loadKeys(unsigned (&key)[4], SharedAddress keys, int pair,
+                                           int step) const {
+    if constexpr (HasNarrowCache<Spec>) {
+      loadNarrowKeys<Spec>(Layout::narrowKeyAt(keys, lane, pair, step), key);
+    } else if (isHalf(step)) {
+      unsigned half[2];
+      loadMatrix<2>(Layout::halfKeyAt(keys, lane, pair, step), half);
+      key[0] = half[0];
+      key[2] = half[1];
+      key[1] = key[3] = 0;
+    } else {
+      loadMatrix<4>(Layout::keyAt(keys, lane, pair, step), key);
+    }
   }
 
   __device__ __forceinline__ void holdQueries() {
@@ -144,10 +185,7 @@ struct AttentionWarp {
 #pragma unroll
       for (int pair = 0; pair < kSteps; ++pair) {
         unsigned key[4];
-        if constexpr (HasNarrowCache<Spec>)
-          loadNarrowKeys<Spec>(Layout::narrowKeyAt(keys, lane, pair, step), key);
-        else
-          loadMatrix<4>(Layout::keyAt(keys, lane, pair, step), key);
+        loadKeys(key, keys, pair, step);
 #pragma unroll
         for (int atom = 0; atom < kAtoms; ++atom)
           if constexpr (Spec::kHoldsQuery)

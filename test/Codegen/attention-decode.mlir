@@ -6,6 +6,8 @@
 // A head dim that ends in half a step of matrix instructions.
 // RUN: sed 's/x128xf16/x88xf16/g' %s | swage-opt --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=REPORT
 // RUN: sed 's/x128xf16/x88xf16/g' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=REPORT
+// RUN: sed 's/x128xf16/x88xf16/g' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=LINEAR "--implicit-check-not=TensorMap"
+// LINEAR: enum : bool { kLinear = true };
 // REPORT: registers, 0 bytes spilled, 0 bytes of stack
 
 // RUN: swage-opt %S/Inputs/attention-pages.mlir --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=PAGES

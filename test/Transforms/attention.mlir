@@ -278,3 +278,30 @@ func.func @decode(%q: tensor<1x32x1x128xbf16>, %k: tensor<1x8x8192x128xbf16>, %v
   %s = swage.attention %p, %l, %w scale 0.125 : (tensor<8x8x1x64xbf16>, tensor<8x8x1024x64xbf16>, tensor<8x8x1024x64xbf16>) -> tensor<8x8x1x64xbf16>
   return %o, %s : tensor<1x32x1x128xbf16>, tensor<8x8x1x64xbf16>
 }
+
+// -----
+
+// Rows of an odd number of 16 bytes are copied as they are in memory where they follow each other, by boxes where those of other heads are between them.
+// PREPARED-LABEL: func.func @rows
+// PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = true, index = 32, linear = true>
+// PREPARED-NOT: #swage.tile
+// PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = true, index = 32>
+// PREPARED-SAME: #swage.tile<
+func.func @rows(%q: tensor<8x8x1x104xbf16>, %k: tensor<8x8x1024x104xbf16>, %l: tensor<8x1024x8x104xbf16>) -> (tensor<8x8x1x104xbf16>, tensor<8x8x1x104xbf16>) {
+  %o = swage.attention %q, %k, %k scale 0.1 : (tensor<8x8x1x104xbf16>, tensor<8x8x1024x104xbf16>, tensor<8x8x1024x104xbf16>) -> tensor<8x8x1x104xbf16>
+  %apart = swage.permute %l [0, 2, 1, 3] : tensor<8x1024x8x104xbf16> -> tensor<8x8x1024x104xbf16>
+  %p = swage.attention %q, %apart, %apart scale 0.1 : (tensor<8x8x1x104xbf16>, tensor<8x8x1024x104xbf16>, tensor<8x8x1024x104xbf16>) -> tensor<8x8x1x104xbf16>
+  return %o, %p : tensor<8x8x1x104xbf16>, tensor<8x8x1x104xbf16>
+}
+
+// -----
+
+// 32 rows at once, unless L2 holds all keys.
+// PREPARED-LABEL: func.func @many
+// PREPARED: atoms = 2>
+// PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = true, index = 32>
+func.func @many(%q: tensor<16x32x1x128xbf16>, %k: tensor<16x1x16384x128xbf16>, %l: tensor<16x1x4096x128xbf16>) -> (tensor<16x32x1x128xbf16>, tensor<16x32x1x128xbf16>) {
+  %o = swage.attention %q, %k, %k scale 0.1 : (tensor<16x32x1x128xbf16>, tensor<16x1x16384x128xbf16>, tensor<16x1x16384x128xbf16>) -> tensor<16x32x1x128xbf16>
+  %p = swage.attention %q, %l, %l scale 0.1 : (tensor<16x32x1x128xbf16>, tensor<16x1x4096x128xbf16>, tensor<16x1x4096x128xbf16>) -> tensor<16x32x1x128xbf16>
+  return %o, %p : tensor<16x32x1x128xbf16>, tensor<16x32x1x128xbf16>
+}

@@ -115,6 +115,13 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   if (problem.hasNarrowCache())
     if (const char *reason = problem.cacheProblem(kernel))
       return refuse(reason);
+  auto isAdjacent = [&](unsigned input, int64_t columns) {
+    LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
+    return constantSize(access.strides[Dim::Key]) == columns;
+  };
+  problem.areRowsAdjacent = !problem.pageSize && !problem.hasNarrowCache() &&
+                            isAdjacent(AttentionInput::Keys, problem.headDim) &&
+                            isAdjacent(AttentionInput::Values, problem.valueDim);
   problem.result = kernel.getOutput(0).getElement();
   problem.hasTiledResult = (problem.result.isF16() || problem.result.isBF16()) &&
                            isTiled(kernel, kernel.getOutput(0), Dim::ValueDim);
@@ -182,7 +189,9 @@ static int64_t partBytes(const AttentionProblem &problem, int64_t rows) {
   return rows * (llvm::alignTo(problem.valueDim + 2 - 8, 32) + 8) * 4;
 }
 
-int64_t AttentionProblem::cacheRow(bool bulk) const {
+int64_t AttentionProblem::cacheRow(bool bulk, bool linear) const {
+  if (linear)
+    return (headDim + valueDim) * elementBytes(cache);
   if (bulk)
     return (panelsOf(cache, headDim) + panelsOf(cache, valueDim)) * kPanelRow;
   int64_t words = elementBytes(cache); // of 16 bits, for each two elements
@@ -192,7 +201,7 @@ int64_t AttentionProblem::cacheRow(bool bulk) const {
 int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
   constexpr int64_t isLast = 16;
   return (schedule.getBulk() ? 1024 : 0) +
-         schedule.getStages() * schedule.getKeys() * cacheRow(schedule.getBulk()) +
+         schedule.getStages() * schedule.getKeys() * cacheRow(schedule.getBulk(), schedule.getLinear()) +
          llvm::alignTo(schedule.getWarps() *
                                partBytes(*this, std::min<int64_t>(16, rowsTogether(schedule))) +
                            isLast,

@@ -242,8 +242,10 @@ LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t
 
 LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int64_t keys,
                                          int64_t stages, int64_t patience, int64_t blocks,
-                                         int64_t spans, bool /*bulk*/, int64_t index,
-                                         int64_t atoms) {
+                                         int64_t spans, bool bulk, int64_t index,
+                                         int64_t atoms, bool linear) {
+  if (linear && !bulk)
+    return emitError() << "linear copies are the copy engine's, but bulk is false";
   if (stages == 1)
     return emitError() << "stages is 1, but must be at least 2";
   if (keys % (16 * warps))

@@ -448,6 +448,9 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     if (schedule.getBulk() && !problem->isMovedInBulk(schedule.getKeys() / schedule.getWarps()))
       return kernel.emitOpError() << "schedule moves keys in bulk, but the pages have "
                                   << problem->pageSize;
+    if (schedule.getLinear() && !problem->areRowsAdjacent)
+      return kernel.emitOpError() << "schedule copies rows of 16 bits that follow each other in "
+                                     "memory, but these do not";
     if (!problem->sharing)
       return kernel.emitOpError() << "schedule takes a known number of queries that share a key "
                                      "head, but there may be any";

@@ -483,7 +483,7 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
     most = getAffineConstantExpr(decode.getSpans(), context);
     scratch = problem.scratchBytes(decode);
     shared = problem.sharedBytes(decode);
-    if (decode.getBulk())
+    if (decode.getBulk() && !decode.getLinear())
       tiles = problem.tiles(decode);
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);

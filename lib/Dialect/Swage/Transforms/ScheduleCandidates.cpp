@@ -61,7 +61,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
                                        s.getPatience(), s.getBlocks(), s.getSpans(), s.getBulk(),
-                                       index, s.getAtoms());
+                                       index, s.getAtoms(), s.getLinear());
       })
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
@@ -278,11 +278,12 @@ void Grid::attention(DecodeScheduleAttr known) {
           for (bool bulk : {false, true})
             for (int64_t waves : {1, 4})
               for (int64_t atoms = 1; atoms <= known.getAtoms(); ++atoms)
-                if (bulk <= known.getBulk())
-                  addChecked<DecodeScheduleAttr>(
-                      warps, keys * warps, stages, known.getPatience(), blocks,
-                      known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32),
-                      atoms);
+                for (bool linear : {false, true})
+                  if (linear <= bulk && bulk <= known.getBulk())
+                    addChecked<DecodeScheduleAttr>(
+                        warps, keys * warps, stages, known.getPatience(), blocks,
+                        known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32),
+                        atoms, linear);
 }
 
 SmallVector<Attribute> Grid::collect() {

@@ -233,22 +233,32 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   if (problem.isNarrow() || !problem.sharing)
     return std::nullopt;
+  // Of rows that are no multiples of 128 bytes boxes have few columns at the end. As they are in
+  // memory long rows of a multiple of 64 bytes lie in too few banks.
   bool bulk = device.arch == "sm_90a";
+  auto isLinear = [](int64_t dim) { return dim % 32 || (dim % 64 && dim < 128); };
+  bool linear = bulk && problem.areRowsAdjacent &&
+                (isLinear(problem.headDim) || isLinear(problem.valueDim));
   int64_t keyBytes = elementBytes(problem.cache) * (problem.headDim + problem.valueDim),
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
   // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
   if (problem.hasNarrowCache())
     keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
-  // Keys are read for 32 rows at once where registers hold their outputs.
+  // Keys are read for 32 rows at once where registers hold their outputs, but twice for 16 each from
+  // L2 if that has them all: the parts of 16 rows are merged by twice as many blocks.
+  std::optional<int64_t> all = constantSize(
+      multiplySizes(multiplySizes(extent(AttentionDim::Batch), extent(AttentionDim::KeyHead)),
+                    extent(AttentionDim::Key)));
+  bool isCached = all && *all * keyBytes <= device.l2Bytes * 3 / 4;
   for (auto [atoms, warps] :
        {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}})
-    if (atoms == 1 || problem.sharing > 16)
+    if (atoms == 1 || (problem.sharing > 16 && !(isCached && problem.sharing <= 128)))
       for (int64_t stages : {3, 2}) {
         auto schedule = DecodeScheduleAttr::get(
             context(), warps, keys * warps, stages,
             /*patience=*/8, /*blocks=*/1,
             spansOf(keyBytes, llvm::divideCeil(problem.sharing, 16 * atoms)),
-            bulk && problem.isMovedInBulk(keys), index, atoms);
+            bulk && problem.isMovedInBulk(keys), index, atoms, linear);
         // One KiB of a block's shared memory is the system's own.
         if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
             problem.registers(schedule) <= problem.mostRegisters(schedule))

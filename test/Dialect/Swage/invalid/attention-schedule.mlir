@@ -124,3 +124,19 @@ func.func private @decode_atoms() attributes {schedule = #swage.decode_schedule<
 
 // expected-error @+1 {{view has extents affine_map<() -> (1, 2)>, but must have one of sizes for each of 3 dimensions, in memory}}
 func.func private @view_extents() attributes {view = #swage.view<tensor = 0, element = f16, shape = () -> (4), access = (d0, d1, d2) -> (d2), align = 16, extents = () -> (1, 2)>}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule copies rows of 16 bits that follow each other in memory, but these do not}}
+swage.kernel @linear symbols 0 extents affine_map<() -> (1, 2, 1, 4, 72, 64, 72)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 72), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 288 + d3 * 72 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (2, 64, 72), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 4608 + d5 * 72 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 2, 72), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 72 + d5 * 144 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 72), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 288 + d3 * 72 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, linear = true> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}

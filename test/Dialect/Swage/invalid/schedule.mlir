@@ -257,3 +257,8 @@ func.func private @decode_spans() attributes {schedule = #swage.decode_schedule<
 
 // expected-error @+1 {{blocks is 9, but must be in 1..8}}
 func.func private @decode_blocks() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 9, spans = 128, bulk = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{linear copies are the copy engine's, but bulk is false}}
+func.func private @decode_linear() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = false, index = 32, linear = true>}

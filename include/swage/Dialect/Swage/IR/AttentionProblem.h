@@ -46,6 +46,9 @@ struct AttentionProblem {
   int64_t keysTogether(int64_t keys) const;
   /// Whether these are enough for the copy engine, whose boxes begin where swizzled bytes repeat.
   bool isMovedInBulk(int64_t keys) const { return keysTogether(keys) % 8 == 0; }
+  /// Whether the copy engine may bring the keys of a head, and its values, as the bytes that they
+  /// are in memory: rows without gaps.
+  bool areRowsAdjacent = false;
   /// Queries of a head, and of all heads that share one of keys, that the kernel of few queries is
   /// faster for: tiles of 128 queries of one head would be empty but for an eighth.
   static constexpr int64_t kFewQueries = 16, kMostSharing = 256;
@@ -81,8 +84,8 @@ struct AttentionProblem {
   int64_t sharedBytes(PortableAttentionScheduleAttr schedule) const;
   int64_t sharedBytes(DecodeScheduleAttr schedule) const;
   /// Bytes that a key and its values take there where few queries read them, `bulk`: by the copy
-  /// engine.
-  int64_t cacheRow(bool bulk) const;
+  /// engine, `linear`: as in memory.
+  int64_t cacheRow(bool bulk, bool linear = false) const;
   /// Memory of a launch for what blocks that decode leave to be merged (Parts).
   int64_t scratchBytes(DecodeScheduleAttr schedule) const;
   /// How queries, keys and values come to shared memory, and the result leaves it.

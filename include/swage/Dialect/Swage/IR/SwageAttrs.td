@@ -253,11 +253,11 @@ def Swage_DecodeScheduleAttr : Swage_Attr<"DecodeSchedule", "decode_schedule"> {
   let description = [{
     For few queries and many keys: the queries of all heads that share a key head are rows of a matrix, 16 or, with `atoms` of 2, 32 of which are computed together.
     `warps` split a tile of `keys` keys among them; tiles come through `stages` places. The tiles of all sequences and heads, laid end to end, are cut into `spans` as long as each other, one for each block of the
-    launch, of which `blocks` share a multiprocessor. `bulk`: the copy engine brings keys and values, not every thread. `patience` and `index`: as in
-    `attention_schedule`.
+    launch, of which `blocks` share a multiprocessor. `bulk`: the copy engine brings keys and values, not every thread; `linear`: as the bytes that they are in memory, where the
+    rows of a head follow each other, and not by boxes of columns. `patience` and `index`: as in `attention_schedule`.
   }];
   let parameters = (ins "int64_t":$warps, "int64_t":$keys, "int64_t":$stages, "int64_t":$patience, "int64_t":$blocks, "int64_t":$spans, "bool":$bulk,
-                        "int64_t":$index, DefaultValuedParameter<"int64_t", "1">:$atoms);
+                        "int64_t":$index, DefaultValuedParameter<"int64_t", "1">:$atoms, DefaultValuedParameter<"bool", "false">:$linear);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
