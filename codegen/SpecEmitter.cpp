@@ -603,6 +603,9 @@ void SpecEmitter::emitConstants() {
     constant("kRowTiles", problem.rowTiles(attention));
     constant("kAtoms", attention.getAtoms());
     constant("kBlocks", knownBlocks());
+    constant("kHeadColumns", problem.headColumns);
+    constant("kValueColumns", problem.valueColumns);
+    constant("kCopyBytes", problem.copyBytes);
     flag("kHoldsQuery", problem.holdsQuery(attention));
     flag("kBulk", attention.getBulk());
     flag("kLinear", attention.getLinear());

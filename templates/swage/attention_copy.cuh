@@ -1,5 +1,6 @@
 // How tiles of queries, keys and values come to shared memory where no copy engine takes tensor
-// maps: every thread starts copies of 16 bytes.  See attention_portable.cuh.
+// maps: every thread starts copies of 16 bytes, or fewer where rows begin at no multiples of that.
+// See attention_portable.cuh.
 #pragma once
 
 #include "swage/attention_tile.cuh"
@@ -12,9 +13,11 @@ namespace swage::detail {
 /// at once are in different banks, and every address is a lane's own plus a constant.
 constexpr __device__ int paddedRow(int elements) { return (elements / 8 | 1) * 16; }
 
-/// What a thread copies of tiles of `Rows` rows of `Dim` elements, rows being along dimension
-/// `Along` of the operand.
-template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCopy {
+/// What a thread copies of tiles of `Rows` rows of `Columns` elements, rows being along dimension
+/// `Along` of the operand, in pieces of `Bytes`; up to `Dim` elements become zero.
+template <class Spec, class Operand, int Along, int Rows, int Dim, int Columns = Dim,
+          int Bytes = 16>
+struct TileCopy {
   using Index = typename Spec::Index;
   using Element = typename Operand::Element;
   /// Lanes that share a row: as many as divide its pieces, or, where those are few, as many as
@@ -24,7 +27,7 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
     return dividing >= 4 || dividing == pieces ? dividing : powerOfTwoAbove(pieces);
   }
   enum : int {
-    kPiece = 16 / sizeof(Element),
+    kPiece = Bytes / sizeof(Element),
     kPieces = Dim / kPiece,
     kLanes = lanesOf(kPieces),
     kPiecesEach = (kPieces + kLanes - 1) / kLanes,
@@ -54,7 +57,14 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
     stride = Operand::offset(coord, sizes) - first;
     pointer = static_cast<const swage::Slot<Operand> &>(pointers).pointer;
     from = first + piece * kPiece + row * stride;
-    to = static_cast<SharedAddress>(row * rowBytes + piece * 16);
+    to = static_cast<SharedAddress>(row * rowBytes + piece * Bytes);
+  }
+
+  /// How much there is of the thread's i-th piece of a row that exists, or does not.
+  static __device__ __forceinline__ int bytesOf(int i, bool exists) {
+    if (Columns < Dim && threadOf() % kLanes + i * kLanes >= Columns / kPiece)
+      return 0;
+    return exists ? Bytes : 0;
   }
 
   /// Starts the copy of the rows from `first` on to `tile`.  Those before `begin`, and from `end`
@@ -77,11 +87,13 @@ template <class Spec, class Operand, int Along, int Rows, int Dim> struct TileCo
       for (int i = 0; i < kPiecesEach; ++i) {
         const Element *const piece =
             source + static_cast<Index>(behind) * stride + i * (kLanes * kPiece);
-        const SharedAddress there = target + behind * rowBytes + i * (kLanes * 16);
-        if constexpr (Whole)
-          copyAsync<16>(there, piece);
-        else
-          copyAsync<16>(there, exists ? piece : pointer, exists ? 16 : 0);
+        const SharedAddress there = target + behind * rowBytes + i * (kLanes * Bytes);
+        if constexpr (Whole && Columns == Dim) {
+          copyAsync<Bytes>(there, piece);
+        } else {
+          const int bytes = bytesOf(i, exists);
+          copyAsync<Bytes>(there, bytes > 0 ? piece : pointer, bytes);
+        }
       }
     }
   }

@@ -82,7 +82,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     kBlockThreads = BlockSpec::kThreads,
     kAtOnce = 16,
     /// Outputs that a thread merges together: two, if that is all that it has.
-    kColumns = Spec::kRows * Spec::kValueDim <= 2 * kBlockThreads ? 2 : 4,
+    kColumns =
+        Spec::kRows * Spec::kValueDim <= 2 * kBlockThreads || Spec::kValueColumns % 4 != 0 ? 2 : 4,
     kRowGroups = Spec::kValueDim / kColumns
   };
   using Columns = MergedColumns<kColumns>;
@@ -132,21 +133,24 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     ring.commit();
   }
 
-  /// What a thread has of 16 columns of a query: two columns of each eight, the second ones if they
+  /// What a thread has of 16 columns of a query, those from `first` on: two of each eight, if they
   /// exist; or where keys have 8 bits, four that lie side by side.
   template <class T>
-  static __device__ __forceinline__ void loadStep(const T *own, bool isWhole,
+  static __device__ __forceinline__ void loadStep(const T *own, int first, int column,
                                                   unsigned (&parts)[2]) {
     if constexpr (HasNarrowCache<Spec>) {
-      loadGlobal<8, Traffic::Reused>(own, parts);
+      loadGlobal<8, Traffic::Reused>(own + first, parts);
       orderAsKeys<typename Spec::Cache>(parts);
     } else {
-      unsigned pair[1];
-      loadGlobal<4, Traffic::Reused>(own, pair);
-      parts[0] = pair[0];
-      if (isWhole) {
-        loadGlobal<4, Traffic::Reused>(own + 8, pair);
-        parts[1] = pair[0];
+#pragma unroll
+      for (int part = 0; part < 2; ++part) {
+        const int from = first + 8 * part;
+        unsigned pair[1];
+        if (from + 8 <= Spec::kHeadColumns ||
+            (from < Spec::kHeadColumns && from + column < Spec::kHeadColumns)) {
+          loadGlobal<4, Traffic::Reused>(own + from, pair);
+          parts[part] = pair[0];
+        }
       }
     }
   }
@@ -168,7 +172,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       for (int step = 0; step < Layout::kHeadSteps; ++step) {
         unsigned parts[2] = {};
         if (row < rows)
-          loadStep(own + 16 * step, 16 * step + 8 < Spec::kHeadDim, parts);
+          loadStep(own, 16 * step, mine.lane % 4 * 2, parts);
 #pragma unroll
         for (int part = 0; part < 2; ++part)
           if constexpr (Spec::kHoldsQuery)
@@ -295,7 +299,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
 
   /// The result of the unit, and its row results.
   __device__ __forceinline__ void finish(Columns merged, int ofUnit, int column) const {
-    if (ofUnit >= rowsOf<Spec>(mine.tile, arguments))
+    if (ofUnit >= rowsOf<Spec>(mine.tile, arguments) ||
+        (Spec::kValueColumns < Spec::kValueDim && column >= Spec::kValueColumns))
       return;
     const int row = mine.tile.firstQuery + ofUnit;
     AttentionRows<Spec, Arguments> rows{arguments, row};

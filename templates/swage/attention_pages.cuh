@@ -91,9 +91,11 @@ struct KeyPlaces<Spec, Arguments> {
 };
 
 /// What a lane copies of keys or values in pages.
-template <class Spec, class Operand, int Dim>
-struct PagedCopy : TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim> {
-  using Base = TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim>;
+template <class Spec, class Operand, int Dim, int Columns>
+struct PagedCopy : TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim, Columns,
+                            Spec::kCopyBytes> {
+  enum : int { kBytes = Spec::kCopyBytes };
+  using Base = TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim, Columns, kBytes>;
   using Index = typename Spec::Index;
   Index pageStride; ///< in elements
 
@@ -133,9 +135,12 @@ struct PagedCopy : TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim> 
       const SharedAddress target = tile + Base::to + pass * Base::kRowsAtOnce * rowBytes;
       if (hasPiece && isInTile)
 #pragma unroll
-        for (int i = 0; i < Base::kPiecesEach; ++i)
-          copyAsync<16>(target + i * (Base::kLanes * 16),
-                        exists ? source + i * (Base::kLanes * 8) : Base::pointer, exists ? 16 : 0);
+        for (int i = 0; i < Base::kPiecesEach; ++i) {
+          const int bytes = Base::bytesOf(i, exists);
+          copyAsync<kBytes>(target + i * (Base::kLanes * kBytes),
+                            bytes > 0 ? source + i * (Base::kLanes * Base::kPiece) : Base::pointer,
+                            bytes);
+        }
     }
   }
 };

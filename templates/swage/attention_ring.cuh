@@ -27,19 +27,22 @@ template <class Spec, class Rows, int RingsAt> struct RowStages : Rows {
 };
 
 /// How a lane copies a tile's rows of one of the operands.
-template <class Spec, class Operand, int Dim> struct RowCopy {
-  using Type = TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim>;
+template <class Spec, class Operand, int Dim, int Columns> struct RowCopy {
+  using Type = TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim, Columns,
+                        Spec::kCopyBytes>;
 };
-template <class Spec, class Operand, int Dim>
+template <class Spec, class Operand, int Dim, int Columns>
 requires IsPaged<Spec>
-struct RowCopy<Spec, Operand, Dim> {
-  using Type = PagedCopy<Spec, Operand, Dim>;
+struct RowCopy<Spec, Operand, Dim, Columns> {
+  using Type = PagedCopy<Spec, Operand, Dim, Columns>;
 };
 
 template <class Spec, class Arguments> struct LaneRing {
   using Layout = RowStages<Spec, PaddedRows<Spec>, 0>;
-  using KeyCopy = typename RowCopy<Spec, typename Spec::Keys, Spec::kHeadDim>::Type;
-  using ValueCopy = typename RowCopy<Spec, typename Spec::Values, Spec::kValueDim>::Type;
+  using KeyCopy =
+      typename RowCopy<Spec, typename Spec::Keys, Spec::kHeadDim, Spec::kHeadColumns>::Type;
+  using ValueCopy =
+      typename RowCopy<Spec, typename Spec::Values, Spec::kValueDim, Spec::kValueColumns>::Type;
   struct Maps {};
 
   const Arguments &arguments;

@@ -5,6 +5,9 @@
 // RUN: swage-opt %s --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=REPORT
 // A head dim that ends in half a step of matrix instructions.
 // RUN: sed 's/x128xf16/x88xf16/g' %s | swage-opt --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=REPORT
+// Rows that begin at multiples of 8 bytes.
+// RUN: sed 's/x128xf16/x100xf16/g' %s | swage-opt --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=REPORT
+// RUN: sed 's/x128xf16/x100xf16/g' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=REPORT
 // RUN: sed 's/x128xf16/x88xf16/g' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=REPORT
 // RUN: sed 's/x128xf16/x88xf16/g' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=LINEAR "--implicit-check-not=TensorMap"
 // LINEAR: enum : bool { kLinear = true };

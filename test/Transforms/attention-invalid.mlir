@@ -16,10 +16,10 @@ func.func @table(%q: tensor<4x130x64xf16>, %of: tensor<130xi32>, %table: tensor<
 
 // -----
 
-// CHECK: error: 'swage.kernel' op has no kernel yet: attention's head dims are known multiples of 8 up to 256, or for few queries of 32 up to 320
-func.func @dims(%q: tensor<4x130x40x36xf16>) -> tensor<4x130x40x36xf16> {
-  %o = swage.attention %q, %q, %q : (tensor<4x130x40x36xf16>, tensor<4x130x40x36xf16>, tensor<4x130x40x36xf16>) -> tensor<4x130x40x36xf16>
-  return %o : tensor<4x130x40x36xf16>
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention's head dims are known even numbers from 8 to 256, or for few queries multiples of 32 up to 320
+func.func @dims(%q: tensor<4x130x40x35xf16>) -> tensor<4x130x40x35xf16> {
+  %o = swage.attention %q, %q, %q : (tensor<4x130x40x35xf16>, tensor<4x130x40x35xf16>, tensor<4x130x40x35xf16>) -> tensor<4x130x40x35xf16>
+  return %o : tensor<4x130x40x35xf16>
 }
 
 // -----
@@ -140,6 +140,14 @@ func.func @far(%q: tensor<4x130x64xf16>) -> tensor<4x130x64xf16> {
     swage.yield %seen : i1
   } : (tensor<4x130x64xf16>, tensor<4x130x64xf16>, tensor<4x130x64xf16>) -> tensor<4x130x64xf16>
   return %o : tensor<4x130x64xf16>
+}
+
+// -----
+
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention with head dims of 36 and 36
+func.func @narrow(%q: tensor<4x130x?x36xf16>) -> tensor<4x130x?x36xf16> {
+  %o = swage.attention %q, %q, %q : (tensor<4x130x?x36xf16>, tensor<4x130x?x36xf16>, tensor<4x130x?x36xf16>) -> tensor<4x130x?x36xf16>
+  return %o : tensor<4x130x?x36xf16>
 }
 
 // -----

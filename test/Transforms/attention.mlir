@@ -296,12 +296,28 @@ func.func @rows(%q: tensor<8x8x1x104xbf16>, %k: tensor<8x8x1024x104xbf16>, %l: t
 
 // -----
 
-// 32 rows at once, unless L2 holds all keys.
+// 32 rows at once, unless their halves run at the same time.
 // PREPARED-LABEL: func.func @many
 // PREPARED: atoms = 2>
 // PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = true, index = 32>
-func.func @many(%q: tensor<16x32x1x128xbf16>, %k: tensor<16x1x16384x128xbf16>, %l: tensor<16x1x4096x128xbf16>) -> (tensor<16x32x1x128xbf16>, tensor<16x32x1x128xbf16>) {
-  %o = swage.attention %q, %k, %k scale 0.1 : (tensor<16x32x1x128xbf16>, tensor<16x1x16384x128xbf16>, tensor<16x1x16384x128xbf16>) -> tensor<16x32x1x128xbf16>
-  %p = swage.attention %q, %l, %l scale 0.1 : (tensor<16x32x1x128xbf16>, tensor<16x1x4096x128xbf16>, tensor<16x1x4096x128xbf16>) -> tensor<16x32x1x128xbf16>
-  return %o, %p : tensor<16x32x1x128xbf16>, tensor<16x32x1x128xbf16>
+func.func @many(%q: tensor<96x32x1x128xbf16>, %k: tensor<96x1x4096x128xbf16>, %p: tensor<16x32x1x128xbf16>, %l: tensor<16x1x16384x128xbf16>) -> (tensor<96x32x1x128xbf16>, tensor<16x32x1x128xbf16>) {
+  %o = swage.attention %q, %k, %k scale 0.1 : (tensor<96x32x1x128xbf16>, tensor<96x1x4096x128xbf16>, tensor<96x1x4096x128xbf16>) -> tensor<96x32x1x128xbf16>
+  %r = swage.attention %p, %l, %l scale 0.1 : (tensor<16x32x1x128xbf16>, tensor<16x1x16384x128xbf16>, tensor<16x1x16384x128xbf16>) -> tensor<16x32x1x128xbf16>
+  return %o, %r : tensor<96x32x1x128xbf16>, tensor<16x32x1x128xbf16>
+}
+
+// -----
+
+// Rows that begin at multiples of 8 bytes are read in pieces of 8 by few queries; many have them copied first.
+// PREPARED-LABEL: func.func @narrow
+// PREPARED-NOT: swage.launch @{{copy|pointwise}}
+// PREPARED: swage.launch @attention
+// PREPARED: swage.launch @{{copy|pointwise}}
+// PREPARED: swage.launch @attention
+// PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = false, index = 32>
+func.func @narrow(%q: tensor<2x1x64xf16>, %x: tensor<2x300x68xf16>, %r: tensor<2x300x64xf16>) -> (tensor<2x1x64xf16>, tensor<2x300x64xf16>) {
+  %k = swage.slice %x axis 2 from 4 size 64 : tensor<2x300x68xf16> -> tensor<2x300x64xf16>
+  %o = swage.attention %q, %k, %k : (tensor<2x1x64xf16>, tensor<2x300x64xf16>, tensor<2x300x64xf16>) -> tensor<2x1x64xf16>
+  %p = swage.attention %r, %k, %k : (tensor<2x300x64xf16>, tensor<2x300x64xf16>, tensor<2x300x64xf16>) -> tensor<2x300x64xf16>
+  return %o, %p : tensor<2x1x64xf16>, tensor<2x300x64xf16>
 }

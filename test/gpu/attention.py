@@ -5,7 +5,7 @@
 
 With --queries graphs have up to so many queries only, as when tokens are generated, more heads that share keys, and now and then keys and values in pages of 1 to 70
 positions, through tables that name pages more than once, or none.
-Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, values' their own now and then), heads and those that share keys, lengths of 1 to
+Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries by 2 or 4 as well, values' their own now and then), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
 scores of ordinary size and of 10^4 (not of 8 bits), with and without log-sum-exp. Each graph runs twice, and its results must be the same to
@@ -70,8 +70,10 @@ class Graph:
         element = rng.choice(["bf16", "bf16", "f16", "f16", "bf16" if self.portable else "f8E4M3FN"])
         narrow = element == "f8E4M3FN"
         wide, unit = (rng.choice(["bf16", "f16"]), 16) if narrow else (element, 8)
-        dim = unit * rng.randint(1, 256 // unit)
-        value = min(dim if rng.random() < 0.7 else unit * rng.randint(1, 256 // unit), 240 if narrow else 256)
+        if few and not narrow and rng.random() < 0.3:
+            unit = rng.choice([2, 4])
+        dim = unit * rng.randint(-(-8 // unit), 256 // unit)
+        value = min(dim if rng.random() < 0.7 else unit * rng.randint(-(-8 // unit), 256 // unit), 240 if narrow else 256)
         batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4] + ([8, 13, 24] if few else []))
         heads = keyHeads * group
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))

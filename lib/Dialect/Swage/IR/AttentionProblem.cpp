@@ -27,18 +27,27 @@ BlockArgument swage::contractedInput(Value operand) {
   return dyn_cast<BlockArgument>(operand);
 }
 
-/// What the copy engine takes: vectors of 16 bytes along `inner`.
-static bool isTiled(KernelOp kernel, ViewAttr view, unsigned inner) {
+/// The largest power of two up to 16 that divides the bytes at which what lies along `inner` begins,
+/// wherever in the view that is, if that is contiguous; or 0.
+static int64_t vectorBytes(KernelOp kernel, ViewAttr view, unsigned inner) {
   LinearAccess access = *LinearAccess::of(view.getAccess());
-  int64_t vector = 16 / elementBytes(view.getElement());
+  if (view.getSource() != Source::Memory || constantSize(access.strides[inner]) != 1)
+    return 0;
   SizeFacts facts = factsOf(kernel);
-  if (view.getSource() != Source::Memory || view.getAlign() < 16 ||
-      constantSize(access.strides[inner]) != 1 || !isMultipleOf(access.offset, vector, facts))
-    return false;
-  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
-    if (dim != inner && !isMultipleOf(access.strides[dim], vector, facts))
+  int64_t element = elementBytes(view.getElement());
+  auto fits = [&](int64_t bytes) {
+    int64_t vector = bytes / element;
+    if (view.getAlign() < bytes || !isMultipleOf(access.offset, vector, facts))
       return false;
-  return true;
+    for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+      if (dim != inner && !isMultipleOf(access.strides[dim], vector, facts))
+        return false;
+    return true;
+  };
+  int64_t bytes = 16;
+  while (bytes > element && !fits(bytes))
+    bytes /= 2;
+  return bytes > element ? bytes : 0;
 }
 
 /// Positions of a page of the kernel's keys and values, which go through the table in input 3; 0:
@@ -84,12 +93,18 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   if (!problem.element.isF16() && !problem.element.isBF16() && !problem.isNarrow())
     return refuse("attention's operands hold f16, bf16 or f8E4M3FN");
   problem.cache = kernel.getInput(AttentionInput::Keys).getElement();
-  problem.headDim = constantSize(kernel.getExtents().getResult(Dim::HeadDim)).value_or(0);
-  problem.valueDim = constantSize(kernel.getExtents().getResult(Dim::ValueDim)).value_or(0);
-  for (int64_t dim : {problem.headDim, problem.valueDim})
-    if (dim < 8 || dim > kMostDim || dim % (dim > kMostDimOfMany ? 32 : 8))
-      return refuse("attention's head dims are known multiples of 8 up to " +
-                    Twine(kMostDimOfMany) + ", or for few queries of 32 up to " + Twine(kMostDim));
+  auto columns = [&](unsigned dim) {
+    return constantSize(kernel.getExtents().getResult(dim)).value_or(0);
+  };
+  problem.headColumns = columns(Dim::HeadDim);
+  problem.valueColumns = columns(Dim::ValueDim);
+  for (int64_t dim : {problem.headColumns, problem.valueColumns})
+    if (dim < 8 || dim > kMostDim || dim % (dim > kMostDimOfMany ? 32 : 2))
+      return refuse("attention's head dims are known even numbers from 8 to " +
+                    Twine(kMostDimOfMany) + ", or for few queries multiples of 32 up to " +
+                    Twine(kMostDim));
+  problem.headDim = llvm::alignTo(problem.headColumns, 8);
+  problem.valueDim = llvm::alignTo(problem.valueColumns, 8);
   if (constantSize(kernel.getExtents().getResult(Dim::Key)) == 0)
     return refuse("attention has no keys");
   if (problem.isNarrow() && problem.columns() > kMostDimOfMany)
@@ -98,10 +113,17 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   static constexpr const char *names[] = {"queries", "keys", "values"};
   if (kernel.getInput(AttentionInput::Values).getElement() != problem.cache)
     return refuse("attention's keys and values are of two types");
+  int64_t least = problem.isNarrow() || problem.hasNarrowCache() ? 16 : 4;
   for (unsigned i = 0; i < AttentionInput::Count; ++i) {
-    if (!isTiled(kernel, kernel.getInput(i), inner[i]))
-      return refuse(Twine(names[i]) + " are not contiguous along the head dim, from multiples of "
-                                      "16 bytes on");
+    int64_t bytes = vectorBytes(kernel, kernel.getInput(i), inner[i]);
+    if (bytes < least)
+      return refuse(Twine(names[i]) + " are not contiguous along the head dim, from multiples of " +
+                    Twine(least) + " bytes on");
+    // Rows that follow each other may be shorter than that.
+    int64_t columns = i == AttentionInput::Values ? problem.valueColumns : problem.headColumns;
+    while (least < 16 && 2 * columns % bytes != 0)
+      bytes /= 2;
+    problem.copyBytes = std::min(problem.copyBytes, bytes);
   }
   std::optional<int64_t> pageSize = pageSizeOf(kernel);
   if (!pageSize)
@@ -112,6 +134,12 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
                          queries = constantSize(kernel.getExtents().getResult(Dim::Query));
   if (group && queries)
     problem.sharing = *group * *queries;
+  // Where there are many queries it is better to copy operands than to read them like this.
+  bool areFew = problem.sharing > 0 && problem.sharing <= kMostSharing && *queries <= kFewQueries,
+       areWhole = problem.headDim == problem.headColumns && problem.valueDim == problem.valueColumns;
+  if (problem.copyBytes < 16 && areWhole && !areFew)
+    return refuse("operands of many queries are not contiguous along the head dim, from multiples "
+                  "of 16 bytes on");
   if (problem.hasNarrowCache())
     if (const char *reason = problem.cacheProblem(kernel))
       return refuse(reason);
@@ -120,11 +148,11 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
     return constantSize(access.strides[Dim::Key]) == columns;
   };
   problem.areRowsAdjacent = !problem.pageSize && !problem.hasNarrowCache() &&
-                            isAdjacent(AttentionInput::Keys, problem.headDim) &&
+                            problem.copyBytes == 16 && isAdjacent(AttentionInput::Keys, problem.headDim) &&
                             isAdjacent(AttentionInput::Values, problem.valueDim);
   problem.result = kernel.getOutput(0).getElement();
   problem.hasTiledResult = (problem.result.isF16() || problem.result.isBF16()) &&
-                           isTiled(kernel, kernel.getOutput(0), Dim::ValueDim);
+                           vectorBytes(kernel, kernel.getOutput(0), Dim::ValueDim) == 16;
   return problem;
 }
 

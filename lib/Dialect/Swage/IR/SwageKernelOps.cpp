@@ -438,6 +438,10 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     if (int64_t dim = std::max(problem->headDim, problem->valueDim); dim > problem->kMostDimOfMany)
       return kernel.emitOpError() << "schedule takes head dims up to " << problem->kMostDimOfMany
                                   << ", but there is one of " << dim;
+    if (problem->copyBytes < 16)
+      return kernel.emitOpError() << "schedule takes operands that begin at multiples of 16 bytes, "
+                                     "but these do at multiples of "
+                                  << problem->copyBytes;
     if (problem->pageSize)
       return kernel.emitOpError() << "schedule takes keys that follow each other in memory, but "
                                      "these are in pages";
@@ -445,6 +449,9 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
       return kernel.emitOpError() << "schedule takes operands of one type, but keys and values are "
                                   << problem->cache;
   } else {
+    if (schedule.getBulk() && problem->copyBytes < 16)
+      return kernel.emitOpError() << "schedule moves keys in bulk, but they begin at multiples of "
+                                  << problem->copyBytes << " bytes";
     if (schedule.getBulk() && !problem->isMovedInBulk(schedule.getKeys() / schedule.getWarps()))
       return kernel.emitOpError() << "schedule moves keys in bulk, but the pages have "
                                   << problem->pageSize;

@@ -147,8 +147,8 @@ static SelectedSchedule selected(Attribute schedule, int64_t queries, int64_t ke
 
 static SelectedSchedule refused(const AttentionProblem &problem) {
   return {{},
-          "attention with head dims of " + std::to_string(problem.headDim) + " and " +
-              std::to_string(problem.valueDim)};
+          "attention with head dims of " + std::to_string(problem.headColumns) + " and " +
+              std::to_string(problem.valueColumns)};
 }
 
 SelectedSchedule ScheduleSelector::hopperAttention() const {
@@ -244,15 +244,18 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
   if (problem.hasNarrowCache())
     keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
-  // Keys are read for 32 rows at once where registers hold their outputs, but twice for 16 each from
-  // L2 if that has them all: the parts of 16 rows are merged by twice as many blocks.
-  std::optional<int64_t> all = constantSize(
-      multiplySizes(multiplySizes(extent(AttentionDim::Batch), extent(AttentionDim::KeyHead)),
-                    extent(AttentionDim::Key)));
-  bool isCached = all && *all * keyBytes <= device.l2Bytes * 3 / 4;
+  // Keys are read for 32 rows at once where registers hold their outputs; but for 16, again from L2,
+  // where that has them all, or all units run at once: parts of 16 rows are merged by twice as many
+  // blocks.
+  std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
+                         heads = constantSize(extent(AttentionDim::KeyHead)),
+                         all = constantSize(extent(AttentionDim::Key));
+  bool isNear = batch && heads && all && problem.sharing <= 128 &&
+                (*batch * *heads * *all * keyBytes <= device.l2Bytes * 3 / 4 ||
+                 *batch * *heads * int64_t(llvm::divideCeil(problem.sharing, 16)) <= device.smCount);
   for (auto [atoms, warps] :
        {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}})
-    if (atoms == 1 || (problem.sharing > 16 && !(isCached && problem.sharing <= 128)))
+    if (atoms == 1 || (problem.sharing > 16 && !isNear))
       for (int64_t stages : {3, 2}) {
         auto schedule = DecodeScheduleAttr::get(
             context(), warps, keys * warps, stages,

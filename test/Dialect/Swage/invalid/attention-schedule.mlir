@@ -140,3 +140,35 @@ swage.kernel @linear symbols 0 extents affine_map<() -> (1, 2, 1, 4, 72, 64, 72)
   %o = swage.contract %p#0, %v dim 5 : f32
   swage.yield %o : f32
 }
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule moves keys in bulk, but they begin at multiples of 8 bytes}}
+swage.kernel @bulk symbols 0 extents affine_map<() -> (1, 1, 1, 4, 100, 64, 100)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 100 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 100 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 100 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 100 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule takes operands that begin at multiples of 16 bytes, but these do at multiples of 8}}
+swage.kernel @portable symbols 0 extents affine_map<() -> (1, 1, 1, 4, 100, 64, 100)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 100 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 100 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 100 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 100 + d4), align = 16>]
+    schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 32> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}

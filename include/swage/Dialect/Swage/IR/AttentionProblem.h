@@ -28,7 +28,10 @@ struct AttentionProblem {
   mlir::Type element, result; ///< of queries and of output 0
   /// Of keys and values: `element`, or 8 bits, which become it in registers; few queries only.
   mlir::Type cache;
-  int64_t headDim = 0, valueDim = 0;
+  /// Of a head, and of its values: what there is, and with what fills up a multiple of 8.
+  int64_t headColumns = 0, valueColumns = 0, headDim = 0, valueDim = 0;
+  /// Bytes of queries, keys and values that may be copied at once: 16, or for few queries 8 or 4.
+  int64_t copyBytes = 16;
   /// Queries that share a key head, where their number is known; or 0.
   int64_t sharing = 0;
   /// Positions of a page of keys and values (`swage.pages`); 0: they are in no pages.
@@ -45,7 +48,9 @@ struct AttentionProblem {
   /// Keys that are sure to be next to each other in memory, of `keys` of them.
   int64_t keysTogether(int64_t keys) const;
   /// Whether these are enough for the copy engine, whose boxes begin where swizzled bytes repeat.
-  bool isMovedInBulk(int64_t keys) const { return keysTogether(keys) % 8 == 0; }
+  bool isMovedInBulk(int64_t keys) const {
+    return copyBytes == 16 && keysTogether(keys) % 8 == 0;
+  }
   /// Whether the copy engine may bring the keys of a head, and its values, as the bytes that they
   /// are in memory: rows without gaps.
   bool areRowsAdjacent = false;
@@ -61,7 +66,7 @@ struct AttentionProblem {
   bool hasNarrowCache() const { return cache != element; }
   /// Whether no kernel of many queries takes it.
   bool isForFewQueries() const {
-    return pageSize || hasNarrowCache() || std::max(headDim, valueDim) > kMostDimOfMany;
+    return pageSize || hasNarrowCache() || copyBytes < 16 || std::max(headDim, valueDim) > kMostDimOfMany;
   }
   /// Whether warps that decode hold queries in registers, which long outputs leave no room for.
   bool holdsQuery(DecodeScheduleAttr schedule) const {
