@@ -21,10 +21,12 @@ struct TileCopy {
   using Index = typename Spec::Index;
   using Element = typename Operand::Element;
   /// Lanes that share a row: as many as divide its pieces, or, where those are few, as many as
-  /// there are pieces at least.
+  /// there are pieces at least, in a warp.
   static constexpr __device__ int lanesOf(int pieces) {
-    const int dividing = pieces & -pieces;
-    return dividing >= 4 || dividing == pieces ? dividing : powerOfTwoAbove(pieces);
+    const int dividing = pieces & -pieces, above = powerOfTwoAbove(pieces);
+    if (dividing >= 4 || dividing == pieces)
+      return dividing < kWarpSize ? dividing : kWarpSize;
+    return above < kWarpSize ? above : kWarpSize;
   }
   enum : int {
     kPiece = Bytes / sizeof(Element),
@@ -60,6 +62,10 @@ struct TileCopy {
     to = static_cast<SharedAddress>(row * rowBytes + piece * Bytes);
   }
 
+  /// Whether the thread has an i-th piece of a row.
+  static __device__ __forceinline__ bool hasPiece(int i) {
+    return kPieces % kLanes == 0 || threadOf() % kLanes + i * kLanes < kPieces;
+  }
   /// How much there is of the thread's i-th piece of a row that exists, or does not.
   static __device__ __forceinline__ int bytesOf(int i, bool exists) {
     if (Columns < Dim && threadOf() % kLanes + i * kLanes >= Columns / kPiece)
@@ -72,8 +78,6 @@ struct TileCopy {
   template <bool Whole>
   __device__ __forceinline__ void start(SharedAddress tile, int rowBytes, int first, int begin,
                                         int end) const {
-    if (kLanes > kPieces && threadOf() % kLanes >= kPieces)
-      return;
     const Element *const source = pointer + (from + static_cast<Index>(first) * stride);
     const SharedAddress target = tile + to;
 #pragma unroll
@@ -85,6 +89,8 @@ struct TileCopy {
       const bool exists = Whole || (at >= begin && at < end);
 #pragma unroll
       for (int i = 0; i < kPiecesEach; ++i) {
+        if (!hasPiece(i))
+          break;
         const Element *const piece =
             source + static_cast<Index>(behind) * stride + i * (kLanes * kPiece);
         const SharedAddress there = target + behind * rowBytes + i * (kLanes * Bytes);

@@ -118,8 +118,6 @@ struct PagedCopy : TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim, 
   __device__ __forceinline__ void startWithin(SharedAddress tile, int rowBytes,
                                               const Places &places, const PackedTile &unit,
                                               int pages, int first) const {
-    const bool hasPiece =
-        Base::kLanes == Base::kPieces || Base::threadOf() % Base::kLanes < Base::kPieces;
 #pragma unroll
     for (int pass = 0; pass < Base::kPasses; ++pass) {
       const int row = Base::row + pass * Base::kRowsAtOnce, key = first + row;
@@ -133,9 +131,11 @@ struct PagedCopy : TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim, 
           (Base::from + place.batch * pageStride +
            static_cast<Index>(place.key + row % Places::kRun - Base::row) * Base::stride);
       const SharedAddress target = tile + Base::to + pass * Base::kRowsAtOnce * rowBytes;
-      if (hasPiece && isInTile)
+      if (isInTile)
 #pragma unroll
         for (int i = 0; i < Base::kPiecesEach; ++i) {
+          if (!Base::hasPiece(i))
+            break;
           const int bytes = Base::bytesOf(i, exists);
           copyAsync<kBytes>(target + i * (Base::kLanes * kBytes),
                             bytes > 0 ? source + i * (Base::kLanes * Base::kPiece) : Base::pointer,
