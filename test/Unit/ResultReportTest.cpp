@@ -34,5 +34,5 @@ TEST(ResultReport, WeakStaysWeak) {
   EXPECT_EQ(report.worst, "1 ulp at [1]");
   ResultReport plain;
   EXPECT_FALSE(plain.add(verdictOf(Verdict::Kind::Invalid, 7, 0), false));
-  EXPECT_EQ(plain.verdict, "REJECTED by rule 7");
+  EXPECT_EQ(plain.verdict, "INVALID by rule 7");
 }

@@ -38,7 +38,7 @@ struct ResultReport {
     }
     accepted = !failed;
     if (failed)
-      verdict = fmt::format("REJECTED by rule {}", family.rule);
+      verdict = fmt::format("{} by rule {}", invalid ? "INVALID" : "REJECTED", family.rule);
     else
       verdict = weak ? "accepted (weak)" : "accepted";
     return !failed;
