@@ -611,6 +611,10 @@ void SpecEmitter::emitConstants() {
     flag("kLinear", attention.getLinear());
     if (problem.pageSize)
       constant("kPageSize", problem.pageSize);
+    if (int64_t chunk = attention.getChunk()) {
+      constant("kChunk", chunk / attention.getKeys());
+      constant("kChunks", problem.mostChunks(attention));
+    }
     emitAttention(attention);
     flag("kBoundsByBatch", doBoundsVary({AttentionDim::Batch}));
     flag("kBoundsByHead", doBoundsVary({AttentionDim::KeyHead, AttentionDim::Group}));

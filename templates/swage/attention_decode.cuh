@@ -1,12 +1,13 @@
 // Attention of few queries and many keys, as when tokens are generated one by one: what counts is
 // how fast keys and values are read.  What is computed: attention_hopper.cuh.
 //
-// The queries of all heads that share a key head are rows of one matrix, or of a few, so that keys are
-// read once for all of them.  All keys of all sequences are dealt out evenly (attention_spans.cuh), so that a
-// block has the end of one unit, several whole ones and the beginning of another, say.  A tile of
-// keys is split among the block's warps: each has a ring of its own in shared memory, copies its
-// keys and values and multiplies them, and waits for nobody.  Copies run ahead into the next unit.
-// Where keys and values have 8 bits these become 16 in registers (attention_narrow.cuh).
+// The queries of all heads that share a key head are rows of one matrix, or of a few, so that keys
+// are read once for all of them.  All keys of all sequences are dealt out evenly
+// (attention_spans.cuh), so that a block has the end of one unit, several whole ones and the
+// beginning of another, say.  A tile of keys is split among the block's warps: each has a ring of
+// its own in shared memory, copies its keys and values and multiplies them, and waits for nobody.
+// Copies run ahead into the next unit. Where keys and values have 8 bits these become 16 in
+// registers (attention_narrow.cuh).
 //
 // At the end of a unit's keys the warps' parts are merged, and where other blocks have keys of the
 // unit, by the block that is done last, in the order of the keys: results do not depend on who that
@@ -47,25 +48,6 @@ template <class Spec, class Stages> struct DecodeLayout : Stages {
   };
   static __device__ __forceinline__ SharedAddress queriesOf(SharedAddress ring, int warp) {
     return ring - Stages::kRingsAt - warp * Stages::kRingBytes + kQueryAt;
-  }
-};
-
-/// Where a warp is in its block's span; `block`: which tile of the unit's keys that is.
-template <class Spec, class Arguments> struct SpanCursor {
-  PackedTile tile;
-  RowRange<int> open; ///< keys that all queries see
-  int block, left;    ///< tiles of the span from this one on
-
-  __device__ __forceinline__ void enter(const KeySpans<Spec, Arguments> &spans, int unit) {
-    tile = spans.unitAt(unit);
-    open = spans.see(tile);
-    block = tile.firstBlock;
-  }
-  /// Whether that was the unit's last tile in this span.
-  __device__ __forceinline__ bool advance() {
-    ++block;
-    --left;
-    return left == 0 || block == tile.endBlock;
   }
 };
 
@@ -125,10 +107,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         if constexpr (HasWeight<Spec>)
           askFor(typename Spec::WeightLoads{}, first);
       }
-      if (loading.advance() && loading.left > 0) {
-        loading.enter(spans, loading.tile.unit + 1);
+      if (loading.advance(spans) && loading.left > 0 && loading.proceed(spans))
         ring.enter(loading.tile);
-      }
     }
     ring.commit();
   }
@@ -274,7 +254,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
           if (from + i < count) {
             const char *const at = i == 0 && from == 0 ? first : part + i * Parts<Spec>::kStep;
             loadGlobal<8, Traffic::Coherent>(at + Part::rowAt(row), columns[i].ofRow);
-            loadGlobal<4 * kColumns, Traffic::Coherent>(at + Part::outputAt(row, column), columns[i].output);
+            loadGlobal<4 * kColumns, Traffic::Coherent>(at + Part::outputAt(row, column),
+                                                        columns[i].output);
           } else {
             columns[i] = Columns::Part::none();
           }
@@ -284,6 +265,39 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       use(merged, row, column);
     });
   }
+  /// The same of a unit's chunks.  `first`: the unit's first tile.
+  template <class Use>
+  __device__ __forceinline__ void mergeChunks(int first, const Chunks<Spec> &chunks,
+                                              Use use) const {
+    const unsigned begun = spans.blockOf(first);
+    const ChunkOwner before{begun, static_cast<int>(begun + 1) * spans.span - first};
+    forColumns(Spec::kRows, [&](int row, int column) {
+      Columns merged;
+      ChunkOwner owner = before;
+#pragma unroll 1
+      for (int from = 0; from < chunks.count; from += kAtOnce) {
+        typename Columns::Part columns[kAtOnce];
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i)
+          if (from + i < chunks.count) {
+            const char *const at = chunkAt(owner.block, begun, from + i);
+            loadGlobal<8, Traffic::Coherent>(at + Part::rowAt(row), columns[i].ofRow);
+            loadGlobal<4 * kColumns, Traffic::Coherent>(at + Part::outputAt(row, column),
+                                                        columns[i].output);
+            owner.advance(chunks.tiles, spans.span);
+          } else {
+            columns[i] = Columns::Part::none();
+          }
+        merged.add(columns, scaleLog2());
+      }
+      use(merged, row, column);
+    });
+  }
+  /// Where a block leaves a chunk of a unit that begins in block `begun`.
+  __device__ __forceinline__ char *chunkAt(unsigned block, unsigned begun, int chunk) const {
+    return parts.at(block, block == begun ? PartOf::Begun : PartOf::Carried, chunk);
+  }
+
   static __device__ __forceinline__ void storePart(char *part, const Columns &merged, int row,
                                                    int column) {
     unsigned outputs[kColumns];
@@ -398,14 +412,38 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     }
   }
 
+  /// The keys of a chunk are done.  `first`: its unit's first tile.
+  __device__ __forceinline__ void concludeChunk(int first) const {
+    const Chunks<Spec> chunks(mine.tile.endBlock - mine.tile.firstBlock);
+    const int number = (computing.block - 1 - mine.tile.firstBlock) / chunks.tiles;
+    const unsigned begun = spans.blockOf(first),
+                   last = spans.blockOf(first + (chunks.count - 1) * chunks.tiles);
+    char *const own = chunkAt(blockIndex(), begun, number);
+    mergeWarps([&](const Columns &merged, int row, int column) {
+      if (chunks.count == 1)
+        finish(merged, row, column);
+      else
+        storePart(own, merged, row, column);
+    });
+    const bool goesOn = number + 1 < chunks.count && computing.left > 0;
+    if (chunks.count == 1 || goesOn || begun == last)
+      barrier(); // before parts are overwritten, or read
+    if (chunks.count == 1 || goesOn)
+      return;
+    const bool begins = begun == blockIndex();
+    if (begun == last || isLastOf(last - begun + 1, parts.tickets(begun, PartOf::Begun),
+                                  begins ? ownTickets : firstTickets))
+      mergeChunks(first, chunks,
+                  [&](const Columns &merged, int row, int column) { finish(merged, row, column); });
+  }
+
   __device__ __forceinline__ void run(const typename Ring::Maps &maps) {
     const int begin = spans.firstOf(blockIndex()), end = spans.firstOf(blockIndex() + 1);
     if (begin == end)
       return;
-    const auto start = spans.find(begin);
-    loading.enter(spans, start.unit);
-    loading.block += start.before;
-    loading.left = end - begin;
+    auto start = spans.find(begin);
+    if (!loading.begin(spans, start, end - begin))
+      return;
     computing = loading;
     int first = begin - start.before; // tile of the unit
     Ring ring(arguments, maps, mine.arena, mine.warp, loading.tile);
@@ -414,14 +452,20 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     Slot<Spec::kStages> place; // of what is computed
     // Both counters that this block may draw from, well before it does.
     if (threadIndex() == 0) {
-      const Group group = groupOf(computing.tile, first);
-      firstTickets = askTickets(parts.tickets(group.leader, group.kindOf(group.leader)));
+      if constexpr (IsChunked<Spec>) {
+        firstTickets = askTickets(parts.tickets(spans.blockOf(first), PartOf::Begun));
+      } else {
+        const Group group = groupOf(computing.tile, first);
+        firstTickets = askTickets(parts.tickets(group.leader, group.kindOf(group.leader)));
+      }
       ownTickets = askTickets(parts.tickets(blockIndex(), PartOf::Begun));
     }
+    bool hasQueries = false; // of the chunk before
     while (computing.left > 0) {
       mine.tile = computing.tile;
       const bool begins = computing.block == mine.tile.firstBlock;
-      loadQueries();
+      if (!IsChunked<Spec> || !hasQueries)
+        loadQueries();
       mine.template begin<false>();
 #pragma unroll 1
       for (bool done = false; !done;) {
@@ -438,13 +482,20 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
           mine.template accumulate<true>(scores, share, place.stage);
         }
         place.advance();
-        done = computing.advance();
+        done = computing.advance(spans);
       }
-      const bool ends = computing.block == mine.tile.endBlock;
-      conclude(begins, ends, first);
-      first += mine.tile.endBlock - mine.tile.firstBlock;
-      if (computing.left > 0)
-        computing.enter(spans, mine.tile.unit + 1);
+      if constexpr (IsChunked<Spec>) {
+        concludeChunk(first);
+        hasQueries = computing.left > 0 && !computing.proceed(spans);
+        if (!hasQueries)
+          first += spans.lengthOf(mine.tile);
+      } else {
+        const bool ends = computing.block == mine.tile.endBlock;
+        conclude(begins, ends, first);
+        first += mine.tile.endBlock - mine.tile.firstBlock;
+        if (computing.left > 0)
+          computing.proceed(spans);
+      }
     }
   }
 };

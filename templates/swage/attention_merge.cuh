@@ -3,6 +3,7 @@
 // values o = sum_j exp(s_j - m) v_j.  See attention_decode.cuh.
 #pragma once
 
+#include "swage/attention_chunks.cuh"
 #include "swage/attention_softmax.cuh"
 #include "swage/tickets.cuh"
 
@@ -11,10 +12,7 @@ namespace swage::detail {
 /// A part in memory: each row's outputs, m and l.  Rows lie 8 words further apart than a multiple
 /// of 32, so that four of them are written at once.
 template <class Spec> struct PartLayout {
-  enum : int {
-    kRow = (Spec::kValueDim + 2 + 23) / 32 * 32 + 8,
-    kBytes = Spec::kRows * kRow * 4
-  };
+  enum : int { kRow = (Spec::kValueDim + 2 + 23) / 32 * 32 + 8, kBytes = Spec::kRows * kRow * 4 };
   static __device__ __forceinline__ int outputAt(int row, int column) {
     return (row * kRow + column) * 4;
   }
@@ -100,10 +98,15 @@ template <unsigned AtOnce> struct BlockGroup {
 };
 
 /// Where blocks leave their parts for who comes last: a part of each kind and a counter for each of
-/// these.
+/// these.  Chunks of a unit each leave one, and are not merged in groups.
 template <class Spec> struct Parts {
+  static constexpr __device__ unsigned chunks() {
+    if constexpr (IsChunked<Spec>)
+      return Spec::kChunks;
+    return 1;
+  }
   enum : unsigned {
-    kKinds = static_cast<unsigned>(PartOf::Count),
+    kKinds = static_cast<unsigned>(IsChunked<Spec> ? PartOf::Group : PartOf::Count),
     kStep = kKinds * PartLayout<Spec>::kBytes ///< from a part to the next block's
   };
   char *scratch;
@@ -112,9 +115,10 @@ template <class Spec> struct Parts {
   __device__ __forceinline__ unsigned long long *tickets(unsigned block, PartOf kind) const {
     return reinterpret_cast<unsigned long long *>(scratch) + placeOf(block, kind);
   }
-  __device__ __forceinline__ char *at(unsigned block, PartOf kind) const {
+  __device__ __forceinline__ char *at(unsigned block, PartOf kind, unsigned chunk = 0) const {
     return scratch + (blocks * (kKinds * 8) + 15) / 16 * 16 +
-           static_cast<unsigned long long>(placeOf(block, kind)) * PartLayout<Spec>::kBytes;
+           static_cast<unsigned long long>(placeOf(block, kind) * chunks() + chunk) *
+               PartLayout<Spec>::kBytes;
   }
 
 private:

@@ -4,13 +4,13 @@
 // from launch to launch.  See attention_decode.cuh.
 #pragma once
 
-#include "swage/attention_tile.cuh"
+#include "swage/attention_chunks.cuh"
 #include "swage/device/vote.cuh"
 
 namespace swage::detail {
 
-/// All queries that share a key head, those of one query head after the other, or as many of these as
-/// are multiplied together: the unit of work.
+/// All queries that share a key head, those of one query head after the other, or as many of these
+/// as are multiplied together: the unit of work.
 struct PackedTile : AttentionTile {
   int unit;    ///< which one
   int queries; ///< of a query head
@@ -65,18 +65,30 @@ template <class Spec, class Arguments> struct KeySpans {
       each = tilesOf(0);
       if (const int parts = blocks / units; parts > 0) {
         span = (each + parts - 1) / parts;
+        if constexpr (IsChunked<Spec>) {
+          const int chunk = Chunks<Spec>(each).tiles;
+          span = (span + chunk - 1) / chunk * chunk;
+        }
         each = (each + span - 1) / span * span;
       } else {
         span = (units + blocks - 1) / blocks * each;
       }
       all = units * each;
     } else {
-      int mine = 0;
+      int mine = 0, most = 0;
       for (int first = static_cast<int>(laneIndex()) * same; first < units;
-           first += kWarpSize * same)
-        mine += tilesOf(first) * same;
+           first += kWarpSize * same) {
+        const int tiles = tilesOf(first);
+        mine += tiles * same;
+        if constexpr (IsChunked<Spec>)
+          most = tiles > most ? tiles : most;
+      }
       all = reduceLanes<LaneOp::Add>(mine);
       span = (all + blocks - 1) / blocks;
+      if constexpr (IsChunked<Spec>) {
+        const int chunk = Chunks<Spec>(reduceLanes<LaneOp::Max>(most)).tiles;
+        span = chunk > span ? chunk : span;
+      }
     }
   }
 
@@ -107,7 +119,7 @@ template <class Spec, class Arguments> struct KeySpans {
         seen.add(seenKeys<Spec>(tile, tile.firstQuery + row, arguments));
     }
     setSeen<Spec>(tile, seen.some);
-    if (each > 0)
+    if (!IsChunked<Spec> && each > 0)
       tile.endBlock = tile.firstBlock + each;
     return seen.all;
   }
@@ -121,6 +133,10 @@ template <class Spec, class Arguments> struct KeySpans {
   __device__ __forceinline__ int firstOf(unsigned block) const {
     const long long first = static_cast<long long>(block) * span;
     return first < all ? static_cast<int>(first) : all;
+  }
+  /// From a unit's first tile to the next one's.
+  __device__ __forceinline__ int lengthOf(const PackedTile &tile) const {
+    return kEven ? each : tile.endBlock - tile.firstBlock;
   }
   /// The block whose span a tile is in.
   __device__ __forceinline__ unsigned blockOf(int tile) const { return tile / span; }
@@ -152,6 +168,94 @@ template <class Spec, class Arguments> struct KeySpans {
         tile -= shuffleFrom(through, kWarpSize - 1);
       }
     }
+  }
+};
+
+/// Where a warp is in its block's span; `block`: which tile of the unit's keys that is.
+template <class Spec, class Arguments> struct UnitCursor {
+  using Spans = KeySpans<Spec, Arguments>;
+  PackedTile tile;
+  RowRange<int> open; ///< keys that all queries see
+  int block, left;    ///< tiles of the span from this one on
+
+  __device__ __forceinline__ void enter(const Spans &spans, int unit) {
+    tile = spans.unitAt(unit);
+    open = spans.see(tile);
+    block = tile.firstBlock;
+  }
+};
+
+/// Where a part is of all tiles that the span has of a unit.
+template <class Spec, class Arguments> struct SpanCursor : UnitCursor<Spec, Arguments> {
+  using Spans = KeySpans<Spec, Arguments>;
+  /// In front of a span of `tiles`; whether the block has any.
+  __device__ __forceinline__ bool begin(const Spans &spans, const typename Spans::Place &start,
+                                        int tiles) {
+    this->enter(spans, start.unit);
+    this->block += start.before;
+    this->left = tiles;
+    return true;
+  }
+  /// Whether that was the last tile that goes into one part.
+  __device__ __forceinline__ bool advance(const Spans &) {
+    ++this->block;
+    --this->left;
+    return this->left == 0 || this->block == this->tile.endBlock;
+  }
+  /// Behind such a tile, if there are more; whether they are another unit's.
+  __device__ __forceinline__ bool proceed(const Spans &spans) {
+    this->enter(spans, this->tile.unit + 1);
+    return true;
+  }
+};
+
+/// Where parts are chunks': those whose first tile is in the span, to their last tile.
+template <class Spec, class Arguments>
+requires IsChunked<Spec>
+struct SpanCursor<Spec, Arguments> : UnitCursor<Spec, Arguments> {
+  using Spans = KeySpans<Spec, Arguments>;
+  int border; ///< the tile behind the chunk
+
+  __device__ __forceinline__ int tilesOfUnit() const {
+    return this->tile.endBlock - this->tile.firstBlock;
+  }
+  __device__ __forceinline__ void beginChunk() {
+    const int most = Chunks<Spec>(tilesOfUnit()).tiles, ofUnit = this->tile.endBlock - this->block,
+              tiles = most < ofUnit ? most : ofUnit;
+    border = this->block + tiles;
+    this->left = tiles > this->left ? tiles : this->left;
+  }
+  /// `start` moves on to the unit that is entered.
+  __device__ __forceinline__ bool begin(const Spans &spans, typename Spans::Place &start,
+                                        int tiles) {
+    this->enter(spans, start.unit);
+    const int ofUnit = tilesOfUnit(), chunk = Chunks<Spec>(ofUnit).tiles,
+              next = (start.before + chunk - 1) / chunk * chunk,
+              from = next < ofUnit ? next : ofUnit;
+    this->block += from;
+    this->left = tiles - (from - start.before);
+    if (this->left <= 0)
+      return false;
+    if (from == ofUnit) {
+      start = {start.unit + 1, start.before - ofUnit};
+      this->enter(spans, start.unit);
+    }
+    beginChunk();
+    return true;
+  }
+  __device__ __forceinline__ bool advance(const Spans &spans) {
+    ++this->block;
+    --this->left;
+    if (this->block == this->tile.endBlock) // without what fills the unit's last span
+      this->left -= spans.lengthOf(this->tile) - tilesOfUnit();
+    return this->block == border;
+  }
+  __device__ __forceinline__ bool proceed(const Spans &spans) {
+    const bool ends = this->block == this->tile.endBlock;
+    if (ends)
+      this->enter(spans, this->tile.unit + 1);
+    beginChunk();
+    return ends;
   }
 };
 

@@ -12,6 +12,12 @@
 // RUN: sed 's/x128xf16/x88xf16/g' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=LINEAR "--implicit-check-not=TensorMap"
 // LINEAR: enum : bool { kLinear = true };
 // REPORT: registers, 0 bytes spilled, 0 bytes of stack
+// Results that do not depend on the batch.
+// RUN: sed 's/scale 0.1/scale 0.1 batch_invariant/' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=CHUNKS
+// RUN: sed 's/scale 0.1/scale 0.1 batch_invariant/' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=REPORT
+// RUN: sed 's/scale 0.1/scale 0.1 batch_invariant/' %s | swage-opt --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=REPORT
+// CHUNKS: enum : int { kChunk = 4 };
+// CHUNKS: enum : int { kChunks = 64 };
 
 // RUN: swage-opt %S/Inputs/attention-pages.mlir --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=PAGES
 // RUN: swage-opt %S/Inputs/attention-pages.mlir --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=PAGES80
@@ -30,6 +36,7 @@
 // CHECK: enum : int { kRows = 4 };
 // CHECK: enum : bool { kHoldsQuery = true };
 // CHECK: enum : bool { kBulk = true };
+// CHECK-NOT: kChunk
 // CHECK: enum : bool { kBoundsByBatch = true };
 // CHECK: enum : bool { kBoundsByHead = false };
 // CHECK: enum : bool { kBoundsByQuery = false };

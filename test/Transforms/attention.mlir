@@ -263,6 +263,21 @@ func.func @few(%x: tensor<12x197x64xf16>, %y: tensor<12x128x128xf16>) -> (tensor
 
 // -----
 
+// What does not depend on the batch has chunks of 256 KB, and one schedule however many keys and sequences there are.
+// PREPARED-LABEL: func.func @invariant
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 512>
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 30, bulk = true, index = 32, atoms = 2, chunk = 512>
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 8, bulk = true, index = 32, chunk = 512>
+func.func @invariant(%q: tensor<1x32x1x128xbf16>, %k: tensor<1x8x8192x128xbf16>, %rows: tensor<1x40x1x128xbf16>, %few: tensor<1x8x640x128xbf16>, %all: tensor<1x1x640x128xbf16>, %short: tensor<1x8x100x128xbf16>,
+                     %tokens: tensor<1x72x1x128xbf16>) -> (tensor<1x32x1x128xbf16>, tensor<1x40x1x128xbf16>, tensor<1x72x1x128xbf16>) {
+  %o = swage.attention %q, %k, %k batch_invariant : (tensor<1x32x1x128xbf16>, tensor<1x8x8192x128xbf16>, tensor<1x8x8192x128xbf16>) -> tensor<1x32x1x128xbf16>
+  %p = swage.attention %rows, %all, %all batch_invariant : (tensor<1x40x1x128xbf16>, tensor<1x1x640x128xbf16>, tensor<1x1x640x128xbf16>) -> tensor<1x40x1x128xbf16>
+  %s = swage.attention %tokens, %short, %short batch_invariant : (tensor<1x72x1x128xbf16>, tensor<1x8x100x128xbf16>, tensor<1x8x100x128xbf16>) -> tensor<1x72x1x128xbf16>
+  return %o, %p, %s : tensor<1x32x1x128xbf16>, tensor<1x40x1x128xbf16>, tensor<1x72x1x128xbf16>
+}
+
+// -----
+
 // Few queries: as many parts of each head's keys as read fast enough, which are merged; or none, where heads are enough.
 // PREPARED-LABEL: func.func @decode
 // PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>

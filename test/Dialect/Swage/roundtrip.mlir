@@ -83,9 +83,9 @@ func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v
     %m = arith.cmpi ult, %j, %length : index
     swage.yield %m : i1
   } : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> (tensor<2x8x128x32xbf16>, tensor<2x8x128xf32>)
-  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} nan_rows mask {
+  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} nan_rows batch_invariant mask {
   // CHECK: } {note} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
-  %2 = swage.attention %d, %d, %d nan_rows mask {
+  %2 = swage.attention %d, %d, %d nan_rows batch_invariant mask {
   ^bb0(%h: index, %i: index, %j: index):
     %m = arith.cmpi ule, %j, %i : index
     swage.yield %m : i1

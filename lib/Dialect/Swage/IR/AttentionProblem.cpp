@@ -105,8 +105,11 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
                     Twine(kMostDim));
   problem.headDim = llvm::alignTo(problem.headColumns, 8);
   problem.valueDim = llvm::alignTo(problem.valueColumns, 8);
-  if (constantSize(kernel.getExtents().getResult(Dim::Key)) == 0)
-    return refuse("attention has no keys");
+  if (std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(Dim::Key))) {
+    if (*keys == 0)
+      return refuse("attention has no keys");
+    problem.keys = *keys;
+  }
   if (problem.isNarrow() && problem.columns() > kMostDimOfMany)
     return refuse("attention's values of 8 bits have up to 240 columns");
   static constexpr unsigned inner[] = {Dim::HeadDim, Dim::HeadDim, Dim::ValueDim};
@@ -189,7 +192,7 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
           resultRow = llvm::divideCeil(2 * valueDim, kPanelRow) * kPanelRow,
           queries = std::max(headPanels * kPanelRow, schedule.getRun() ? 0 : resultRow) * rows,
           // Results leave through them; and the maxima of each thread's two rows.
-          sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
+      sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
           transposed = isNarrow() ? schedule.getKeys() * columns() : 0,
           keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow + transposed;
   constexpr int64_t barriers = 1024;
@@ -229,7 +232,8 @@ int64_t AttentionProblem::cacheRow(bool bulk, bool linear) const {
 int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
   constexpr int64_t isLast = 16;
   return (schedule.getBulk() ? 1024 : 0) +
-         schedule.getStages() * schedule.getKeys() * cacheRow(schedule.getBulk(), schedule.getLinear()) +
+         schedule.getStages() * schedule.getKeys() *
+             cacheRow(schedule.getBulk(), schedule.getLinear()) +
          llvm::alignTo(schedule.getWarps() *
                                partBytes(*this, std::min<int64_t>(16, rowsTogether(schedule))) +
                            isLast,
@@ -238,10 +242,17 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
                                : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16)));
 }
 
+int64_t AttentionProblem::mostChunks(DecodeScheduleAttr schedule) const {
+  return keys ? std::min<int64_t>(kMostChunks, llvm::divideCeil(keys, schedule.getChunk()))
+              : kMostChunks;
+}
+
 int64_t AttentionProblem::scratchBytes(DecodeScheduleAttr schedule) const {
-  constexpr int64_t kinds = 3; // PartOf
-  int64_t places = schedule.getSpans() * kinds;
-  return llvm::alignTo(llvm::alignTo(places * 8, 16) + places * partBytes(*this, rowsTogether(schedule)), 16);
+  bool hasChunks = schedule.getChunk() > 0;
+  int64_t counters = schedule.getSpans() * (hasChunks ? 2 : 3), // PartOf
+      places = counters * (hasChunks ? mostChunks(schedule) : 1);
+  return llvm::alignTo(
+      llvm::alignTo(counters * 8, 16) + places * partBytes(*this, rowsTogether(schedule)), 16);
 }
 
 /// A box of `rows` rows of a panel.

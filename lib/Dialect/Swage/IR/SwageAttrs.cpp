@@ -243,7 +243,7 @@ LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t
 LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int64_t keys,
                                          int64_t stages, int64_t patience, int64_t blocks,
                                          int64_t spans, bool bulk, int64_t index,
-                                         int64_t atoms, bool linear) {
+                                         int64_t atoms, bool linear, int64_t chunk) {
   if (linear && !bulk)
     return emitError() << "linear copies are the copy engine's, but bulk is false";
   if (stages == 1)
@@ -251,6 +251,10 @@ LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int
   if (keys % (16 * warps))
     return emitError() << "keys is " << keys << ", but must be a multiple of 16 for each of "
                        << warps << " warps";
+  constexpr int64_t mostChunk = 1 << 20;
+  if (chunk < 0 || chunk > mostChunk || chunk % keys)
+    return emitError() << "chunk is " << chunk << ", but must be a multiple of " << keys
+                       << " keys up to " << mostChunk << ", or 0";
   return success(succeeded(verifyPower(emitError, "warps", warps, 16)) &&
                  succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "blocks", blocks, 8)) &&

@@ -461,6 +461,12 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     if (!problem->sharing)
       return kernel.emitOpError() << "schedule takes a known number of queries that share a key "
                                      "head, but there may be any";
+    // Before phases take its place.
+    if (CollectiveOp softmax = kernel.getCollective())
+      if (bool isInvariant = softmax.getBatchInvariant(); isInvariant != (schedule.getChunk() > 0))
+        return kernel.emitOpError()
+               << (isInvariant ? "does not depend on the batch, but schedule has no chunks"
+                               : "schedule has chunks, but results may depend on the batch");
     constexpr int64_t mostScratch = 1 << 30; // which a launch is given
     if (int64_t scratch = problem->scratchBytes(schedule); scratch > mostScratch)
       return kernel.emitOpError() << "schedule leaves parts of " << scratch
@@ -500,8 +506,8 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
     return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
   bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
                                           kind == Phase::Alike || kind == Phase::Exponent),
-       isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue ||
-                      kind == Phase::Weight;
+       isPerElement =
+           isScore || kind == Phase::Between || kind == Phase::Epilogue || kind == Phase::Weight;
   if (!kernel.isAttention() && kind >= Phase::Inside)
     return phase.emitOpError() << "belongs to a kernel that has no contractions";
   if (phase.getStatistics() && (isScore || kind == Phase::Weight || !isPerElement))
@@ -584,8 +590,8 @@ static LogicalResult verifyContractions(KernelOp kernel) {
       !isInput(scores.getRhs(), AttentionInput::Keys) || scores.getDim() != AttentionDim::HeadDim)
     return scores.emitOpError() << "must be of inputs 0 and 1 over dimension "
                                 << unsigned(AttentionDim::HeadDim);
-  if (weight != softmax.getValues()[0] ||
-      !isInput(result.getRhs(), AttentionInput::Values) || result.getDim() != AttentionDim::Key)
+  if (weight != softmax.getValues()[0] || !isInput(result.getRhs(), AttentionInput::Values) ||
+      result.getDim() != AttentionDim::Key)
     return result.emitOpError() << "must be of the softmax and input 2 over dimension "
                                 << unsigned(AttentionDim::Key);
   return success();
@@ -718,6 +724,8 @@ LogicalResult CollectiveOp::verify() {
     return emitOpError() << stringifyCollective(getKind()) << (norm ? " needs eps" : " has no eps");
   if (getZeroRows() && getKind() != Collective::Softmax && getKind() != Collective::LogSoftmax)
     return emitOpError() << stringifyCollective(getKind()) << " has no zero_rows";
+  if (getBatchInvariant() && getKind() != Collective::Softmax)
+    return emitOpError() << stringifyCollective(getKind()) << " has no batch_invariant";
   if (getSink() &&
       (getKind() != Collective::Softmax || getSink().getType() != getValue().getType()))
     return emitOpError() << stringifyCollective(getKind()) << " of " << getValue().getType()

@@ -418,9 +418,9 @@ Value KernelBuilder::computeAttention(OpResult result) {
     if (attention.getSinks() && !(sink = evaluate(attention.getSinks(), sinkPlace)))
       return {};
     SmallVector<Type> types(3, type);
-    softmax = CollectiveOp::create(*builder, loc, types, Collective::Softmax, score, sink,
-                                   FloatAttr(), DenseI64ArrayAttr(),
-                                   /*zero_rows=*/sink || !attention.getNanRows());
+    softmax = CollectiveOp::create(
+        *builder, loc, types, Collective::Softmax, score, sink, FloatAttr(), DenseI64ArrayAttr(),
+        /*zero_rows=*/sink || !attention.getNanRows(), attention.getBatchInvariant());
     // What all keys have in common can wait for the sum.
     bool isCommon = values.factor && isSameAlong(inputViews, values.factor, Dim::Key);
     Value weight = softmax.getValues()[0];

@@ -337,7 +337,8 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
         return refuse("two collectives over one row are of two types"), Value();
     }
     collectiveScalar = CollectiveOp::create(*builder, loc, SmallVector<Type>(count, type), kind, x,
-                                            /*sink=*/Value(), epsilon, dims, zeroRows);
+                                            /*sink=*/Value(), epsilon, dims, zeroRows,
+                                            /*batch_invariant=*/false);
   }
   auto cast = [&](Value scalar, Type type) -> Value {
     if (scalar.getType() == type)

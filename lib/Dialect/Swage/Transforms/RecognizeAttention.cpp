@@ -449,7 +449,8 @@ void Matcher::build() {
   auto op = AttentionOp::create(
       builder, loc, tensorType(product.getResult()).clone(shape), stats, queries, keys, values,
       /*sinks=*/Value(), scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
-      /*nan_rows=*/!guard && (!softmax.getMask() || softmax.getNanRows()));
+      /*nan_rows=*/!guard && (!softmax.getMask() || softmax.getNanRows()),
+      /*batch_invariant=*/false);
   buildScore(op);
   buildMask(op);
   builder.setInsertionPointAfter(op);

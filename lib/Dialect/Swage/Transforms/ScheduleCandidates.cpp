@@ -61,7 +61,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
                                        s.getPatience(), s.getBlocks(), s.getSpans(), s.getBulk(),
-                                       index, s.getAtoms(), s.getLinear());
+                                       index, s.getAtoms(), s.getLinear(), s.getChunk());
       })
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
@@ -271,6 +271,11 @@ void Grid::attention(PortableAttentionScheduleAttr known) {
 }
 
 void Grid::attention(DecodeScheduleAttr known) {
+  // With chunks what decides the order of sums stays.
+  auto changesSums = [&](int64_t warps, int64_t keys, int64_t atoms) {
+    return known.getChunk() && (warps != known.getWarps() || keys * warps != known.getKeys() ||
+                                atoms != known.getAtoms());
+  };
   for (int64_t warps : {4, 8, 2})
     for (int64_t keys : {16, 32})
       for (int64_t stages : {4, 3, 6, 2})
@@ -279,11 +284,11 @@ void Grid::attention(DecodeScheduleAttr known) {
             for (int64_t waves : {1, 4})
               for (int64_t atoms = 1; atoms <= known.getAtoms(); ++atoms)
                 for (bool linear : {false, true})
-                  if (linear <= bulk && bulk <= known.getBulk())
+                  if (linear <= bulk && bulk <= known.getBulk() && !changesSums(warps, keys, atoms))
                     addChecked<DecodeScheduleAttr>(
                         warps, keys * warps, stages, known.getPatience(), blocks,
                         known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32),
-                        atoms, linear);
+                        atoms, linear, known.getChunk());
 }
 
 SmallVector<Attribute> Grid::collect() {

@@ -71,6 +71,13 @@ static bool doMasksRead(KernelOp kernel) {
 /// copy engine, and few enough that there are three such stages.
 static constexpr int64_t kStageBytes = 8 << 10;
 
+/// Keys and values of a chunk, where results do not depend on the batch: to conclude one takes as
+/// long as to read 30 KB.
+static constexpr int64_t kChunkBytes = 256 << 10;
+
+/// Whether the same kernel is to be selected however many keys and sequences there are.
+static bool isInvariant(KernelOp kernel) { return kernel.getCollective().getBatchInvariant(); }
+
 /// Whether the kernel reads and makes nothing but attention's operands and result.
 static bool isAlone(KernelOp kernel) {
   return kernel.getOutputs().size() == 1 && furtherInputs(kernel).empty();
@@ -115,7 +122,7 @@ static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step
   std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
                          keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
   constexpr int64_t few = 4096;
-  if (!keys || *keys > few)
+  if (!keys || *keys > few || isInvariant(kernel))
     return most;
   SmallVector<int64_t> seen{*keys};
   // A mask of any kind, as if it were causal.
@@ -162,17 +169,23 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
            (isShort && !readsForKeys(kernel)) || (isPlain && (dim <= 80 || (isOdd && !isLong)));
   std::optional<int64_t> all = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
   constexpr int64_t mostRun = AttentionProblem::kMostRun;
-  bool hasRuns = isNarrow && (!all || *all > mostRun),
+  bool hasRuns = isNarrow && (!all || *all > mostRun || isInvariant(kernel)),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
-       eager = isShort || isWide || isLong || isNarrow;
+      eager = isShort || isWide || isLong || isNarrow;
   int64_t groups = isWide && !areFewQueries(kernel) && !isFull ? 3 : 2, step = isNarrow ? 32 : 16,
-          least = isNarrow ? 96 : isWide ? 80 : 128;
+          least = isNarrow ? 96
+                  : isWide ? 80
+                           : 128;
   auto make = [&](int64_t keys, int64_t slots) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
     return AttentionScheduleAttr::get(context(), groups, keys,
                                       /*stages=*/keys <= 64 && !eager ? 3 : 2, slots,
-                                      /*patience=*/isNarrow ? 4 : isShort ? 0 : 8, eager,
+                                      /*patience=*/
+                                          isNarrow ? 4
+                                      : isShort    ? 0
+                                                   : 8,
+                                      eager,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/true, kSectionBytes, index,
                                       /*run=*/hasRuns ? mostRun / keys : 0);
@@ -223,7 +236,7 @@ static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
     return true;
   // To conclude a head takes as long as to read so many keys, longer the more queries it has.
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  if (keys && *keys <= 128 && problem.sharing > 8)
+  if (keys && *keys <= 128 && problem.sharing > 8 && !isInvariant(kernel))
     return false;
   return *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) <= problem.kFewQueries &&
          problem.sharing <= problem.kMostSharing;
@@ -237,8 +250,8 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   // memory long rows of a multiple of 64 bytes lie in too few banks.
   bool bulk = device.arch == "sm_90a";
   auto isLinear = [](int64_t dim) { return dim % 32 || (dim % 64 && dim < 128); };
-  bool linear = bulk && problem.areRowsAdjacent &&
-                (isLinear(problem.headDim) || isLinear(problem.valueDim));
+  bool linear =
+      bulk && problem.areRowsAdjacent && (isLinear(problem.headDim) || isLinear(problem.valueDim));
   int64_t keyBytes = elementBytes(problem.cache) * (problem.headDim + problem.valueDim),
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
   // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
@@ -250,7 +263,7 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
                          heads = constantSize(extent(AttentionDim::KeyHead)),
                          all = constantSize(extent(AttentionDim::Key));
-  bool isNear = batch && heads && all && problem.sharing <= 128 &&
+  bool isNear = !isInvariant(kernel) && batch && heads && all && problem.sharing <= 128 &&
                 (*batch * *heads * *all * keyBytes <= device.l2Bytes * 3 / 4 ||
                  *batch * *heads * int64_t(llvm::divideCeil(problem.sharing, 16)) <= device.smCount);
   for (auto [atoms, warps] :
@@ -261,7 +274,8 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
             context(), warps, keys * warps, stages,
             /*patience=*/8, /*blocks=*/1,
             spansOf(keyBytes, llvm::divideCeil(problem.sharing, 16 * atoms)),
-            bulk && problem.isMovedInBulk(keys), index, atoms, linear);
+            bulk && problem.isMovedInBulk(keys), index, atoms, linear,
+            isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, keys * warps) : 0);
         // One KiB of a block's shared memory is the system's own.
         if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
             problem.registers(schedule) <= problem.mostRegisters(schedule))

@@ -172,3 +172,35 @@ swage.kernel @portable symbols 0 extents affine_map<() -> (1, 1, 1, 4, 100, 64, 
   %o = swage.contract %p#0, %v dim 5 : f32
   swage.yield %o : f32
 }
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op does not depend on the batch, but schedule has no chunks}}
+swage.kernel @no_chunks symbols 0 extents affine_map<() -> (1, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s batch_invariant : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has chunks, but results may depend on the batch}}
+swage.kernel @chunks symbols 0 extents affine_map<() -> (1, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 128> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}

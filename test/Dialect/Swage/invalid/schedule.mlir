@@ -255,6 +255,16 @@ func.func private @decode_spans() attributes {schedule = #swage.decode_schedule<
 
 // -----
 
+// expected-error @+1 {{chunk is 192, but must be a multiple of 128 keys up to 1048576, or 0}}
+func.func private @decode_chunk() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 192>}
+
+// -----
+
+// expected-error @+1 {{chunk is 2097152, but must be a multiple of 128 keys up to 1048576, or 0}}
+func.func private @decode_long_chunk() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 2097152>}
+
+// -----
+
 // expected-error @+1 {{blocks is 9, but must be in 1..8}}
 func.func private @decode_blocks() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 9, spans = 128, bulk = true, index = 32>}
 

@@ -34,6 +34,8 @@ struct AttentionProblem {
   int64_t copyBytes = 16;
   /// Queries that share a key head, where their number is known; or 0.
   int64_t sharing = 0;
+  /// Keys of a sequence at most, where that is known; or 0.
+  int64_t keys = 0;
   /// Positions of a page of keys and values (`swage.pages`); 0: they are in no pages.
   int64_t pageSize = 0;
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
@@ -57,6 +59,8 @@ struct AttentionProblem {
   /// Queries of a head, and of all heads that share one of keys, that the kernel of few queries is
   /// faster for: tiles of 128 queries of one head would be empty but for an eighth.
   static constexpr int64_t kFewQueries = 16, kMostSharing = 256;
+  /// Chunks that a sequence's keys are summed in at most (Chunks in attention_chunks.cuh).
+  static constexpr int64_t kMostChunks = 64;
   /// Of head dims, which but for few queries are at most those of a matrix instruction.
   static constexpr int64_t kMostDim = 320, kMostDimOfMany = 256;
 
@@ -91,6 +95,8 @@ struct AttentionProblem {
   /// Bytes that a key and its values take there where few queries read them, `bulk`: by the copy
   /// engine, `linear`: as in memory.
   int64_t cacheRow(bool bulk, bool linear = false) const;
+  /// Chunks of a sequence, where the schedule has such.
+  int64_t mostChunks(DecodeScheduleAttr schedule) const;
   /// Memory of a launch for what blocks that decode leave to be merged (Parts).
   int64_t scratchBytes(DecodeScheduleAttr schedule) const;
   /// How queries, keys and values come to shared memory, and the result leaves it.

@@ -86,15 +86,17 @@ def Swage_CollectiveOp : Swage_Op<"collective", [Pure]> {
 
     `dims`, only of the second collective of a kernel, are the last of the reduced dimensions where it combines values over these alone.
 
+    `batch_invariant`, only of softmax between contractions: what a row gives does not depend on other dimensions' extents or on other rows (`swage.attention`).
+
     Example:
     ```mlir
     %n, %mean, %rstd = swage.collective layer_norm %v eps 1.0e-5 : f32 -> f32, f32, f32
     ```
   }];
   let arguments = (ins Swage_Collective:$kind, AnyType:$value, Optional<AnyType>:$sink, OptionalAttr<F64Attr>:$epsilon,
-                       OptionalAttr<DenseI64ArrayAttr>:$dims, UnitAttr:$zero_rows);
+                       OptionalAttr<DenseI64ArrayAttr>:$dims, UnitAttr:$zero_rows, UnitAttr:$batch_invariant);
   let results = (outs Variadic<AnyType>:$values);
-  let assemblyFormat = "$kind $value (`sink` $sink^ `:` type($sink))? (`eps` $epsilon^)? (`dims` $dims^)? (`zero_rows` $zero_rows^)? attr-dict `:` type($value) `->` type($values)";
+  let assemblyFormat = "$kind $value (`sink` $sink^ `:` type($sink))? (`eps` $epsilon^)? (`dims` $dims^)? (`zero_rows` $zero_rows^)? (`batch_invariant` $batch_invariant^)? attr-dict `:` type($value) `->` type($values)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Whether result `i` varies along the reduced dimensions.

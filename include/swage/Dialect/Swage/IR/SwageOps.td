@@ -172,6 +172,10 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     statistic has it in its sum. With sinks a row that is masked or -inf throughout gives 0, and its statistic is the sink. A sink is finite or -inf, which
     is none; another one may give NaN or 0.
 
+    With `batch_invariant` the bits of what a sequence (an index of the leading dimensions) gives depend on its own operands and on what the regions read for
+    it alone: not on how many sequences there are, where among them it is, how long the others are, or how many multiprocessors share the work. That holds among kernels for the same GPU architecture and
+    element types, of the same D, Dv, Sq and number of query heads that share a key head, all of them known.
+
     Constraints: (C1) q, k and v have one rank, at least 3. (C2) they have one element type. (C3) they agree in the leading dimensions. (C4) q's heads are a
     multiple of k's, v has k's. (C5) k has the D of q, v the Sk of k. (C6) result is [.., Hq, Sq, Dv]. (C7) there is at most one statistic, [.., Hq, Sq].
     (C8) it is f32, or f64 for f64 operands. (C9) scale is positive and finite. (C10) score takes a score and one index for each dimension of q, and
@@ -193,11 +197,12 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     ```
   }];
   let arguments = (ins Swage_FactorTensor:$q, Swage_FactorTensor:$k, Swage_FactorTensor:$v,
-                       Optional<Swage_FloatTensor>:$sinks, OptionalAttr<F64Attr>:$scale, UnitAttr:$nan_rows);
+                       Optional<Swage_FloatTensor>:$sinks, OptionalAttr<F64Attr>:$scale, UnitAttr:$nan_rows, UnitAttr:$batch_invariant);
   let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask);
   let assemblyFormat = [{
-    $q `,` $k `,` $v (`sinks` $sinks^)? (`scale` $scale^)? (`nan_rows` $nan_rows^)? (`score` $score^)? (`mask` $mask^)? attr-dict
+    $q `,` $k `,` $v (`sinks` $sinks^)? (`scale` $scale^)? (`nan_rows` $nan_rows^)? (`batch_invariant` $batch_invariant^)? (`score` $score^)?
+    (`mask` $mask^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
