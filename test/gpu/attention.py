@@ -8,7 +8,7 @@ positions, through tables that name pages more than once, or none.
 Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries by 2 or 4 as well, values' their own now and then), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
-scores of ordinary size and of 10^4 (not of 8 bits), with and without log-sum-exp. Each graph runs twice, and its results must be the same to
+scores of ordinary size and of 10^4 (not of 8 bits), with and without log-sum-exp, and every other one with `batch_invariant`. Each graph runs twice, and its results must be the same to
 the bit. `--first` says which of a seed's configurations come first, so that parts of them can run at different times.
 
 With --torch the same inputs go through PyTorch's own attention, and the largest error must be at most twice of what that has,
@@ -90,7 +90,8 @@ class Graph:
             scale = dim ** -0.5
         coordinates = "%b: index, %h: index, %i: index, %j: index"
         mask, score = self.mask(rng, batch, queries, keys), self.score(rng, heads, queries, keys, wide)
-        regions = (f" score {{\n  ^bb0(%s: f32, {coordinates}):\n{score}  }}" if score else "") + \
+        regions = (" batch_invariant" if n % 2 else "") + \
+                  (f" score {{\n  ^bb0(%s: f32, {coordinates}):\n{score}  }}" if score else "") + \
                   (f" mask {{\n  ^bb0({coordinates}):\n{mask}    swage.yield %seen : i1\n  }}" if mask else "")
         types = f"({tensor((batch, heads, queries, dim), element)}, {tensor((batch, keyHeads, keys, dim), element)}, {tensor((batch, keyHeads, keys, value), element)})"
         result, sums = tensor((batch, heads, queries, value), wide), tensor((batch, heads, queries), "f32")
