@@ -15,6 +15,7 @@
 #pragma once
 
 #include "swage/attention_merge.cuh"
+#include "swage/attention_narrow_warp.cuh"
 #include "swage/attention_ring.cuh"
 #include "swage/attention_spans.cuh"
 #include "swage/attention_warp.cuh"
@@ -27,7 +28,8 @@ template <class Spec> struct DecodeSpec : Spec {
   enum : int {
     kWarps = Spec::kThreads / kWarpSize,
     kKeys = Spec::kKeys / kWarps,
-    kThreads = kWarpSize
+    kThreads = kWarpSize,
+    kHasKeyRows = HasNarrowCache<Spec>
   };
 };
 
@@ -51,15 +53,23 @@ template <class Spec, class Stages> struct DecodeLayout : Stages {
   }
 };
 
+template <class Spec, class Arguments, class Layout, class Part> struct WarpOf {
+  using Type = AttentionWarp<Spec, Arguments, Layout>;
+};
+template <HasNarrowCache Spec, class Arguments, class Layout, class Part>
+struct WarpOf<Spec, Arguments, Layout, Part> {
+  using Type = NarrowWarp<Spec, Arguments, Layout, Part>;
+};
+
 template <class BlockSpec, class Arguments> struct AttentionDecoder {
   using Spec = DecodeSpec<BlockSpec>;
   using Ring = typename RingOf<Spec, Arguments>::Type;
   using Layout = DecodeLayout<Spec, typename Ring::Layout>;
-  using Warp = AttentionWarp<Spec, Arguments, Layout>;
+  using WarpPart = PartLayout<AtomSpec<Spec>>;
+  using Warp = typename WarpOf<Spec, Arguments, Layout, WarpPart>::Type;
   using Spans = KeySpans<BlockSpec, Arguments>;
   using Cursor = SpanCursor<BlockSpec, Arguments>;
   using Part = PartLayout<Spec>;
-  using WarpPart = PartLayout<AtomSpec<Spec>>;
   enum : int {
     kBlockThreads = BlockSpec::kThreads,
     kAtOnce = 16,
@@ -84,15 +94,23 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   }
 
   /// Asks for what is read beside the keys from `first` on, factors perhaps, so that it is near
-  /// when these have come.
+  /// when these have come.  Once for each 32 bytes: a request for each key, or for what all keys
+  /// share, takes as much of L2 as the keys do.
   template <class... L> __device__ __forceinline__ void askFor(List<L...>, int first) const {
     const int key = first + mine.lane % Spec::kKeys, last = arguments.keys() - 1;
     const auto coord = loading.tile.template at<typename Spec::Coord>(0, key < last ? key : last);
     const auto ask = [&](auto operand) {
       using Operand = decltype(operand);
-      if constexpr (Operand::source() == Source::Memory)
-        prefetchGlobal(static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer +
-                       Operand::offset(coord, arguments.sizes));
+      if constexpr (Operand::source() == Source::Memory) {
+        const auto *const from =
+            static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer;
+        typename Spec::Coord zero{}, one{};
+        one[AttentionDim::Key] = 1;
+        const int step = int(sizeof(*from)) * int(Operand::offset(one, arguments.sizes) -
+                                                  Operand::offset(zero, arguments.sizes));
+        if (mine.lane * step % 32 < step)
+          prefetchGlobal(from + Operand::offset(coord, arguments.sizes));
+      }
     };
     (ask(L{}), ...);
   }
@@ -114,23 +132,18 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   }
 
   /// What a thread has of 16 columns of a query, those from `first` on: two of each eight, if they
-  /// exist; or where keys have 8 bits, four that lie side by side.
+  /// exist.
   template <class T>
   static __device__ __forceinline__ void loadStep(const T *own, int first, int column,
                                                   unsigned (&parts)[2]) {
-    if constexpr (HasNarrowCache<Spec>) {
-      loadGlobal<8, Traffic::Reused>(own + first, parts);
-      orderAsKeys<typename Spec::Cache>(parts);
-    } else {
 #pragma unroll
-      for (int part = 0; part < 2; ++part) {
-        const int from = first + 8 * part;
-        unsigned pair[1];
-        if (from + 8 <= Spec::kHeadColumns ||
-            (from < Spec::kHeadColumns && from + column < Spec::kHeadColumns)) {
-          loadGlobal<4, Traffic::Reused>(own + from, pair);
-          parts[part] = pair[0];
-        }
+    for (int part = 0; part < 2; ++part) {
+      const int from = first + 8 * part;
+      unsigned pair[1];
+      if (from + 8 <= Spec::kHeadColumns ||
+          (from < Spec::kHeadColumns && from + column < Spec::kHeadColumns)) {
+        loadGlobal<4, Traffic::Reused>(own + from, pair);
+        parts[part] = pair[0];
       }
     }
   }
@@ -138,6 +151,12 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   /// The unit's queries as the products take them, in registers or for all warps in shared memory;
   /// those that pad 16 rows, or the head dim, are zero.
   __device__ __forceinline__ void loadQueries() {
+    if constexpr (HasNarrowCache<Spec>)
+      mine.loadQueries();
+    else
+      loadWideQueries();
+  }
+  __device__ __forceinline__ void loadWideQueries() {
     using Queries = typename Spec::Queries;
     const auto *const from = static_cast<const swage::Slot<Queries> &>(arguments.pointers).pointer;
     const int rows = rowsOf<Spec>(mine.tile, arguments);
@@ -146,7 +165,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       const int row = mine.lane / 4 + 8 * half;
       auto coord = mine.tile.template at<typename Spec::Coord>(
           mine.tile.firstQuery + (row < rows ? row : rows - 1), 0);
-      coord[AttentionDim::HeadDim] = mine.lane % 4 * (HasNarrowCache<Spec> ? 4 : 2);
+      coord[AttentionDim::HeadDim] = mine.lane % 4 * 2;
       const auto *const own = from + Queries::offset(coord, arguments.sizes);
 #pragma unroll
       for (int step = 0; step < Layout::kHeadSteps; ++step) {
@@ -170,12 +189,17 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   /// The warp's part of 16 rows to shared memory.
   template <int Atom> __device__ __forceinline__ void leave() const {
     char *const part = dynamicArena() + Layout::kPartsAt + mine.warp * WarpPart::kBytes;
+    if constexpr (HasNarrowCache<Spec>)
+      mine.template leave<Atom>(part);
+    else
+      leaveWide<Atom>(part);
+  }
+  template <int Atom> __device__ __forceinline__ void leaveWide(char *part) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int row = mine.lane / 4 + 8 * r;
       const auto &rows = mine.rows[Atom];
-      float total = rows.sum[r] + shuffleXor(rows.sum[r], 1);
-      total += shuffleXor(total, 2);
+      const float total = rows.totalOf(r);
       if (row >= Spec::kRows - 16 * Atom)
         continue;
       const unsigned ofRow[2] = {__builtin_bit_cast(unsigned, rows.highest[r]),
@@ -185,19 +209,10 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       const auto outputOf = [&](int j, int c) {
         return __builtin_bit_cast(unsigned, mine.output[Atom][4 * j + 2 * r + c]);
       };
-      if constexpr (HasNarrowCache<Spec>) {
 #pragma unroll
-        for (int j = 0; j < Spec::kValueDim / 8; j += 2) {
-          const unsigned four[4] = {outputOf(j, 0), outputOf(j + 1, 0), outputOf(j, 1),
-                                    outputOf(j + 1, 1)};
-          storeShared<16>(part + WarpPart::outputAt(row, 8 * j + mine.lane % 4 * 4), four);
-        }
-      } else {
-#pragma unroll
-        for (int j = 0; j < Spec::kValueDim / 8; ++j) {
-          const unsigned pair[2] = {outputOf(j, 0), outputOf(j, 1)};
-          storeShared<8>(part + WarpPart::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
-        }
+      for (int j = 0; j < Spec::kValueDim / 8; ++j) {
+        const unsigned pair[2] = {outputOf(j, 0), outputOf(j, 1)};
+        storeShared<8>(part + WarpPart::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
       }
     }
   }
@@ -437,6 +452,20 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
                   [&](const Columns &merged, int row, int column) { finish(merged, row, column); });
   }
 
+  /// Takes the warp's share of a tile's keys in, if a query may see some.
+  template <class... Beside>
+  __device__ __forceinline__ void multiply(int share, int place, const Beside &...beside) {
+    const int from = share * Spec::kKeys, to = from + Spec::kKeys;
+    typename Warp::Scores scores;
+    if (from >= computing.open.first && to <= computing.open.last) {
+      mine.multiplyKeys(scores, place);
+      mine.template accumulate<false>(scores, share, place, beside...);
+    } else if (from < mine.tile.endKey && to > mine.tile.firstKey) {
+      mine.multiplyKeys(scores, place);
+      mine.template accumulate<true>(scores, share, place, beside...);
+    }
+  }
+
   __device__ __forceinline__ void run(const typename Ring::Maps &maps) {
     const int begin = spans.firstOf(blockIndex()), end = spans.firstOf(blockIndex() + 1);
     if (begin == end)
@@ -467,19 +496,19 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       if (!IsChunked<Spec> || !hasQueries)
         loadQueries();
       mine.template begin<false>();
+      if constexpr (HasNarrowCache<Spec>)
+        mine.askBeside(shareOf(computing.block));
 #pragma unroll 1
       for (bool done = false; !done;) {
-        const int share = shareOf(computing.block), from = share * Spec::kKeys,
-                  to = from + Spec::kKeys;
-        ring.wait(mine.tile, from, place);
+        const int share = shareOf(computing.block);
+        ring.wait(mine.tile, share * Spec::kKeys, place);
         load(ring, place.stage == 0 ? Spec::kStages - 1 : place.stage - 1);
-        typename Warp::Scores scores;
-        if (from >= computing.open.first && to <= computing.open.last) {
-          mine.multiplyKeys(scores, place.stage);
-          mine.template accumulate<false>(scores, share, place.stage);
-        } else if (from < mine.tile.endKey && to > mine.tile.firstKey) {
-          mine.multiplyKeys(scores, place.stage);
-          mine.template accumulate<true>(scores, share, place.stage);
+        if constexpr (HasNarrowCache<Spec>) {
+          const auto beside = mine.beside;
+          mine.askBeside(share + Spec::kWarps);
+          multiply(share, place.stage, beside);
+        } else {
+          multiply(share, place.stage);
         }
         place.advance();
         done = computing.advance(spans);
@@ -514,12 +543,10 @@ __device__ __forceinline__ void decodeAttention(const Pointers &pointers, void *
   Decoder{arguments,
           typename Decoder::Spans(arguments),
           {static_cast<char *>(scratch), Decoder::Spans::blockCount()},
-          {arguments,
-           {},
-           sharedAddress(dynamicArena()) + Layout::kRingsAt + warp * Layout::kRingBytes,
-           warp,
-           static_cast<int>(laneIndex()),
-           {{arguments}, {arguments}}}}
+          Decoder::Warp::of(arguments,
+                            sharedAddress(dynamicArena()) + Layout::kRingsAt +
+                                warp * Layout::kRingBytes,
+                            warp, static_cast<int>(laneIndex()))}
       .run({maps...});
 }
 

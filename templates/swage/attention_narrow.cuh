@@ -4,12 +4,12 @@
 // ldmatrix moves pairs of bytes.  Of 16 bytes of a key a thread gets four that lie side by side,
 // 4t to 4t + 3, t being lane % 4: they stand for columns 2t, 2t + 1, 2t + 8 and 2t + 9 of a
 // fragment, and queries are loaded in the same order, which a sum does not notice.  Of 16 bytes of
-// the values of two keys, transposed, it gets two columns, 2n and 2n + 1, n being lane / 4: the
-// first is a column of one fragment, the second of another, so that a thread's outputs of both are
-// four columns that lie side by side.
+// the values of two keys, transposed, it gets two columns, 2n and 2n + 1, n being lane / 4: rows n
+// and n + 8 of a fragment.
 //
-// A conversion takes 1 to 4.5 instructions for two elements (docs/notes/decode.md).  f16 is nearer
-// than bf16, so values become f16, and with them weights, where these are at most 2^8.
+// A conversion takes 1 to 2.5 instructions for two elements (docs/notes/decode.md), to f16.  So
+// queries become f16 as well (attention_narrow_warp.cuh), and weights where they are at most 2^8;
+// where they are multiplied by a factor of their key they may be of any size.
 #pragma once
 
 #include "swage/attention_softmax.cuh"
@@ -28,6 +28,9 @@ concept HasNarrowCache = requires {
 template <class Spec> struct CacheOf { using Type = typename Spec::Element; };
 template <HasNarrowCache Spec> struct CacheOf<Spec> { using Type = typename Spec::Cache; };
 
+/// What queries and keys are multiplied as.
+template <class Spec> struct ScoreFactorOf { using Type = typename Spec::Element; };
+template <HasNarrowCache Spec> struct ScoreFactorOf<Spec> { using Type = f16; };
 /// What weights and values are multiplied as.
 template <class Spec> struct WeightOf { using Type = typename Spec::Element; };
 template <HasNarrowCache Spec>
@@ -89,31 +92,27 @@ __device__ __forceinline__ void orderAsKeys(unsigned (&words)[2]) {
   }
 }
 
-/// 16 keys and 16 columns as the second operand of two products: eight keys each.
+/// 16 keys and 16 columns as the left operand of a product, of two words of theirs.
 template <class Spec>
-__device__ __forceinline__ void loadNarrowKeys(SharedAddress row, unsigned (&fragments)[4]) {
-  using Element = typename Spec::Element;
+__device__ __forceinline__ void widenKeys(const unsigned *words, unsigned (&fragments)[4]) {
+  using Element = typename ScoreFactorOf<Spec>::Type;
   using Cache = typename Spec::Cache;
   using Order = NextInKey<Cache>;
-  unsigned words[2];
-  loadMatrix<2>(row, words);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    fragments[2 * i] = widenTwo<0, Order::kNext>(Element{}, Cache{}, words[i]);
-    fragments[2 * i + 1] = widenTwo<Order::kThird, 3>(Element{}, Cache{}, words[i]);
+    fragments[i] = widenTwo<0, Order::kNext>(Element{}, Cache{}, words[i]);
+    fragments[2 + i] = widenTwo<Order::kThird, 3>(Element{}, Cache{}, words[i]);
   }
 }
-/// The same of values: the even columns, then the odd ones.
+/// The same of values: the even columns, then the odd ones, by 16 keys.
 template <class Spec>
-__device__ __forceinline__ void loadNarrowValues(SharedAddress row, unsigned (&fragments)[4]) {
+__device__ __forceinline__ void widenValues(const unsigned *words, unsigned (&fragments)[4]) {
   using Element = typename WeightOf<Spec>::Type;
   using Cache = typename Spec::Cache;
-  unsigned words[2];
-  loadMatrix<2, true>(row, words);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
-    fragments[i] = widenTwo<0, 2>(Element{}, Cache{}, words[i]);
-    fragments[2 + i] = widenTwo<1, 3>(Element{}, Cache{}, words[i]);
+    fragments[2 * i] = widenTwo<0, 2>(Element{}, Cache{}, words[i]);
+    fragments[2 * i + 1] = widenTwo<1, 3>(Element{}, Cache{}, words[i]);
   }
 }
 

@@ -206,12 +206,8 @@ template <class Spec> struct SwizzledStages {
     return at(values + step * 16 * kPanelRow, lane % 16, pair, lane / 16, lane % 8);
   }
   static __device__ __forceinline__ SharedAddress narrowKeyAt(SharedAddress keys, int lane,
-                                                              int pair, int step) {
-    return at(keys + pair * 16 * kPanelRow, lane % 16, step / 2, step % 2, lane % 8);
-  }
-  static __device__ __forceinline__ SharedAddress narrowValueAt(SharedAddress values, int lane,
-                                                                int step, int pair) {
-    return narrowKeyAt(values, lane, step, pair);
+                                                              int group, int step) {
+    return valueAt(keys, lane, group, step);
   }
 };
 

@@ -1,6 +1,5 @@
-// Softmax of scores that come block by block: what a thread knows of its two rows.  Element
-// 4 j + 2 r + c of an accumulator is in the thread's row r, the second of which is 8 below the
-// first, and in column 8 j + c from the thread's first one.
+// Softmax of scores that come block by block: what a thread knows of its two rows.  Which scores
+// these are: ScorePlaces.
 #pragma once
 
 #include "swage/attention_tile.cuh"
@@ -40,13 +39,47 @@ template <class Spec> concept HasOffset = requires { typename Spec::OffsetLoads;
 /// Whether values are multiplied by something else than the weights that are summed up.
 template <class Spec> concept HasWeight = requires { typename Spec::WeightLoads; };
 
+/// What weights are multiplied by.
+template <class Spec> struct WeightLoadsOf { using Type = List<>; };
+template <HasWeight Spec> struct WeightLoadsOf<Spec> { using Type = typename Spec::WeightLoads; };
+
 /// Whether each row has a score more, of a value of zeros.
 template <class Spec> concept HasSink = requires { typename Spec::SinkLoads; };
 
+/// Whether keys are the rows of accumulators, and queries their columns.
+template <class Spec> concept HasKeyRows = requires { requires bool(Spec::kHasKeyRows); };
+
+/// Which rows and columns of the scores a thread has.  Element 4 j + 2 r + c of an accumulator is
+/// in the thread's row r, and in column 8 j + c from the thread's first one.
+template <class Spec> struct ScorePlaces {
+  enum : int { kGroups = Spec::kKeys / 8, kGroupKeys = 8, kSecondKey = 1, kSecondRow = 8 };
+  static __device__ __forceinline__ int rowOf(int lane) { return lane / 4; }
+  static __device__ __forceinline__ int keyOf(int lane) { return lane % 4 * 2; }
+  static constexpr __device__ int at(int j, int r, int c) { return 4 * j + 2 * r + c; }
+  /// Combines what the lanes have that share the rows.
+  template <class T, class F> static __device__ __forceinline__ T combine(T value, F f) {
+    value = f(value, shuffleXor(value, 1));
+    return f(value, shuffleXor(value, 2));
+  }
+};
+/// Element 4 j + 2 c + r is in row r and in column 16 j + 8 c.
+template <HasKeyRows Spec> struct ScorePlaces<Spec> {
+  enum : int { kGroups = Spec::kKeys / 16, kGroupKeys = 16, kSecondKey = 8, kSecondRow = 1 };
+  static __device__ __forceinline__ int rowOf(int lane) { return lane % 4 * 2; }
+  static __device__ __forceinline__ int keyOf(int lane) { return lane / 4; }
+  static constexpr __device__ int at(int j, int r, int c) { return 4 * j + 2 * c + r; }
+  template <class T, class F> static __device__ __forceinline__ T combine(T value, F f) {
+    value = f(value, shuffleXor(value, 4));
+    value = f(value, shuffleXor(value, 8));
+    return f(value, shuffleXor(value, 16));
+  }
+};
+
 template <class Spec, class Arguments> struct AttentionRows {
   using Tile = typename Arguments::Tile;
+  using Places = ScorePlaces<Spec>;
   enum : int {
-    kScores = Spec::kKeys / 2,
+    kScores = 4 * Places::kGroups,
     /// Weights of 8 bits use their whole range: they are up to 2^8.
     kRaised = sizeof(typename Spec::Element) == 1 ? 8 - Spec::kPatience : 0,
     /// Outputs are divided by sums of rounded weights, which come with them: sums are for `finish`
@@ -81,15 +114,15 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// lane of the four that share a row counts it.
   template <bool Sinks = true> __device__ __forceinline__ void begin(int row, const Tile &tile) {
     first = row;
-    kind = kindsOf(row - static_cast<int>(laneIndex()) / 4, 0, tile).ofQuery;
+    kind = kindsOf(row - Places::rowOf(static_cast<int>(laneIndex())), 0, tile).ofQuery;
     isOneKind = allLanes(kindsOf(row, 0, tile).ofQuery == kind &&
-                         kindsOf(row + 8, 0, tile).ofQuery == kind);
+                         kindsOf(row + Places::kSecondRow, 0, tile).ofQuery == kind);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       highest[r] = unseen();
       sum[r] = roundedSum[r] = 0.0f;
       if constexpr (Sinks && HasSink<Spec>) {
-        highest[r] = sinkOf(row + 8 * r, tile);
+        highest[r] = sinkOf(row + Places::kSecondRow * r, tile);
         if (highest[r] != unseen()) {
           roundedSum[r] = float(1 << kRaised);
           if (laneIndex() % 4 == 0)
@@ -178,18 +211,18 @@ template <class Spec, class Arguments> struct AttentionRows {
   template <class F> __device__ __forceinline__ void setPeaks(F number) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      peak[r] = maximumNumberOf(number(2 * r), number(2 * r + 1));
+      peak[r] = maximumNumberOf(number(Places::at(0, r, 0)), number(Places::at(0, r, 1)));
 #pragma unroll
-      for (int j = 1; j < Spec::kKeys / 8; ++j)
+      for (int j = 1; j < Places::kGroups; ++j)
         peak[r] = maximumNumberOf(
-            peak[r], maximumNumberOf(number(4 * j + 2 * r), number(4 * j + 2 * r + 1)));
+            peak[r], maximumNumberOf(number(Places::at(j, r, 0)), number(Places::at(j, r, 1))));
     }
   }
 
   /// Of the thread's row r; of a score the head dim counts keys from the thread's first one.
   __device__ __forceinline__ auto coordOf(int r, int key, int step,
                                           const Tile &tile) const {
-    const int row = first + 8 * r, last = arguments.queries() - 1;
+    const int row = first + Places::kSecondRow * r, last = arguments.queries() - 1;
     auto coord = tile.template at<typename Spec::Coord>(row < last ? row : last, key);
     coord[AttentionDim::HeadDim] = step;
     return coord;
@@ -203,14 +236,15 @@ template <class Spec, class Arguments> struct AttentionRows {
     const int keys = arguments.keys();
     // By columns, so that what is read for one is used at once for both rows.
 #pragma unroll
-    for (int j = 0; j < Spec::kKeys / 8; ++j)
+    for (int j = 0; j < Places::kGroups; ++j)
 #pragma unroll
       for (int c = 0; c < 2; ++c) {
-        const int step = 8 * j + c, column = firstColumn + step;
+        const int step = Places::kGroupKeys * j + Places::kSecondKey * c,
+                  column = firstColumn + step;
         const bool isKey = !Masked || Spec::kWholeBlocks || column < keys;
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
-          float &score = scores[4 * j + 2 * r + c];
+          float &score = scores[Places::at(j, r, c)];
           score = scoreOf<Seen>(score, coordOf(r, isKey ? column : keys - 1, step, tile));
           if (!isKey)
             score = unseen();
@@ -247,8 +281,8 @@ template <class Spec, class Arguments> struct AttentionRows {
                        [](auto... in) { return Spec::offset(in...); });
         peak[r] += offset[r];
       }
-      float most = maximumNumberOf(peak[r], shuffleXor(peak[r], 1));
-      most = maximumNumberOf(most, shuffleXor(most, 2));
+      float most =
+          Places::combine(peak[r], [](float a, float b) { return maximumNumberOf(a, b); });
       most = maximumNumberOf(most, highest[r]);
       if constexpr (Spec::kPatience > 0)
         if ((most - highest[r]) * scaleLog2() <= float(Spec::kPatience))
@@ -274,12 +308,13 @@ template <class Spec, class Arguments> struct AttentionRows {
         base += float(kRaised);
       float added = 0.0f;
 #pragma unroll
-      for (int j = 0; j < Spec::kKeys / 8; ++j)
+      for (int j = 0; j < Places::kGroups; ++j)
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
-          float &score = scores[4 * j + 2 * r + c];
+          const int step = Places::kGroupKeys * j + Places::kSecondKey * c;
+          float &score = scores[Places::at(j, r, c)];
           if constexpr (Near)
-            score = exponentOf(score, base, coordOf(r, firstColumn + 8 * j + c, 8 * j + c, tile));
+            score = exponentOf(score, base, coordOf(r, firstColumn + step, step, tile));
           else
             score = fma(score, scaleLog2(), base);
           score = exp2Fast(score);
@@ -291,20 +326,32 @@ template <class Spec, class Arguments> struct AttentionRows {
     }
   }
 
-  /// Weights to what values are multiplied by.  A key that is not seen has a weight of zero, and
-  /// what it is multiplied by may be no number.
+  /// A key that is not seen has a weight of zero, and what that is multiplied by may be no number.
+  template <bool Masked>
+  static __device__ __forceinline__ float weightOf(float weight, float multiplied) {
+    return mayBeUnseen<Masked>() && weight == 0.0f ? 0.0f : multiplied;
+  }
+  /// Weights to what values are multiplied by.
   template <bool Masked>
   __device__ __forceinline__ void weigh(float (&weights)[kScores], int firstColumn,
                                         const Tile &tile) const {
     if constexpr (HasWeight<Spec>)
 #pragma unroll
       for (int i = 0; i < kScores; ++i) {
-        const int step = i / 4 * 8 + i % 2, key = firstColumn + step, last = arguments.keys() - 1;
+        const int j = i / 4, r = i / 2 % 2, c = i % 2,
+                  step = Places::kGroupKeys * j + Places::kSecondKey * c, key = firstColumn + step,
+                  last = arguments.keys() - 1;
+        float &of = weights[Places::at(j, r, c)];
         const float weight = at(typename Spec::WeightLoads{},
-                                coordOf(i / 2 % 2, key < last ? key : last, step, tile),
-                                [&](auto... in) { return Spec::weight(weights[i], in...); });
-        weights[i] = mayBeUnseen<Masked>() && weights[i] == 0.0f ? 0.0f : weight;
+                                coordOf(r, key < last ? key : last, step, tile),
+                                [&](auto... in) { return Spec::weight(of, in...); });
+        of = weightOf<Masked>(of, weight);
       }
+  }
+
+  /// A row's sum of weights.
+  __device__ __forceinline__ float totalOf(int r) const {
+    return Places::combine(sum[r], [](float a, float b) { return a + b; });
   }
 
   /// What the outputs of a row with this sum of weights are multiplied by.
@@ -326,8 +373,7 @@ template <class Spec, class Arguments> struct AttentionRows {
                                       bool writes, const Tile &tile) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float total = sum[r] + shuffleXor(sum[r], 1);
-      total += shuffleXor(total, 2);
+      const float total = totalOf(r);
       const float divisor = kDividesByRounded ? roundedSum[r] : total;
       scales[r] = scaleOf(divisor);
       statistics[r] = {highest[r] * static_cast<float>(Spec::scale()),

@@ -29,14 +29,10 @@ template <int HeadRow, int ValueRow> struct KeyRows {
                                                           int pair) {
     return values + lane % 16 * ValueRow + lane / 16 * 16 + step * 16 * ValueRow + pair * 32;
   }
-  /// The same of 8 bits, 16 bytes of each.
+  /// The same for 16 keys of 8 bits and 32 bytes of them, as the first operand.
   static __device__ __forceinline__ SharedAddress narrowKeyAt(SharedAddress keys, int lane,
-                                                              int pair, int step) {
-    return keys + (pair * 16 + lane % 16) * HeadRow + step * 16;
-  }
-  static __device__ __forceinline__ SharedAddress narrowValueAt(SharedAddress values, int lane,
-                                                                int step, int pair) {
-    return values + (step * 16 + lane % 16) * ValueRow + pair * 16;
+                                                              int group, int step) {
+    return keys + (group * 16 + lane % 16) * HeadRow + lane / 16 * 16 + step * 32;
   }
 };
 
@@ -71,7 +67,6 @@ template <class Spec> struct PortableLayout : PaddedRows<Spec> {
 template <class Spec, class Arguments, class WarpLayout = PortableLayout<Spec>>
 struct AttentionWarp {
   using Element = typename Spec::Element;
-  using Weight = typename WeightOf<Spec>::Type;
   using Layout = WarpLayout;
   enum : int {
     kAtoms = Spec::kAtoms,
@@ -89,6 +84,11 @@ struct AttentionWarp {
   AttentionRows<Spec, Arguments> rows[2]; ///< of which the first kAtoms are in use
   float output[kAtoms][kOutputs];
   unsigned queries[kAtoms][kHeadSteps][4]; ///< where they are held
+
+  static __device__ __forceinline__ AttentionWarp of(const Arguments &arguments,
+                                                     SharedAddress arena, int warp, int lane) {
+    return {arguments, {}, arena, warp, lane, {{arguments}, {arguments}}};
+  }
 
   __device__ __forceinline__ SharedAddress keysAt(int place) const {
     return arena + Layout::kKeyAt + place * Layout::kKeyBytes;
@@ -115,13 +115,13 @@ struct AttentionWarp {
   }
 
   /// d += a b for two tiles of eight columns, whose operands lie side by side in `b`.
-  template <class T = Element, int Count>
+  template <int Count>
   static __device__ __forceinline__ void multiplyTiles(float *d, const unsigned (&a)[4],
                                                        const unsigned (&b)[Count]) {
 #pragma unroll
     for (int tile = 0; tile < Count / 2; ++tile, d += 4) {
       float sums[4] = {d[0], d[1], d[2], d[3]};
-      multiply<T>(sums, a, {b[2 * tile], b[2 * tile + 1]});
+      multiply<Element>(sums, a, {b[2 * tile], b[2 * tile + 1]});
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         d[i] = sums[i];
@@ -146,9 +146,7 @@ struct AttentionWarp {
 
   __device__ __forceinline__ void loadKeys(unsigned (&key)[4], SharedAddress keys, int pair,
                                            int step) const {
-    if constexpr (HasNarrowCache<Spec>) {
-      loadNarrowKeys<Spec>(Layout::narrowKeyAt(keys, lane, pair, step), key);
-    } else if (isHalf(step)) {
+    if (isHalf(step)) {
       unsigned half[2];
       loadMatrix<2>(Layout::halfKeyAt(keys, lane, pair, step), half);
       key[0] = half[0];
@@ -207,19 +205,16 @@ struct AttentionWarp {
       for (int pair = 0; pair < (Spec::kValueDim + 8) / 16; ++pair) {
         if (16 * pair + 16 <= Spec::kValueDim) {
           unsigned value[4];
-          if constexpr (HasNarrowCache<Spec>)
-            loadNarrowValues<Spec>(Layout::narrowValueAt(values, lane, step, pair), value);
-          else
-            loadMatrix<4, true>(Layout::valueAt(values, lane, step, pair), value);
+          loadMatrix<4, true>(Layout::valueAt(values, lane, step, pair), value);
 #pragma unroll
           for (int atom = 0; atom < kAtoms; ++atom)
-            multiplyTiles<Weight>(output[atom] + 8 * pair, weights[atom][step], value);
+            multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
         } else {
           unsigned value[2];
           loadMatrix<2, true>(Layout::valueAt(values, lane, step, pair), value);
 #pragma unroll
           for (int atom = 0; atom < kAtoms; ++atom)
-            multiplyTiles<Weight>(output[atom] + 8 * pair, weights[atom][step], value);
+            multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);
         }
       }
     }
@@ -264,7 +259,7 @@ struct AttentionWarp {
 #pragma unroll
       for (int i = 0; i < kScores / 2; ++i)
         weights[atom][i / 4][i % 4] =
-            narrowPair(Weight{}, scores[atom][2 * i], scores[atom][2 * i + 1]);
+            narrowPair(Element{}, scores[atom][2 * i], scores[atom][2 * i + 1]);
     }
     if constexpr (Masked)
       scaleOutput<Masked>();

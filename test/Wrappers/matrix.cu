@@ -1,4 +1,4 @@
-// ldmatrix and mma.sync.
+// ldmatrix, movmatrix and mma.sync.
 //
 // arch: sm_80
 #include "swage/device/matrix.cuh"
@@ -118,6 +118,12 @@ extern "C" __global__ void load_matrix(const unsigned *in, unsigned *out) {
   load<2, true>(results, row);
   load<4, false>(results, row);
   load<4, true>(results, row);
+}
+
+// launch: transpose_matrix grid=1 block=64 in=256 out=256 exact
+extern "C" __global__ void transpose_matrix(const unsigned *in, unsigned *out) {
+  const unsigned thread = swage::threadIndex();
+  out[thread] = swage::transposeMatrix(in[thread]);
 }
 
 // Small integers, whose sums are exact: this shows which element goes where.

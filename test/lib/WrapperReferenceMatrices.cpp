@@ -182,6 +182,16 @@ void loadMatrix(const WrapperCase &, const Memory &in, Memory &out) {
           }
 }
 
+void transposeMatrix(const WrapperCase &, const Memory &in, Memory &out) {
+  for (unsigned lane = 0; lane < 64; ++lane)
+    for (unsigned half = 0; half < 2; ++half) {
+      unsigned row, column;
+      placeOf(lane % 32, half, true, row, column);
+      uint32_t from = in[lane / 32 * 32 + row * 4 + column / 2];
+      out.put(4 * lane + 2 * half, uint16_t(from >> column % 2 * 16));
+    }
+}
+
 void storeMatrix(const WrapperCase &, const Memory &in, Memory &out) {
   Results results(out, 32);
   for (unsigned count : {1, 2, 4})
@@ -390,6 +400,7 @@ std::vector<Layout> swizzlesOf(unsigned columns,
 
 void swage::test::addMatrixReferences(References &references) {
   references["load_matrix"] = loadMatrix;
+  references["transpose_matrix"] = transposeMatrix;
   references["store_matrix"] = storeMatrix;
   for (auto [name, element] : {std::pair("f16", Element::F16), std::pair("bf16", Element::BF16),
                                std::pair("tf32", Element::TF32)}) {

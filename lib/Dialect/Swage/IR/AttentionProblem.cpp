@@ -307,6 +307,11 @@ int64_t AttentionProblem::registers(PortableAttentionScheduleAttr schedule) cons
 }
 
 int64_t AttentionProblem::registers(DecodeScheduleAttr schedule) const {
+  // Rows in eights, and keys as the rows of what is summed up.
+  if (hasNarrowCache())
+    return llvm::divideCeil(rowsTogether(schedule), 8) *
+           (schedule.getKeys() / schedule.getWarps() / 2 + valueDim / 4 +
+            (holdsQuery(schedule) ? headDim / 8 : 0));
   return schedule.getAtoms() * (schedule.getKeys() / schedule.getWarps() / 2 + valueDim / 2) +
          (holdsQuery(schedule) ? llvm::divideCeil(headDim, 16) * 4 : 0);
 }

@@ -270,12 +270,14 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
        {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}})
     if (atoms == 1 || (problem.sharing > 16 && !isNear))
       for (int64_t stages : {3, 2}) {
+        // Beside what is summed up for 32 rows, registers hold fewer scores.
+        int64_t share = problem.hasNarrowCache() && atoms == 2 ? 16 : keys;
         auto schedule = DecodeScheduleAttr::get(
-            context(), warps, keys * warps, stages,
+            context(), warps, share * warps, stages,
             /*patience=*/8, /*blocks=*/1,
             spansOf(keyBytes, llvm::divideCeil(problem.sharing, 16 * atoms)),
-            bulk && problem.isMovedInBulk(keys), index, atoms, linear,
-            isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, keys * warps) : 0);
+            bulk && problem.isMovedInBulk(share), index, atoms, linear,
+            isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0);
         // One KiB of a block's shared memory is the system's own.
         if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
             problem.registers(schedule) <= problem.mostRegisters(schedule))

@@ -1,8 +1,9 @@
-// Matrix instructions of one warp: ldmatrix, stmatrix, mma.sync.
+// Matrix instructions of one warp: ldmatrix, stmatrix, movmatrix, mma.sync.
 #pragma once
 
 #include "swage/device/cpu/elements.cuh"
 #include "swage/device/cpu/shared.cuh"
+#include "swage/device/cpu/warp.cuh"
 
 namespace swage {
 
@@ -16,6 +17,14 @@ template <int Count, bool Transposed = false>
 __device__ __forceinline__ void storeMatrix(SharedAddress row, const unsigned (&registers)[Count]) {
   static_assert(Count == 1 || Count == 2 || Count == 4);
   simt::abi->storeMatrix(Count, Transposed, row, registers);
+}
+
+__device__ __forceinline__ unsigned transposeMatrix(unsigned piece) {
+  const int row = static_cast<int>(laneIndex()) / 4, column = static_cast<int>(laneIndex()) % 4 * 2;
+  const unsigned first = shuffleFrom(piece, column * 4 + row / 2),
+                 second = shuffleFrom(piece, (column + 1) * 4 + row / 2);
+  const int shift = row % 2 * 16;
+  return (first >> shift & 0xffffu) | (second >> shift & 0xffffu) << 16;
 }
 
 /// What products of the element are summed up in.

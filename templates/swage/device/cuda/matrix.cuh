@@ -1,4 +1,5 @@
-// Matrix instructions of one warp: ldmatrix, stmatrix, mma.sync.  All 32 lanes call, at one place.
+// Matrix instructions of one warp: ldmatrix, stmatrix, movmatrix, mma.sync.  All 32 lanes call, at
+// one place.
 //
 // The 8x8 piece of 16-bit elements that these move: lane l holds row l / 4, columns 2 (l % 4) and
 // the next, as one register.  Elements of other sizes are moved as the 16-bit ones of the same
@@ -83,6 +84,13 @@ __device__ __forceinline__ void storeMatrix(SharedAddress row, const unsigned (&
                  : "r"(row), "r"(registers[0]), "r"(registers[1]), "r"(registers[2]),
                    "r"(registers[3])
                  : "memory");
+}
+
+/// The transpose of such a piece.  7.5.
+__device__ __forceinline__ unsigned transposeMatrix(unsigned piece) {
+  unsigned transposed;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(piece));
+  return transposed;
 }
 
 /// What products of the element are summed up in.
