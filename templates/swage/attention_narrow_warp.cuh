@@ -235,19 +235,7 @@ template <class Spec, class Arguments, class WarpLayout, class Part> struct Narr
   }
 
   template <bool Masked> __device__ __forceinline__ void scaleOutput() {
-    if constexpr (Masked || Spec::kPatience > 0) {
-      bool grows = false;
-#pragma unroll
-      for (int atom = 0; atom < kAtoms; ++atom)
-        grows |= rows[atom].rescale[0] != 1.0f || rows[atom].rescale[1] != 1.0f;
-      if (!anyLane(grows))
-        return;
-    }
-#pragma unroll
-    for (int atom = 0; atom < kAtoms; ++atom)
-#pragma unroll
-      for (int i = 0; i < kOutputs; ++i)
-        output[atom][i] *= rows[atom].rescale[i % 2];
+    rescaleOutputs<Masked, Spec>(output, rows, [](int i) { return i % 2; });
   }
 
   /// Calls `body` for each of the thread's scores of a block of keys, with its row of two, and the

@@ -413,4 +413,24 @@ template <class Spec, class Arguments> struct AttentionRows {
   }
 };
 
+/// Multiplies outputs by what their rows are rescaled by; `rowOf`: which of its two rows an atom's
+/// output is in.
+template <bool Masked, class Spec, int Atoms, int Outputs, class Rows, int Most, class RowOf>
+__device__ __forceinline__ void rescaleOutputs(float (&output)[Atoms][Outputs],
+                                               const Rows (&rows)[Most], RowOf rowOf) {
+  if constexpr (Masked || Spec::kPatience > 0) {
+    bool grows = false;
+#pragma unroll
+    for (int atom = 0; atom < Atoms; ++atom)
+      grows |= rows[atom].rescale[0] != 1.0f || rows[atom].rescale[1] != 1.0f;
+    if (!anyLane(grows))
+      return;
+  }
+#pragma unroll
+  for (int atom = 0; atom < Atoms; ++atom)
+#pragma unroll
+    for (int i = 0; i < Outputs; ++i)
+      output[atom][i] *= rows[atom].rescale[rowOf(i)];
+}
+
 } // namespace swage::detail

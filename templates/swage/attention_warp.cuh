@@ -200,7 +200,8 @@ struct AttentionWarp {
     const SharedAddress values = valuesAt(place);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      // One loop for all: with a last step behind it NVCC 13 keeps the warp's state in local memory.
+      // One loop for all: with a last step behind it NVCC 13 keeps the warp's state in local
+      // memory.
 #pragma unroll
       for (int pair = 0; pair < (Spec::kValueDim + 8) / 16; ++pair) {
         if (16 * pair + 16 <= Spec::kValueDim) {
@@ -221,19 +222,7 @@ struct AttentionWarp {
   }
 
   template <bool Masked> __device__ __forceinline__ void scaleOutput() {
-    if constexpr (Masked || Spec::kPatience > 0) {
-      bool grows = false;
-#pragma unroll
-      for (int atom = 0; atom < kAtoms; ++atom)
-        grows |= rows[atom].rescale[0] != 1.0f || rows[atom].rescale[1] != 1.0f;
-      if (!anyLane(grows))
-        return;
-    }
-#pragma unroll
-    for (int atom = 0; atom < kAtoms; ++atom)
-#pragma unroll
-      for (int i = 0; i < kOutputs; ++i)
-        output[atom][i] *= rows[atom].rescale[i / 2 % 2];
+    rescaleOutputs<Masked, Spec>(output, rows, [](int i) { return i / 2 % 2; });
   }
 
   /// From scores to products with values, without a branch or a barrier in between: ptxas mixes

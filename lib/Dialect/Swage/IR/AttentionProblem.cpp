@@ -27,8 +27,8 @@ BlockArgument swage::contractedInput(Value operand) {
   return dyn_cast<BlockArgument>(operand);
 }
 
-/// The largest power of two up to 16 that divides the bytes at which what lies along `inner` begins,
-/// wherever in the view that is, if that is contiguous; or 0.
+/// The largest power of two up to 16 that divides the bytes at which what lies along `inner`
+/// begins, wherever in the view that is, if that is contiguous; or 0.
 static int64_t vectorBytes(KernelOp kernel, ViewAttr view, unsigned inner) {
   LinearAccess access = *LinearAccess::of(view.getAccess());
   if (view.getSource() != Source::Memory || constantSize(access.strides[inner]) != 1)
@@ -139,7 +139,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
     problem.sharing = *group * *queries;
   // Where there are many queries it is better to copy operands than to read them like this.
   bool areFew = problem.sharing > 0 && problem.sharing <= kMostSharing && *queries <= kFewQueries,
-       areWhole = problem.headDim == problem.headColumns && problem.valueDim == problem.valueColumns;
+       areWhole =
+           problem.headDim == problem.headColumns && problem.valueDim == problem.valueColumns;
   if (problem.copyBytes < 16 && areWhole && !areFew)
     return refuse("operands of many queries are not contiguous along the head dim, from multiples "
                   "of 16 bytes on");
@@ -150,9 +151,10 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
     LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
     return constantSize(access.strides[Dim::Key]) == columns;
   };
-  problem.areRowsAdjacent = !problem.pageSize && !problem.hasNarrowCache() &&
-                            problem.copyBytes == 16 && isAdjacent(AttentionInput::Keys, problem.headDim) &&
-                            isAdjacent(AttentionInput::Values, problem.valueDim);
+  problem.areRowsAdjacent =
+      !problem.pageSize && !problem.hasNarrowCache() && problem.copyBytes == 16 &&
+      isAdjacent(AttentionInput::Keys, problem.headDim) &&
+      isAdjacent(AttentionInput::Values, problem.valueDim);
   problem.result = kernel.getOutput(0).getElement();
   problem.hasTiledResult = (problem.result.isF16() || problem.result.isBF16()) &&
                            vectorBytes(kernel, kernel.getOutput(0), Dim::ValueDim) == 16;
@@ -192,7 +194,7 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
           resultRow = llvm::divideCeil(2 * valueDim, kPanelRow) * kPanelRow,
           queries = std::max(headPanels * kPanelRow, schedule.getRun() ? 0 : resultRow) * rows,
           // Results leave through them; and the maxima of each thread's two rows.
-      sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
+          sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
           transposed = isNarrow() ? schedule.getKeys() * columns() : 0,
           keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow + transposed;
   constexpr int64_t barriers = 1024;

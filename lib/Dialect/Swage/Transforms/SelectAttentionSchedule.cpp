@@ -171,21 +171,15 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   constexpr int64_t mostRun = AttentionProblem::kMostRun;
   bool hasRuns = isNarrow && (!all || *all > mostRun || isInvariant(kernel)),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
-      eager = isShort || isWide || isLong || isNarrow;
+       eager = isShort || isWide || isLong || isNarrow;
   int64_t groups = isWide && !areFewQueries(kernel) && !isFull ? 3 : 2, step = isNarrow ? 32 : 16,
-          least = isNarrow ? 96
-                  : isWide ? 80
-                           : 128;
+          least = isNarrow ? 96 : isWide ? 80 : 128;
   auto make = [&](int64_t keys, int64_t slots) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
     return AttentionScheduleAttr::get(context(), groups, keys,
                                       /*stages=*/keys <= 64 && !eager ? 3 : 2, slots,
-                                      /*patience=*/
-                                          isNarrow ? 4
-                                      : isShort    ? 0
-                                                   : 8,
-                                      eager,
+                                      /*patience=*/isNarrow ? 4 : isShort ? 0 : 8, eager,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/true, kSectionBytes, index,
                                       /*run=*/hasRuns ? mostRun / keys : 0);
@@ -257,15 +251,16 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
   if (problem.hasNarrowCache())
     keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
-  // Keys are read for 32 rows at once where registers hold their outputs; but for 16, again from L2,
-  // where that has them all, or all units run at once: parts of 16 rows are merged by twice as many
-  // blocks.
+  // Keys are read for 32 rows at once where registers hold their outputs; but for 16, again from
+  // L2, where that has them all, or all units run at once: parts of 16 rows are merged by twice as
+  // many blocks.
   std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
                          heads = constantSize(extent(AttentionDim::KeyHead)),
                          all = constantSize(extent(AttentionDim::Key));
+  int64_t halves = llvm::divideCeil(problem.sharing, 16);
   bool isNear = !isInvariant(kernel) && batch && heads && all && problem.sharing <= 128 &&
                 (*batch * *heads * *all * keyBytes <= device.l2Bytes * 3 / 4 ||
-                 *batch * *heads * int64_t(llvm::divideCeil(problem.sharing, 16)) <= device.smCount);
+                 *batch * *heads * halves <= device.smCount);
   for (auto [atoms, warps] :
        {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}})
     if (atoms == 1 || (problem.sharing > 16 && !isNear))
