@@ -609,6 +609,10 @@ void SpecEmitter::emitConstants() {
     flag("kHoldsQuery", problem.holdsQuery(attention));
     flag("kBulk", attention.getBulk());
     flag("kLinear", attention.getLinear());
+    if (problem.areValuesInKeys)
+      flag("kValuesInKeys");
+    if (problem.team() > 1)
+      constant("kTeam", problem.team());
     if (problem.pageSize)
       constant("kPageSize", problem.pageSize);
     if (int64_t chunk = attention.getChunk()) {

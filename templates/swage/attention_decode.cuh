@@ -7,7 +7,8 @@
 // beginning of another, say.  A tile of keys is split among the block's warps: each has a ring of
 // its own in shared memory, copies its keys and values and multiplies them, and waits for nobody.
 // Copies run ahead into the next unit. Where keys and values have 8 bits these become 16 in
-// registers (attention_narrow.cuh).
+// registers (attention_narrow.cuh).  Of head dims whose outputs are too long for a warp a team of
+// warps takes the place of each: its members have parts of the columns (TeamOf).
 //
 // At the end of a unit's keys the warps' parts are merged, and where other blocks have keys of the
 // unit, by the block that is done last, in the order of the keys: results do not depend on who that
@@ -26,7 +27,7 @@ namespace detail {
 /// What a warp sees of a block's Spec: its share of the keys of a tile.
 template <class Spec> struct DecodeSpec : Spec {
   enum : int {
-    kWarps = Spec::kThreads / kWarpSize,
+    kWarps = Spec::kThreads / kWarpSize / TeamOf<Spec>::kMembers, ///< or teams
     kKeys = Spec::kKeys / kWarps,
     kThreads = kWarpSize,
     kHasKeyRows = HasNarrowCache<Spec>
@@ -39,15 +40,18 @@ template <class Spec> struct AtomSpec : Spec {
 };
 
 /// Shared memory: the warps' rings, their parts at the end of a unit, whether this block merges
-/// it, and queries where warps do not hold them.
+/// it, and queries where warps do not hold them, or what the members of teams add up to scores.
 template <class Spec, class Stages> struct DecodeLayout : Stages {
   enum : int {
     kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
     kLastAt = kPartsAt + Spec::kWarps * PartLayout<AtomSpec<Spec>>::kBytes,
     kQueryAt = (kLastAt + 16 + 15) / 16 * 16, ///< schedules ask for that, too: AttentionProblem
     kQueryRow = paddedRow(16 * Stages::kHeadSteps),
-    kWarpRows = 0 ///< from a warp's first one to the next's: all have the same
+    kWarpRows = 0, ///< from a warp's first one to the next's: all have the same
+    kSumsAt = kQueryAt + (Spec::kHoldsQuery ? 0 : 16 * Spec::kAtoms * kQueryRow),
+    kSumBytes = TeamOf<Spec>::kMembers * Spec::kKeys * 16 * 4
   };
+  static __device__ __forceinline__ int sumsOf(int team) { return kSumsAt + team * kSumBytes; }
   static __device__ __forceinline__ SharedAddress queriesOf(SharedAddress ring, int warp) {
     return ring - Stages::kRingsAt - warp * Stages::kRingBytes + kQueryAt;
   }
@@ -72,6 +76,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   using Part = PartLayout<Spec>;
   enum : int {
     kBlockThreads = BlockSpec::kThreads,
+    kTeam = TeamOf<Spec>::kMembers,
     kAtOnce = 16,
     /// Outputs that a thread merges together: two, if that is all that it has.
     kColumns =
@@ -87,6 +92,17 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   Warp mine;
   Cursor loading, computing;
   TicketBegin firstTickets, ownTickets; ///< of the first unit's counter, and of the block's own
+
+  /// Of a team's members the first one copies.
+  __device__ __forceinline__ bool leads() const {
+    if constexpr (kTeam > 1)
+      return mine.member == 0;
+    return true;
+  }
+  __device__ __forceinline__ void syncTeam() const {
+    if constexpr (kTeam > 1)
+      mine.syncTeam();
+  }
 
   /// The warp's keys of a tile, counted by warps' shares.
   __device__ __forceinline__ int shareOf(int block) const {
@@ -119,7 +135,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   __device__ __forceinline__ void load(Ring &ring, int stage) {
     if (loading.left > 0) {
       const int first = shareOf(loading.block) * Spec::kKeys;
-      ring.load(loading.tile, first, stage);
+      if (leads())
+        ring.load(loading.tile, first, stage);
       if constexpr (HasNarrowCache<Spec>) {
         askFor(typename Spec::PrologueLoads{}, first);
         if constexpr (HasWeight<Spec>)
@@ -168,17 +185,18 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       coord[AttentionDim::HeadDim] = mine.lane % 4 * 2;
       const auto *const own = from + Queries::offset(coord, arguments.sizes);
 #pragma unroll
-      for (int step = 0; step < Layout::kHeadSteps; ++step) {
+      for (int step = 0; step < Warp::kHeadSteps; ++step) {
         unsigned parts[2] = {};
         if (row < rows)
-          loadStep(own, 16 * step, mine.lane % 4 * 2, parts);
+          loadStep(own, 16 * (kTeam * step + mine.member), mine.lane % 4 * 2, parts);
 #pragma unroll
         for (int part = 0; part < 2; ++part)
           if constexpr (Spec::kHoldsQuery)
             mine.queries[half / 2][step][2 * part + half % 2] = parts[part];
           else if (mine.warp == 0)
             storeShared<4>(dynamicArena() + Layout::kQueryAt + row * Layout::kQueryRow +
-                               (16 * step + 8 * part + mine.lane % 4 * 2) * 2,
+                               (16 * (kTeam * step + mine.member) + 8 * part + mine.lane % 4 * 2) *
+                                   2,
                            &parts[part]);
       }
     }
@@ -204,15 +222,16 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         continue;
       const unsigned ofRow[2] = {__builtin_bit_cast(unsigned, rows.highest[r]),
                                  __builtin_bit_cast(unsigned, total)};
-      if (mine.lane % 4 == 0)
+      if (mine.lane % 4 == 0 && leads())
         storeShared<8>(part + WarpPart::rowAt(row), ofRow);
       const auto outputOf = [&](int j, int c) {
         return __builtin_bit_cast(unsigned, mine.output[Atom][4 * j + 2 * r + c]);
       };
 #pragma unroll
-      for (int j = 0; j < Spec::kValueDim / 8; ++j) {
+      for (int j = 0; j < Warp::kOutputs / 4; ++j) {
         const unsigned pair[2] = {outputOf(j, 0), outputOf(j, 1)};
-        storeShared<8>(part + WarpPart::outputAt(row, 8 * j + mine.lane % 4 * 2), pair);
+        const int first = 16 * (kTeam * (j / 2) + mine.member) + j % 2 * 8;
+        storeShared<8>(part + WarpPart::outputAt(row, first + mine.lane % 4 * 2), pair);
       }
     }
   }
@@ -475,7 +494,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       return;
     computing = loading;
     int first = begin - start.before; // tile of the unit
-    Ring ring(arguments, maps, mine.arena, mine.warp, loading.tile);
+    Ring ring(arguments, maps, mine.arena, mine.warp, leads(), loading.tile);
+    syncTeam();
     for (int stage = 0; stage < Spec::kStages - 1; ++stage)
       load(ring, stage);
     Slot<Spec::kStages> place; // of what is computed
@@ -502,6 +522,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       for (bool done = false; !done;) {
         const int share = shareOf(computing.block);
         ring.wait(mine.tile, share * Spec::kKeys, place);
+        syncTeam(); // all have multiplied the tile before, whose place is filled again
         load(ring, place.stage == 0 ? Spec::kStages - 1 : place.stage - 1);
         if constexpr (HasNarrowCache<Spec>) {
           const auto beside = mine.beside;
@@ -540,13 +561,21 @@ __device__ __forceinline__ void decodeAttention(const Pointers &pointers, void *
   const Arguments arguments{{pointers, sizes, nullptr}};
   // Reduced, and so in a uniform register with all that depends on it.
   const int warp = static_cast<int>(reduceLanes<LaneOp::Max>(warpIndex()));
+  const auto make = [&](int team, auto... member) {
+    return Decoder::Warp::of(
+        arguments, sharedAddress(dynamicArena()) + Layout::kRingsAt + team * Layout::kRingBytes,
+        team, static_cast<int>(laneIndex()), member...);
+  };
+  const auto mine = [&] {
+    if constexpr (constexpr int kTeam = Decoder::kTeam; kTeam > 1)
+      return make(warp / kTeam, warp % kTeam);
+    else
+      return make(warp);
+  };
   Decoder{arguments,
           typename Decoder::Spans(arguments),
           {static_cast<char *>(scratch), Decoder::Spans::blockCount()},
-          Decoder::Warp::of(arguments,
-                            sharedAddress(dynamicArena()) + Layout::kRingsAt +
-                                warp * Layout::kRingBytes,
-                            warp, static_cast<int>(laneIndex()))}
+          mine()}
       .run({maps...});
 }
 

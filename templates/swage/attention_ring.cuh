@@ -1,6 +1,6 @@
 // How keys and values come to a warp that decodes: a ring of its own in shared memory, of stages
 // with the warp's share of a tile of keys each.  By copies that every lane starts, or by the copy
-// engine's, which reads memory faster.  See attention_decode.cuh.
+// engine's, which reads memory faster.  Of a team one warp copies.  See attention_decode.cuh.
 #pragma once
 
 #include "swage/attention_copy.cuh"
@@ -18,7 +18,7 @@ template <class Spec, class Rows, int RingsAt> struct RowStages : Rows {
   enum : int {
     kHeadSteps = (Spec::kHeadDim + 15) / 16,
     kKeyBytes = Spec::kKeys * Rows::kHeadRow,
-    kValueBytes = Spec::kKeys * Rows::kValueRow,
+    kValueBytes = HasValuesInKeys<Spec> ? 0 : Spec::kKeys * Rows::kValueRow,
     kKeyAt = 0,
     kValueAt = Spec::kStages * kKeyBytes,
     kRingBytes = kValueAt + Spec::kStages * kValueBytes,
@@ -52,7 +52,7 @@ template <class Spec, class Arguments> struct LaneRing {
   KeyPlaces<Spec, Arguments> places;
 
   __device__ __forceinline__ LaneRing(const Arguments &arguments, const Maps &, SharedAddress base,
-                                      int /*warp*/, const PackedTile &tile)
+                                      int /*warp*/, bool /*fills*/, const PackedTile &tile)
       : arguments(arguments), base(base),
         keys(arguments.pointers, tile, arguments.sizes, Layout::kHeadRow),
         values(arguments.pointers, tile, arguments.sizes, Layout::kValueRow), places(arguments) {}
@@ -70,11 +70,13 @@ template <class Spec, class Arguments> struct LaneRing {
       places.seek(tile, first);
       keys.startWithin(key, Layout::kHeadRow, places, tile,
                        static_cast<int>(Spec::keyPages(arguments.sizes)), first);
-      values.startWithin(value, Layout::kValueRow, places, tile,
-                         static_cast<int>(Spec::valuePages(arguments.sizes)), first);
+      if constexpr (!HasValuesInKeys<Spec>)
+        values.startWithin(value, Layout::kValueRow, places, tile,
+                           static_cast<int>(Spec::valuePages(arguments.sizes)), first);
     } else {
       keys.startWithin(key, Layout::kHeadRow, first, begin, end);
-      values.startWithin(value, Layout::kValueRow, first, begin, end);
+      if constexpr (!HasValuesInKeys<Spec>)
+        values.startWithin(value, Layout::kValueRow, first, begin, end);
     }
   }
   /// After each load, or what would have been one.
@@ -87,13 +89,14 @@ template <class Spec, class Arguments> struct LaneRing {
   }
 };
 
-/// The stages' barriers in a warp's part of shared memory, which copies complete.
+/// The stages' barriers in a warp's part of shared memory, which copies complete.  `fills`: whether
+/// the warp starts these, and the others of its team wait for it.
 template <class Spec> struct StageBarriers {
   SharedAddress first;
 
-  __device__ __forceinline__ explicit StageBarriers(int warp)
+  __device__ __forceinline__ StageBarriers(int warp, bool fills)
       : first(sharedAddress(dynamicArena()) + warp * Spec::kStages * 8) {
-    if (electLane()) {
+    if (fills && electLane()) {
       for (int stage = 0; stage < Spec::kStages; ++stage)
         mbarrierInit(at(stage), 1);
       mbarrierFenceInit();
@@ -118,8 +121,9 @@ template <class Spec, class Arguments> struct LinearRing {
   const typename Spec::Element *keys, *values; ///< of the unit
 
   __device__ __forceinline__ LinearRing(const Arguments &arguments, const Maps &,
-                                        SharedAddress base, int warp, const PackedTile &tile)
-      : arguments(arguments), base(base), barriers(warp) {
+                                        SharedAddress base, int warp, bool fills,
+                                        const PackedTile &tile)
+      : arguments(arguments), base(base), barriers(warp, fills) {
     enter(tile);
   }
   template <class Operand>
@@ -173,7 +177,8 @@ private:
   }
 };
 
-/// Rows are the 128 bytes that the copy engine swizzles, panel by panel.
+/// Rows are the 128 bytes that the copy engine swizzles, panel by panel.  What a step of a team's
+/// member is behind the first one's lies within a panel: teams are of 2 or 4.
 template <class Spec> struct SwizzledStages {
   enum : int {
     kHeadSteps = (Spec::kHeadDim + 15) / 16,
@@ -183,7 +188,7 @@ template <class Spec> struct SwizzledStages {
     kValuePanels = (Spec::kValueDim + kPanelColumns - 1) / kPanelColumns,
     kPanel = Spec::kKeys * kPanelRow,
     kKeyBytes = kHeadPanels * kPanel,
-    kValueBytes = kValuePanels * kPanel,
+    kValueBytes = HasValuesInKeys<Spec> ? 0 : kValuePanels * kPanel,
     kKeyAt = 0,
     kValueAt = Spec::kStages * kKeyBytes,
     kRingBytes = kValueAt + Spec::kStages * kValueBytes,
@@ -194,16 +199,18 @@ template <class Spec> struct SwizzledStages {
     return base + step / 4 * kPanel + row * kPanelRow + (((step % 4 * 2) ^ (half ^ swizzle)) * 16);
   }
   static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
-                                                        int step) {
-    return at(keys + pair * 16 * kPanelRow, lane / 16 * 8 + lane % 8, step, lane / 8 % 2, lane % 8);
+                                                        int step, int member = 0) {
+    return at(keys + pair * 16 * kPanelRow, lane / 16 * 8 + lane % 8, step, lane / 8 % 2,
+              (lane % 8) ^ (2 * member));
   }
   static __device__ __forceinline__ SharedAddress halfKeyAt(SharedAddress keys, int lane, int pair,
                                                             int step) {
     return at(keys + pair * 16 * kPanelRow, lane % 16, step, 0, lane % 8);
   }
   static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
-                                                          int pair) {
-    return at(values + step * 16 * kPanelRow, lane % 16, pair, lane / 16, lane % 8);
+                                                          int pair, int member = 0) {
+    return at(values + step * 16 * kPanelRow, lane % 16, pair, lane / 16,
+              (lane % 8) ^ (2 * member));
   }
   static __device__ __forceinline__ SharedAddress narrowKeyAt(SharedAddress keys, int lane,
                                                               int group, int step) {
@@ -220,12 +227,14 @@ template <class Spec, class Arguments> struct BulkRing {
   const Arguments &arguments;
   const Maps &maps;
   SharedAddress base;
+  const bool fills;
   const StageBarriers<Spec> barriers;
   KeyPlaces<Spec, Arguments> places;
 
   __device__ __forceinline__ BulkRing(const Arguments &arguments, const Maps &maps,
-                                      SharedAddress base, int warp, const PackedTile &)
-      : arguments(arguments), maps(maps), base(base), barriers(warp), places(arguments) {}
+                                      SharedAddress base, int warp, bool fills, const PackedTile &)
+      : arguments(arguments), maps(maps), base(base), fills(fills), barriers(warp, fills),
+        places(arguments) {}
   __device__ __forceinline__ void enter(const PackedTile &) { places.enter(); }
   __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
     constexpr int kRun = KeyPlaces<Spec, Arguments>::kRun;
@@ -244,7 +253,7 @@ template <class Spec, class Arguments> struct BulkRing {
           tensorLoad(key + panel * Layout::kPanel + behind, maps.keys, full,
                      panel * Layout::kPanelColumns, place.key, tile.keyHead, place.batch);
 #pragma unroll
-        for (int panel = 0; panel < Layout::kValuePanels; ++panel)
+        for (int panel = 0; panel < Layout::kValueBytes / Layout::kPanel; ++panel)
           tensorLoad(value + panel * Layout::kPanel + behind, maps.values, full,
                      panel * Layout::kPanelColumns, place.key, tile.keyHead, place.batch);
       }
@@ -257,9 +266,11 @@ template <class Spec, class Arguments> struct BulkRing {
                                        const Slot<Spec::kStages> &place) const {
     barriers.wait(place);
     if constexpr (IsBounded<Spec>)
-      if (first < tile.firstKey || first + Spec::kKeys > tile.endKey)
+      if (fills && (first < tile.firstKey || first + Spec::kKeys > tile.endKey))
         clearRows<Spec::kKeys, Layout::kValuePanels>(
-            base + Layout::kValueAt + place.stage * Layout::kValueBytes,
+            HasValuesInKeys<Spec>
+                ? base + place.stage * Layout::kKeyBytes
+                : base + Layout::kValueAt + place.stage * Layout::kValueBytes,
             sharedAddress(dynamicArena()), tile.firstKey - first, tile.endKey - first);
     syncWarp();
   }

@@ -10,14 +10,30 @@
 
 namespace swage::detail {
 
+/// Warps that take the same keys in, because outputs are too long for one: of the head dim, and of
+/// the value dim, a member has each so many'th step of 16 columns.
+template <class Spec> struct TeamOf {
+  enum : int { kMembers = 1 };
+};
+template <class Spec>
+requires requires { Spec::kTeam; }
+struct TeamOf<Spec> {
+  enum : int { kMembers = Spec::kTeam };
+};
+
+/// Whether values are the first columns of keys, and lie where these do.
+template <class Spec>
+concept HasValuesInKeys = requires { requires bool(Spec::kValuesInKeys); };
+
 /// Keys and values in shared memory, rows of so many bytes.
 template <int HeadRow, int ValueRow> struct KeyRows {
   enum : int { kHeadRow = HeadRow, kValueRow = ValueRow };
   /// What a lane passes to ldmatrix for 16 keys and 32 bytes of them, as the second operand.
+  /// `member`: of steps of a team, the first one's.
   static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
-                                                        int step) {
+                                                        int step, int member = 0) {
     return keys + (lane / 16 * 8 + lane % 8) * HeadRow + lane / 8 % 2 * 16 + pair * 16 * HeadRow +
-           step * 32;
+           (step + member) * 32;
   }
   /// The same for 16 bytes of them.
   static __device__ __forceinline__ SharedAddress halfKeyAt(SharedAddress keys, int lane, int pair,
@@ -26,8 +42,9 @@ template <int HeadRow, int ValueRow> struct KeyRows {
   }
   /// The same for the values of 16 keys, transposed.
   static __device__ __forceinline__ SharedAddress valueAt(SharedAddress values, int lane, int step,
-                                                          int pair) {
-    return values + lane % 16 * ValueRow + lane / 16 * 16 + step * 16 * ValueRow + pair * 32;
+                                                          int pair, int member = 0) {
+    return values + lane % 16 * ValueRow + lane / 16 * 16 + step * 16 * ValueRow +
+           (pair + member) * 32;
   }
   /// The same for 16 keys of 8 bits and 32 bytes of them, as the first operand.
   static __device__ __forceinline__ SharedAddress narrowKeyAt(SharedAddress keys, int lane,
@@ -40,7 +57,8 @@ template <int HeadRow, int ValueRow> struct KeyRows {
 template <class Spec>
 using PaddedRows =
     KeyRows<paddedRow(16 * ((Spec::kHeadDim + 15) / 16) * sizeof(typename CacheOf<Spec>::Type) / 2),
-            paddedRow(Spec::kValueDim * sizeof(typename CacheOf<Spec>::Type) / 2)>;
+            paddedRow((HasValuesInKeys<Spec> ? 16 * ((Spec::kHeadDim + 15) / 16) : Spec::kValueDim) *
+                      sizeof(typename CacheOf<Spec>::Type) / 2)>;
 
 /// Shared memory: queries, keys, values.
 template <class Spec> struct PortableLayout : PaddedRows<Spec> {
@@ -70,10 +88,11 @@ struct AttentionWarp {
   using Layout = WarpLayout;
   enum : int {
     kAtoms = Spec::kAtoms,
+    kTeam = TeamOf<Spec>::kMembers,
     kScores = Spec::kKeys / 2,
-    kOutputs = Spec::kValueDim / 2,
+    kOutputs = Spec::kValueDim / kTeam / 2,
     kSteps = Spec::kKeys / 16,
-    kHeadSteps = Layout::kHeadSteps
+    kHeadSteps = Layout::kHeadSteps / kTeam
   };
   using Scores = float[kAtoms][kScores];
 
@@ -84,16 +103,22 @@ struct AttentionWarp {
   AttentionRows<Spec, Arguments> rows[2]; ///< of which the first kAtoms are in use
   float output[kAtoms][kOutputs];
   unsigned queries[kAtoms][kHeadSteps][4]; ///< where they are held
+  int member;                              ///< which one of a team's; `warp` is which team
 
   static __device__ __forceinline__ AttentionWarp of(const Arguments &arguments,
-                                                     SharedAddress arena, int warp, int lane) {
-    return {arguments, {}, arena, warp, lane, {{arguments}, {arguments}}};
+                                                     SharedAddress arena, int warp, int lane,
+                                                     int member = 0) {
+    AttentionWarp one{arguments, {}, arena, warp, lane, {{arguments}, {arguments}}};
+    one.member = member;
+    return one;
   }
 
   __device__ __forceinline__ SharedAddress keysAt(int place) const {
     return arena + Layout::kKeyAt + place * Layout::kKeyBytes;
   }
   __device__ __forceinline__ SharedAddress valuesAt(int place) const {
+    if constexpr (HasValuesInKeys<Spec>)
+      return keysAt(place);
     return arena + Layout::kValueAt + place * Layout::kValueBytes;
   }
   __device__ __forceinline__ SharedAddress queriesAt(int atom) const {
@@ -132,7 +157,8 @@ struct AttentionWarp {
   static constexpr __device__ bool isHalf(int step) { return 16 * step + 8 == Spec::kHeadDim; }
 
   __device__ __forceinline__ void loadQuery(unsigned (&query)[4], int atom, int step) const {
-    const SharedAddress at = queriesAt(atom) + lane % 16 * Layout::kQueryRow + step * 32;
+    const SharedAddress at =
+        queriesAt(atom) + lane % 16 * Layout::kQueryRow + (kTeam * step + member) * 32;
     if (isHalf(step)) {
       unsigned half[2];
       loadMatrix<2>(at, half);
@@ -153,7 +179,7 @@ struct AttentionWarp {
       key[2] = half[1];
       key[1] = key[3] = 0;
     } else {
-      loadMatrix<4>(Layout::keyAt(keys, lane, pair, step), key);
+      loadMatrix<4>(Layout::keyAt(keys, lane, pair, kTeam * step, member), key);
     }
   }
 
@@ -192,6 +218,44 @@ struct AttentionWarp {
             multiplyTiles(scores[atom] + 8 * pair, query[atom], key);
       }
     }
+    if constexpr (kTeam > 1)
+      addScores(scores);
+  }
+
+  __device__ __forceinline__ void syncTeam() const {
+    if constexpr (kTeam > 1)
+      namedBarrier(1 + warp, kTeam * kWarpSize);
+  }
+
+  /// Scores of all columns, of which each member of the team has some; in the same order for all of
+  /// them, whose weights are then the same.
+  __device__ __forceinline__ void addScores(Scores &scores) const {
+    static_assert(kAtoms == 1);
+    char *const sums = dynamicArena() + Layout::sumsOf(warp) + lane * 16;
+    const auto at = [&](int member, int part) {
+      return sums + (member * (kScores / 4) + part) * kWarpSize * 16;
+    };
+#pragma unroll
+    for (int part = 0; part < kScores / 4; ++part) {
+      unsigned words[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        words[i] = __builtin_bit_cast(unsigned, scores[0][4 * part + i]);
+      storeShared<16>(at(member, part), words);
+    }
+    syncTeam();
+#pragma unroll
+    for (int part = 0; part < kScores / 4; ++part)
+#pragma unroll
+      for (int other = 0; other < kTeam; ++other) {
+        unsigned words[4];
+        loadShared<16>(at(other, part), words);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const float one = __builtin_bit_cast(float, words[i]);
+          scores[0][4 * part + i] = other == 0 ? one : scores[0][4 * part + i] + one;
+        }
+      }
   }
 
   /// output += weights V.
@@ -203,10 +267,10 @@ struct AttentionWarp {
       // One loop for all: with a last step behind it NVCC 13 keeps the warp's state in local
       // memory.
 #pragma unroll
-      for (int pair = 0; pair < (Spec::kValueDim + 8) / 16; ++pair) {
-        if (16 * pair + 16 <= Spec::kValueDim) {
+      for (int pair = 0; pair < (Spec::kValueDim / kTeam + 8) / 16; ++pair) {
+        if (16 * pair + 16 <= Spec::kValueDim / kTeam) {
           unsigned value[4];
-          loadMatrix<4, true>(Layout::valueAt(values, lane, step, pair), value);
+          loadMatrix<4, true>(Layout::valueAt(values, lane, step, kTeam * pair, member), value);
 #pragma unroll
           for (int atom = 0; atom < kAtoms; ++atom)
             multiplyTiles(output[atom] + 8 * pair, weights[atom][step], value);

@@ -32,6 +32,14 @@
 // PAGES80: static __device__ Index keyPages(const Sizes &sizes) { return sizes.s1; }
 // PAGES80-NEXT: static __device__ Index valuePages(const Sizes &sizes) { return 50; }
 
+// Teams, and values that lie where keys do.
+// RUN: swage-opt %S/../Run/attention-latent.mlir --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=TEAMS
+// RUN: swage-opt %S/../Run/attention-latent.mlir --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=NO-SPILLS
+// RUN: swage-opt %S/../Run/attention-latent.mlir --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=NO-SPILLS
+// TEAMS: enum : bool { kValuesInKeys = true };
+// TEAMS-NEXT: enum : int { kTeam = 4 };
+// NO-SPILLS-COUNT-6: registers, 0 bytes spilled, 0 bytes of stack
+
 // CHECK: #include "swage/attention_decode.cuh"
 // CHECK: enum : int { kRows = 4 };
 // CHECK: enum : bool { kHoldsQuery = true };

@@ -16,7 +16,7 @@ func.func @table(%q: tensor<4x130x64xf16>, %of: tensor<130xi32>, %table: tensor<
 
 // -----
 
-// CHECK: error: 'swage.kernel' op has no kernel yet: attention's head dims are known even numbers from 8 to 256, or for few queries multiples of 32 up to 320
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention's head dims are known even numbers from 8 to 256, or for few queries multiples of 32 up to 576
 func.func @dims(%q: tensor<4x130x40x35xf16>) -> tensor<4x130x40x35xf16> {
   %o = swage.attention %q, %q, %q : (tensor<4x130x40x35xf16>, tensor<4x130x40x35xf16>, tensor<4x130x40x35xf16>) -> tensor<4x130x40x35xf16>
   return %o : tensor<4x130x40x35xf16>

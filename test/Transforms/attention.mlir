@@ -269,11 +269,33 @@ func.func @few(%x: tensor<12x197x64xf16>, %y: tensor<12x128x128xf16>) -> (tensor
 // PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 30, bulk = true, index = 32, atoms = 2, chunk = 512>
 // PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 8, bulk = true, index = 32, chunk = 512>
 func.func @invariant(%q: tensor<1x32x1x128xbf16>, %k: tensor<1x8x8192x128xbf16>, %rows: tensor<1x40x1x128xbf16>, %few: tensor<1x8x640x128xbf16>, %all: tensor<1x1x640x128xbf16>, %short: tensor<1x8x100x128xbf16>,
-                     %tokens: tensor<1x72x1x128xbf16>) -> (tensor<1x32x1x128xbf16>, tensor<1x40x1x128xbf16>, tensor<1x72x1x128xbf16>) {
-  %o = swage.attention %q, %k, %k batch_invariant : (tensor<1x32x1x128xbf16>, tensor<1x8x8192x128xbf16>, tensor<1x8x8192x128xbf16>) -> tensor<1x32x1x128xbf16>
-  %p = swage.attention %rows, %all, %all batch_invariant : (tensor<1x40x1x128xbf16>, tensor<1x1x640x128xbf16>, tensor<1x1x640x128xbf16>) -> tensor<1x40x1x128xbf16>
-  %s = swage.attention %tokens, %short, %short batch_invariant : (tensor<1x72x1x128xbf16>, tensor<1x8x100x128xbf16>, tensor<1x8x100x128xbf16>) -> tensor<1x72x1x128xbf16>
+                     %tokens: tensor<1x72x1x128xbf16>, %kV: tensor<1x8x8192x128xbf16>, %allV: tensor<1x1x640x128xbf16>, %shortV: tensor<1x8x100x128xbf16>)
+    -> (tensor<1x32x1x128xbf16>, tensor<1x40x1x128xbf16>, tensor<1x72x1x128xbf16>) {
+  %o = swage.attention %q, %k, %kV batch_invariant : (tensor<1x32x1x128xbf16>, tensor<1x8x8192x128xbf16>, tensor<1x8x8192x128xbf16>) -> tensor<1x32x1x128xbf16>
+  %p = swage.attention %rows, %all, %allV batch_invariant : (tensor<1x40x1x128xbf16>, tensor<1x1x640x128xbf16>, tensor<1x1x640x128xbf16>) -> tensor<1x40x1x128xbf16>
+  %s = swage.attention %tokens, %short, %shortV batch_invariant : (tensor<1x72x1x128xbf16>, tensor<1x8x100x128xbf16>, tensor<1x8x100x128xbf16>) -> tensor<1x72x1x128xbf16>
   return %o, %p, %s : tensor<1x32x1x128xbf16>, tensor<1x40x1x128xbf16>, tensor<1x72x1x128xbf16>
+}
+
+// -----
+
+// Head dims beyond those of a warp: teams of four warps or two; values that are the first columns of keys take no room of their own. Of 8 bits they are stored as 16 first.
+// PREPARED-LABEL: func.func @latent
+// PREPARED: swage.launch @attention_
+// PREPARED: swage.launch @attention_
+// PREPARED: swage.launch @{{copy|pointwise}}_
+// PREPARED: swage.launch @attention_
+// PREPARED: schedule #swage.decode_schedule<warps = 2, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> geometry <{{.*}}threads = 256
+// PREPARED-SAME: shared_bytes = 231440
+// PREPARED: schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> geometry <{{.*}}threads = 256
+func.func @latent(%q: tensor<64x16x1x576xbf16>, %c: tensor<64x1x4096x576xbf16>, %p: tensor<64x2x1x352xbf16>, %k: tensor<64x2x2048x352xbf16>, %v: tensor<64x2x2048x352xbf16>,
+                  %w: tensor<64x2x2048x352xi8>) -> (tensor<64x16x1x512xbf16>, tensor<64x2x1x352xbf16>, tensor<64x2x1x352xbf16>) {
+  %values = swage.slice %c axis 3 from 0 size 512 : tensor<64x1x4096x576xbf16> -> tensor<64x1x4096x512xbf16>
+  %o = swage.attention %q, %c, %values scale 0.05 : (tensor<64x16x1x576xbf16>, tensor<64x1x4096x576xbf16>, tensor<64x1x4096x512xbf16>) -> tensor<64x16x1x512xbf16>
+  %r = swage.attention %p, %k, %v scale 0.05 : (tensor<64x2x1x352xbf16>, tensor<64x2x2048x352xbf16>, tensor<64x2x2048x352xbf16>) -> tensor<64x2x1x352xbf16>
+  %wide = arith.sitofp %w : tensor<64x2x2048x352xi8> to tensor<64x2x2048x352xbf16>
+  %s = swage.attention %p, %wide, %v scale 0.05 : (tensor<64x2x1x352xbf16>, tensor<64x2x2048x352xbf16>, tensor<64x2x2048x352xbf16>) -> tensor<64x2x1x352xbf16>
+  return %o, %r, %s : tensor<64x16x1x512xbf16>, tensor<64x2x1x352xbf16>, tensor<64x2x1x352xbf16>
 }
 
 // -----
@@ -302,8 +324,8 @@ func.func @decode(%q: tensor<1x32x1x128xbf16>, %k: tensor<1x8x8192x128xbf16>, %v
 // PREPARED-NOT: #swage.tile
 // PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = true, index = 32>
 // PREPARED-SAME: #swage.tile<
-func.func @rows(%q: tensor<8x8x1x104xbf16>, %k: tensor<8x8x1024x104xbf16>, %l: tensor<8x1024x8x104xbf16>) -> (tensor<8x8x1x104xbf16>, tensor<8x8x1x104xbf16>) {
-  %o = swage.attention %q, %k, %k scale 0.1 : (tensor<8x8x1x104xbf16>, tensor<8x8x1024x104xbf16>, tensor<8x8x1024x104xbf16>) -> tensor<8x8x1x104xbf16>
+func.func @rows(%q: tensor<8x8x1x104xbf16>, %k: tensor<8x8x1024x104xbf16>, %v: tensor<8x8x1024x104xbf16>, %l: tensor<8x1024x8x104xbf16>) -> (tensor<8x8x1x104xbf16>, tensor<8x8x1x104xbf16>) {
+  %o = swage.attention %q, %k, %v scale 0.1 : (tensor<8x8x1x104xbf16>, tensor<8x8x1024x104xbf16>, tensor<8x8x1024x104xbf16>) -> tensor<8x8x1x104xbf16>
   %apart = swage.permute %l [0, 2, 1, 3] : tensor<8x1024x8x104xbf16> -> tensor<8x8x1024x104xbf16>
   %p = swage.attention %q, %apart, %apart scale 0.1 : (tensor<8x8x1x104xbf16>, tensor<8x8x1024x104xbf16>, tensor<8x8x1024x104xbf16>) -> tensor<8x8x1x104xbf16>
   return %o, %p : tensor<8x8x1x104xbf16>, tensor<8x8x1x104xbf16>

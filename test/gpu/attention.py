@@ -5,7 +5,7 @@
 
 With --queries graphs have up to so many queries only, as when tokens are generated, more heads that share keys, and now and then keys and values in pages of 1 to 70
 positions, through tables that name pages more than once, or none.
-Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries by 2 or 4 as well, values' their own now and then), heads and those that share keys, lengths of 1 to
+Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries by 2 or 4 as well, and up to 576, values' their own now and then, or the first columns of keys), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
 scores of ordinary size and of 10^4 (not of 8 bits), with and without log-sum-exp, and every other one with `batch_invariant`. Each graph runs twice, and its results must be the same to
@@ -75,6 +75,11 @@ class Graph:
             unit = rng.choice([2, 4])
         dim = unit * rng.randint(-(-8 // unit), 256 // unit)
         value = min(dim if rng.random() < 0.7 else unit * rng.randint(-(-8 // unit), 256 // unit), 240 if narrow else 256)
+        if few and not narrow and rng.random() < 0.15:
+            dim, value = 32 * rng.randint(9, 18), 32 * rng.randint(1, 18)
+        latent = few and not narrow and dim % 8 == 0 and rng.random() < 0.15
+        if latent:
+            value = 8 * rng.randint(1, dim // 8)
         batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4] + ([8, 13, 24] if few else []))
         heads = keyHeads * group
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))
@@ -85,6 +90,10 @@ class Graph:
         else:
             k = self.operand(rng, f"{n}k", batch, keyHeads, keys, dim, element)
             v = self.operand(rng, f"{n}v", batch, keyHeads, keys, value, element)
+        if latent:
+            whole, part = (tensor((batch, keyHeads, keys, columns), element) for columns in (dim, value))
+            self.lines.append(f"  %first{n} = swage.slice {k} axis 3 from 0 size {value} : {whole} -> {part}")
+            v = f"%first{n}"
         scale = dim ** -0.5 * rng.choice([1, 1, 1, 1, 1, 3000])
         if narrow:  # scores of 10^4 and 13 bits say nothing of weights
             scale = dim ** -0.5

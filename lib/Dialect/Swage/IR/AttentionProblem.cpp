@@ -76,6 +76,17 @@ static std::optional<int64_t> pageSizeOf(KernelOp kernel) {
   return size;
 }
 
+/// Whether the view of values is what that of keys is, but that ValueDim takes HeadDim's place.
+static bool hasValuesInKeys(KernelOp kernel) {
+  ViewAttr keys = kernel.getInput(AttentionInput::Keys),
+           values = kernel.getInput(AttentionInput::Values);
+  LinearAccess ofKeys = *LinearAccess::of(keys.getAccess()),
+               ofValues = *LinearAccess::of(values.getAccess());
+  std::swap(ofValues.strides[AttentionDim::HeadDim], ofValues.strides[AttentionDim::ValueDim]);
+  return keys.getSource() == values.getSource() && keys.getTensor() == values.getTensor() &&
+         ofKeys.offset == ofValues.offset && ofKeys.strides == ofValues.strides;
+}
+
 std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::string *why) {
   using Dim = AttentionDim;
   auto refuse = [&](const Twine &text) {
@@ -151,8 +162,10 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
     LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
     return constantSize(access.strides[Dim::Key]) == columns;
   };
+  problem.areValuesInKeys = !problem.hasNarrowCache() && problem.valueDim <= problem.headDim &&
+                            problem.valueColumns % 8 == 0 && hasValuesInKeys(kernel);
   problem.areRowsAdjacent =
-      !problem.pageSize && !problem.hasNarrowCache() && problem.copyBytes == 16 &&
+      !problem.areValuesInKeys && !problem.pageSize && !problem.hasNarrowCache() && problem.copyBytes == 16 &&
       isAdjacent(AttentionInput::Keys, problem.headDim) &&
       isAdjacent(AttentionInput::Values, problem.valueDim);
   problem.result = kernel.getOutput(0).getElement();
@@ -167,8 +180,8 @@ const char *AttentionProblem::cacheProblem(KernelOp kernel) const {
   if (!sharing || sharing > kMostSharing ||
       *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) > kFewQueries)
     return "keys and values of 8 bits are for few queries that share a key head";
-  if (headDim % 16 || valueDim % 16)
-    return "keys and values of 8 bits have head dims that are multiples of 16";
+  if (headDim % 16 || valueDim % 16 || team() > 1)
+    return "keys and values of 8 bits have head dims that are multiples of 16, up to 320";
   // Such a weight may be beyond f16.
   if (element.isF16() && kernel.getBody().front().getOps<PhaseOp>().empty() && valueFactor(kernel))
     return "weights of f16 are multiplied by no factors of keys";
@@ -222,13 +235,18 @@ static int64_t partBytes(const AttentionProblem &problem, int64_t rows) {
   return rows * (llvm::alignTo(problem.valueDim + 2 - 8, 32) + 8) * 4;
 }
 
+int64_t AttentionProblem::keyBytes() const {
+  return elementBytes(cache) * (headDim + (areValuesInKeys ? 0 : valueDim));
+}
+
 int64_t AttentionProblem::cacheRow(bool bulk, bool linear) const {
   if (linear)
-    return (headDim + valueDim) * elementBytes(cache);
-  if (bulk)
-    return (panelsOf(cache, headDim) + panelsOf(cache, valueDim)) * kPanelRow;
-  int64_t words = elementBytes(cache); // of 16 bits, for each two elements
-  return paddedRow(llvm::alignTo(headDim, 16) * words / 2) + paddedRow(valueDim * words / 2);
+    return keyBytes();
+  int64_t words = elementBytes(cache), // of 16 bits, for each two elements
+      keys = bulk ? panelsOf(cache, headDim) * kPanelRow
+                  : paddedRow(llvm::alignTo(headDim, 16) * words / 2),
+      values = bulk ? panelsOf(cache, valueDim) * kPanelRow : paddedRow(valueDim * words / 2);
+  return keys + (areValuesInKeys ? 0 : values);
 }
 
 int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
@@ -241,7 +259,8 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
                            isLast,
                        16) +
          (holdsQuery(schedule) ? 0
-                               : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16)));
+                               : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16))) +
+         (team() > 1 ? schedule.getKeys() * team() * 64 : 0);
 }
 
 int64_t AttentionProblem::mostChunks(DecodeScheduleAttr schedule) const {
@@ -314,6 +333,7 @@ int64_t AttentionProblem::registers(DecodeScheduleAttr schedule) const {
     return llvm::divideCeil(rowsTogether(schedule), 8) *
            (schedule.getKeys() / schedule.getWarps() / 2 + valueDim / 4 +
             (holdsQuery(schedule) ? headDim / 8 : 0));
-  return schedule.getAtoms() * (schedule.getKeys() / schedule.getWarps() / 2 + valueDim / 2) +
-         (holdsQuery(schedule) ? llvm::divideCeil(headDim, 16) * 4 : 0);
+  return schedule.getAtoms() *
+             (schedule.getKeys() / schedule.getWarps() / 2 + valueDim / team() / 2) +
+         (holdsQuery(schedule) ? llvm::divideCeil(headDim, 16) / team() * 4 : 0);
 }

@@ -458,6 +458,9 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     if (schedule.getLinear() && !problem->areRowsAdjacent)
       return kernel.emitOpError() << "schedule copies rows of 16 bits that follow each other in "
                                      "memory, but these do not";
+    if (schedule.getAtoms() > 1 && problem->team() > 1)
+      return kernel.emitOpError() << "schedule takes 32 rows at once, but with head dims beyond "
+                                  << problem->kMostDimOfWarp << " must take 16";
     if (!problem->sharing)
       return kernel.emitOpError() << "schedule takes a known number of queries that share a key "
                                      "head, but there may be any";

@@ -475,7 +475,7 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
   } else if (auto decode = dyn_cast<DecodeScheduleAttr>(schedule)) {
     using Dim = AttentionDim;
     AttentionProblem problem = *AttentionProblem::of(kernel);
-    threads = 32 * decode.getWarps();
+    threads = 32 * decode.getWarps() * problem.team();
     spaces = {extents};
     blocks = productOf(
         {getAffineConstantExpr(problem.rowTiles(decode), context),

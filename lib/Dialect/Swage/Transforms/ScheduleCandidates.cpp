@@ -276,7 +276,7 @@ void Grid::attention(DecodeScheduleAttr known) {
     return known.getChunk() && (warps != known.getWarps() || keys * warps != known.getKeys() ||
                                 atoms != known.getAtoms());
   };
-  for (int64_t warps : {4, 8, 2})
+  for (int64_t warps : {4, 8, 2, 1})
     for (int64_t keys : {16, 32})
       for (int64_t stages : {4, 3, 6, 2})
         for (int64_t blocks : {2, 1, 3, 4})

@@ -246,7 +246,7 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   auto isLinear = [](int64_t dim) { return dim % 32 || (dim % 64 && dim < 128); };
   bool linear =
       bulk && problem.areRowsAdjacent && (isLinear(problem.headDim) || isLinear(problem.valueDim));
-  int64_t keyBytes = elementBytes(problem.cache) * (problem.headDim + problem.valueDim),
+  int64_t keyBytes = problem.keyBytes(),
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
   // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
   if (problem.hasNarrowCache())
@@ -261,24 +261,32 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   bool isNear = !isInvariant(kernel) && batch && heads && all && problem.sharing <= 128 &&
                 (*batch * *heads * *all * keyBytes <= device.l2Bytes * 3 / 4 ||
                  *batch * *heads * halves <= device.smCount);
+  // Teams exchange scores once for a step, and have half of them where these have 16 keys.
+  int64_t team = problem.team();
+  SmallVector<std::pair<int64_t, int64_t>> places = {{keys, 3}, {keys, 2}};
+  if (team > 1)
+    places.insert(places.begin(), {32, 2});
   for (auto [atoms, warps] :
-       {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}})
-    if (atoms == 1 || (problem.sharing > 16 && !isNear))
-      for (int64_t stages : {3, 2}) {
-        // Beside what is summed up for 32 rows, registers hold fewer scores.
-        int64_t share = problem.hasNarrowCache() && atoms == 2 ? 16 : keys;
-        auto schedule = DecodeScheduleAttr::get(
-            context(), warps, share * warps, stages,
-            /*patience=*/8, /*blocks=*/1,
-            spansOf(keyBytes, llvm::divideCeil(problem.sharing, 16 * atoms)),
-            bulk && problem.isMovedInBulk(share), index, atoms, linear,
-            isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0);
-        // One KiB of a block's shared memory is the system's own.
-        if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
-            problem.registers(schedule) <= problem.mostRegisters(schedule))
-          return SelectedSchedule{schedule, "attention of few queries by " +
-                                                std::to_string(schedule.getKeys()) + " keys"};
-      }
+       {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}}) {
+    if (warps * team > 8 || (atoms == 2 && (team > 1 || problem.sharing <= 16 || isNear)))
+      continue;
+    for (auto [share, stages] : places) {
+      // Beside what is summed up for 32 rows, registers hold fewer scores.
+      if (problem.hasNarrowCache() && atoms == 2)
+        share = 16;
+      auto schedule = DecodeScheduleAttr::get(
+          context(), warps, share * warps, stages,
+          /*patience=*/8, /*blocks=*/1,
+          spansOf(keyBytes, llvm::divideCeil(problem.sharing, 16 * atoms)),
+          bulk && problem.isMovedInBulk(share), index, atoms, linear,
+          isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0);
+      // One KiB of a block's shared memory is the system's own.
+      if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
+          problem.registers(schedule) <= problem.mostRegisters(schedule))
+        return SelectedSchedule{schedule, "attention of few queries by " +
+                                              std::to_string(schedule.getKeys()) + " keys"};
+    }
+  }
   return std::nullopt;
 }
 

@@ -204,3 +204,19 @@ swage.kernel @chunks symbols 0 extents affine_map<() -> (1, 1, 1, 4, 64, 64, 64)
   %o = swage.contract %p#0, %v dim 5 : f32
   swage.yield %o : f32
 }
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule takes 32 rows at once, but with head dims beyond 320 must take 16}}
+swage.kernel @team symbols 0 extents affine_map<() -> (1, 1, 32, 1, 512, 64, 512)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (32, 512), access = (d0, d1, d2, d3, d4, d5, d6) -> (d2 * 512 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 512), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 512 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 512), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 512 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (32, 512), access = (d0, d1, d2, d3, d4, d5, d6) -> (d2 * 512 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 1, keys = 16, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, atoms = 2> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}

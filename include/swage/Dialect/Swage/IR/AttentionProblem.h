@@ -38,6 +38,9 @@ struct AttentionProblem {
   int64_t keys = 0;
   /// Positions of a page of keys and values (`swage.pages`); 0: they are in no pages.
   int64_t pageSize = 0;
+  /// Whether values are the first columns of keys, as in latent attention: they are read once, for
+  /// few queries.
+  bool areValuesInKeys = false;
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
 
@@ -61,8 +64,9 @@ struct AttentionProblem {
   static constexpr int64_t kFewQueries = 16, kMostSharing = 256;
   /// Chunks that a sequence's keys are summed in at most (Chunks in attention_chunks.cuh).
   static constexpr int64_t kMostChunks = 64;
-  /// Of head dims, which but for few queries are at most those of a matrix instruction.
-  static constexpr int64_t kMostDim = 320, kMostDimOfMany = 256;
+  /// Of head dims, which but for few queries are at most those of a matrix instruction. Beyond
+  /// those of a warp, which has all outputs of its rows, teams of warps share them.
+  static constexpr int64_t kMostDim = 576, kMostDimOfWarp = 320, kMostDimOfMany = 256;
 
   /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
   bool isNarrow() const;
@@ -70,11 +74,19 @@ struct AttentionProblem {
   bool hasNarrowCache() const { return cache != element; }
   /// Whether no kernel of many queries takes it.
   bool isForFewQueries() const {
-    return pageSize || hasNarrowCache() || copyBytes < 16 || std::max(headDim, valueDim) > kMostDimOfMany;
+    return pageSize || hasNarrowCache() || copyBytes < 16 ||
+           std::max(headDim, valueDim) > kMostDimOfMany;
+  }
+  /// Warps that decode the same keys, each with its steps of 16 columns of both head dims.
+  int64_t team() const {
+    if (std::max(headDim, valueDim) <= kMostDimOfWarp)
+      return 1;
+    return headDim % 64 == 0 && valueDim % 64 == 0 ? 4 : 2;
   }
   /// Whether warps that decode hold queries in registers, which long outputs leave no room for.
   bool holdsQuery(DecodeScheduleAttr schedule) const {
-    return schedule.getAtoms() == 1 && headDim / 4 + valueDim / 2 <= 96;
+    return schedule.getAtoms() == 1 &&
+           (headDim / 4 + valueDim / 2) / team() <= (team() > 1 ? 160 : 96);
   }
   /// Of the queries that share a key head, the parts that are decoded one by one, and the largest
   /// one's rows.
@@ -92,8 +104,10 @@ struct AttentionProblem {
   int64_t sharedBytes(AttentionScheduleAttr schedule) const;
   int64_t sharedBytes(PortableAttentionScheduleAttr schedule) const;
   int64_t sharedBytes(DecodeScheduleAttr schedule) const;
-  /// Bytes that a key and its values take there where few queries read them, `bulk`: by the copy
-  /// engine, `linear`: as in memory.
+  /// Bytes of a key and its values in memory.
+  int64_t keyBytes() const;
+  /// Bytes that they take there where few queries read them, `bulk`: by the copy engine, `linear`:
+  /// as in memory.
   int64_t cacheRow(bool bulk, bool linear = false) const;
   /// Chunks of a sequence, where the schedule has such.
   int64_t mostChunks(DecodeScheduleAttr schedule) const;
