@@ -53,11 +53,14 @@ template <int HeadRow, int ValueRow> struct KeyRows {
   }
 };
 
+template <class Spec> constexpr __device__ int keyColumns() {
+  return (Spec::kHeadDim + 15) / 16 * 16;
+}
 /// Rows are padded, so that lanes read from different banks.
 template <class Spec>
 using PaddedRows =
-    KeyRows<paddedRow(16 * ((Spec::kHeadDim + 15) / 16) * sizeof(typename CacheOf<Spec>::Type) / 2),
-            paddedRow((HasValuesInKeys<Spec> ? 16 * ((Spec::kHeadDim + 15) / 16) : Spec::kValueDim) *
+    KeyRows<paddedRow(keyColumns<Spec>() * sizeof(typename CacheOf<Spec>::Type) / 2),
+            paddedRow((HasValuesInKeys<Spec> ? keyColumns<Spec>() : int(Spec::kValueDim)) *
                       sizeof(typename CacheOf<Spec>::Type) / 2)>;
 
 /// Shared memory: queries, keys, values.

@@ -165,7 +165,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   problem.areValuesInKeys = !problem.hasNarrowCache() && problem.valueDim <= problem.headDim &&
                             problem.valueColumns % 8 == 0 && hasValuesInKeys(kernel);
   problem.areRowsAdjacent =
-      !problem.areValuesInKeys && !problem.pageSize && !problem.hasNarrowCache() && problem.copyBytes == 16 &&
+      !problem.areValuesInKeys && !problem.pageSize && !problem.hasNarrowCache() &&
+      problem.copyBytes == 16 &&
       isAdjacent(AttentionInput::Keys, problem.headDim) &&
       isAdjacent(AttentionInput::Values, problem.valueDim);
   problem.result = kernel.getOutput(0).getElement();
