@@ -24,6 +24,14 @@ func.func @dims(%q: tensor<4x130x40x35xf16>) -> tensor<4x130x40x35xf16> {
 
 // -----
 
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention's head dims are known even numbers from 8 to 256, or for few queries multiples of 32 up to 576, both where one is above 320
+func.func @parts(%q: tensor<2x4x1x384xf16>, %k: tensor<2x4x130x384xf16>, %v: tensor<2x4x130x168xf16>) -> tensor<2x4x1x168xf16> {
+  %o = swage.attention %q, %k, %v : (tensor<2x4x1x384xf16>, tensor<2x4x130x384xf16>, tensor<2x4x130x168xf16>) -> tensor<2x4x1x168xf16>
+  return %o : tensor<2x4x1x168xf16>
+}
+
+// -----
+
 // CHECK: error: 'swage.kernel' op has no kernel yet: attention's operands hold f16, bf16 or f8E4M3FN
 func.func @wide(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
   %o = swage.attention %q, %q, %q : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>

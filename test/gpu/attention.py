@@ -76,10 +76,11 @@ class Graph:
         dim = unit * rng.randint(-(-8 // unit), 256 // unit)
         value = min(dim if rng.random() < 0.7 else unit * rng.randint(-(-8 // unit), 256 // unit), 240 if narrow else 256)
         if few and not narrow and rng.random() < 0.15:
-            dim, value = 32 * rng.randint(9, 18), 32 * rng.randint(1, 18)
+            unit, dim, value = 32, 32 * rng.randint(9, 18), 32 * rng.randint(1, 18)
         latent = few and not narrow and dim % 8 == 0 and rng.random() < 0.15
         if latent:
-            value = 8 * rng.randint(1, dim // 8)
+            unit = 32 if dim > 320 else 8
+            value = unit * rng.randint(1, dim // unit)
         batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4] + ([8, 13, 24] if few else []))
         heads = keyHeads * group
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))

@@ -109,11 +109,13 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   };
   problem.headColumns = columns(Dim::HeadDim);
   problem.valueColumns = columns(Dim::ValueDim);
+  // Of a team each warp has whole steps of both.
+  bool isOfTeam = std::max(problem.headColumns, problem.valueColumns) > kMostDimOfWarp;
   for (int64_t dim : {problem.headColumns, problem.valueColumns})
-    if (dim < 8 || dim > kMostDim || dim % (dim > kMostDimOfMany ? 32 : 2))
+    if (dim < 8 || dim > kMostDim || dim % (isOfTeam || dim > kMostDimOfMany ? 32 : 2))
       return refuse("attention's head dims are known even numbers from 8 to " +
                     Twine(kMostDimOfMany) + ", or for few queries multiples of 32 up to " +
-                    Twine(kMostDim));
+                    Twine(kMostDim) + ", both where one is above " + Twine(kMostDimOfWarp));
   problem.headDim = llvm::alignTo(problem.headColumns, 8);
   problem.valueDim = llvm::alignTo(problem.valueColumns, 8);
   if (std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(Dim::Key))) {
