@@ -609,6 +609,8 @@ void SpecEmitter::emitConstants() {
     flag("kHoldsQuery", problem.holdsQuery(attention));
     flag("kBulk", attention.getBulk());
     flag("kLinear", attention.getLinear());
+    if (problem.keyRun)
+      constant("kKeyRun", problem.keyRun);
     if (problem.areValuesInKeys)
       flag("kValuesInKeys");
     if (problem.team() > 1)

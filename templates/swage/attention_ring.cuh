@@ -5,6 +5,7 @@
 
 #include "swage/attention_copy.cuh"
 #include "swage/attention_pages.cuh"
+#include "swage/attention_runs.cuh"
 #include "swage/attention_spans.cuh"
 #include "swage/attention_warp.cuh"
 #include "swage/device/bulk.cuh"
@@ -37,10 +38,20 @@ struct RowCopy<Spec, Operand, Dim, Columns> {
   using Type = PagedCopy<Spec, Operand, Dim, Columns>;
 };
 
-template <class Spec, class Arguments> struct LaneRing {
-  using Layout = RowStages<Spec, PaddedRows<Spec>, 0>;
-  using KeyCopy =
+template <class Spec> struct KeyCopyOf {
+  using Type =
       typename RowCopy<Spec, typename Spec::Keys, Spec::kHeadDim, Spec::kHeadColumns>::Type;
+};
+template <HasKeyRuns Spec> struct KeyCopyOf<Spec> {
+  using Type = RunCopy<Spec>;
+};
+
+template <class Spec> struct LaneRows : PaddedRows<Spec> {};
+template <HasKeyRuns Spec> struct LaneRows<Spec> : KeyRuns<Spec, PaddedRows<Spec>> {};
+
+template <class Spec, class Arguments> struct LaneRing {
+  using Layout = RowStages<Spec, LaneRows<Spec>, 0>;
+  using KeyCopy = typename KeyCopyOf<Spec>::Type;
   using ValueCopy =
       typename RowCopy<Spec, typename Spec::Values, Spec::kValueDim, Spec::kValueColumns>::Type;
   struct Maps {};
@@ -218,6 +229,18 @@ template <class Spec> struct SwizzledStages {
   }
 };
 
+/// The same of values, whose panels come first; keys in runs.
+template <class Spec> struct RunStages : KeyRuns<Spec, SwizzledStages<Spec>> {
+  using Base = SwizzledStages<Spec>;
+  enum : int {
+    kHeadRow = 2 * Spec::kHeadDim,
+    kKeyBytes = Spec::kKeys * kHeadRow,
+    kValueAt = 0,
+    kKeyAt = Spec::kStages * Base::kValueBytes,
+    kRingBytes = (kKeyAt + Spec::kStages * kKeyBytes + 1023) / 1024 * 1024
+  };
+};
+
 template <class Spec, class Arguments> struct BulkRing {
   using Layout = SwizzledStages<Spec>;
   struct Maps {
@@ -276,13 +299,76 @@ template <class Spec, class Arguments> struct BulkRing {
   }
 };
 
+/// Keys by a copy for each run of the head dim, of all keys of a stage; values by boxes.
+template <class Spec, class Arguments> struct RunRing {
+  using Layout = RunStages<Spec>;
+  struct Maps {
+    const TensorMap &values;
+  };
+
+  const Arguments &arguments;
+  const Maps &maps;
+  SharedAddress base;
+  const bool fills;
+  const StageBarriers<Spec> barriers;
+  RunSource<Spec> keys; ///< of the unit
+
+  __device__ __forceinline__ RunRing(const Arguments &arguments, const Maps &maps,
+                                     SharedAddress base, int warp, bool fills,
+                                     const PackedTile &tile)
+      : arguments(arguments), maps(maps), base(base), fills(fills), barriers(warp, fills),
+        keys(arguments.pointers, tile, arguments.sizes) {}
+  __device__ __forceinline__ void enter(const PackedTile &tile) {
+    keys = RunSource<Spec>(arguments.pointers, tile, arguments.sizes);
+  }
+  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
+    const int left = tile.endKey - first,
+              rows = left < 0 ? 0 : left < Spec::kKeys ? left : int(Spec::kKeys);
+    const SharedAddress full = barriers.at(stage),
+                        key = base + Layout::kKeyAt + stage * Layout::kKeyBytes,
+                        value = base + Layout::kValueAt + stage * Layout::kValueBytes;
+    if (electLane()) {
+      mbarrierArriveExpect(full, rows * Layout::kHeadRow + Layout::kValueBytes);
+#pragma unroll
+      for (int panel = 0; panel < Layout::kValuePanels; ++panel)
+        tensorLoad(value + panel * Layout::kPanel, maps.values, full,
+                   panel * Layout::kPanelColumns, first, tile.keyHead, tile.batch);
+    }
+    syncWarp();
+    if (rows > 0)
+      for (int run = static_cast<int>(laneIndex()); run < Layout::kRuns; run += kWarpSize)
+        bulkLoad(key + run * Layout::kRunBytes, keys.at(run, first), rows * 16, full);
+  }
+  __device__ __forceinline__ void commit() const {}
+  /// What no query sees of a stage, or is not there, becomes zero, as LinearRing's.
+  __device__ __forceinline__ void wait(const PackedTile &tile, int first,
+                                       const Slot<Spec::kStages> &place) const {
+    barriers.wait(place);
+    if (fills && (first < tile.firstKey || first + Spec::kKeys > tile.endKey)) {
+      const int from = tile.firstKey - first, to = tile.endKey - first;
+      const SharedAddress arena = sharedAddress(dynamicArena());
+      clearRuns<Spec>(dynamicArena() + (base - arena) + Layout::kKeyAt +
+                          place.stage * Layout::kKeyBytes,
+                      from, to);
+      clearRows<Spec::kKeys, Layout::kValuePanels>(
+          base + Layout::kValueAt + place.stage * Layout::kValueBytes, arena, from, to);
+    }
+    syncWarp();
+  }
+};
+
 template <class Spec, class Arguments> struct RingOf {
   using Type = LaneRing<Spec, Arguments>;
 };
 template <class Spec, class Arguments>
-requires(bool(Spec::kBulk) && !bool(Spec::kLinear))
+requires(bool(Spec::kBulk) && !bool(Spec::kLinear) && !HasKeyRuns<Spec>)
 struct RingOf<Spec, Arguments> {
   using Type = BulkRing<Spec, Arguments>;
+};
+template <class Spec, class Arguments>
+requires(bool(Spec::kBulk) && HasKeyRuns<Spec>)
+struct RingOf<Spec, Arguments> {
+  using Type = RunRing<Spec, Arguments>;
 };
 template <class Spec, class Arguments>
 requires(bool(Spec::kLinear))

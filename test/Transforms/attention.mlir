@@ -300,6 +300,23 @@ func.func @latent(%q: tensor<64x16x1x576xbf16>, %c: tensor<64x1x4096x576xbf16>, 
 
 // -----
 
+// Keys whose head dim is in runs of 8: what is within one counts along HeadDim, runs along ValueDim. Where there are many queries they are turned first.
+// PREPARED-LABEL: func.func @runs
+// PREPARED: swage.launch @attention_{{.*}} (%arg0, %arg1, %arg2)
+// PREPARED: %[[TURNED:.*]] = swage.launch @{{permute|tiles|boxes}}_{{.*}} (%arg1)
+// PREPARED: swage.launch @attention_{{.*}} (%arg3, %[[TURNED]], %arg2)
+// PREPARED: #swage.view<tensor = 1, element = bf16, shape = () -> (2, 4, 16, 300, 8), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 153600 + d1 * 38400 + d4 * 2400 + d5 * 8 + d6), align = 16, extents = () -> (2, 4, 2, 1, 16, 300, 8)>
+// PREPARED-SAME: tiles = [#swage.tile<output = false, position = 2,
+func.func @runs(%q: tensor<2x8x1x128xbf16>, %cache: tensor<2x4x16x300x8xbf16>, %v: tensor<2x4x300x128xbf16>, %many: tensor<2x8x100x128xbf16>) -> (tensor<2x8x1x128xbf16>, tensor<2x8x100x128xbf16>) {
+  %turned = swage.permute %cache [0, 1, 3, 2, 4] : tensor<2x4x16x300x8xbf16> -> tensor<2x4x300x16x8xbf16>
+  %k = swage.reshape %turned : tensor<2x4x300x16x8xbf16> -> tensor<2x4x300x128xbf16>
+  %o = swage.attention %q, %k, %v scale 0.1 : (tensor<2x8x1x128xbf16>, tensor<2x4x300x128xbf16>, tensor<2x4x300x128xbf16>) -> tensor<2x8x1x128xbf16>
+  %p = swage.attention %many, %k, %v scale 0.1 : (tensor<2x8x100x128xbf16>, tensor<2x4x300x128xbf16>, tensor<2x4x300x128xbf16>) -> tensor<2x8x100x128xbf16>
+  return %o, %p : tensor<2x8x1x128xbf16>, tensor<2x8x100x128xbf16>
+}
+
+// -----
+
 // Few queries: as many parts of each head's keys as read fast enough, which are merged; or none, where heads are enough.
 // PREPARED-LABEL: func.func @decode
 // PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>

@@ -5,7 +5,7 @@
 
 With --queries graphs have up to so many queries only, as when tokens are generated, more heads that share keys, and now and then keys and values in pages of 1 to 70
 positions, through tables that name pages more than once, or none.
-Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries by 2 or 4 as well, and up to 576, values' their own now and then, or the first columns of keys), heads and those that share keys, lengths of 1 to
+Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries by 2 or 4 as well, and up to 576, values' their own now and then, or the first columns of keys, or keys in FasterTransformer's order), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
 scores of ordinary size and of 10^4 (not of 8 bits), with and without log-sum-exp, and every other one with `batch_invariant`. Each graph runs twice, and its results must be the same to
@@ -43,6 +43,14 @@ class Graph:
         x = self.argument(stored, element)
         self.lines.append(f"  %p{number} = swage.permute {x} [0, 2, 1, 3] : {tensor(stored, element)} -> {tensor(shape, element)}")
         return f"%p{number}"
+
+    def runs(self, rng, name, batch, heads, length, dim, element):
+        """In FasterTransformer's order of keys."""
+        shape = (batch, heads, dim // 8, length, 8)
+        kept, turned, whole = (tensor(one, element) for one in (shape, (batch, heads, length, dim // 8, 8), (batch, heads, length, dim)))
+        argument = self.argument(shape, element)
+        self.lines += [f"  %t{name} = swage.permute {argument} [0, 1, 3, 2, 4] : {kept} -> {turned}", f"  %r{name} = swage.reshape %t{name} : {turned} -> {whole}"]
+        return f"%r{name}"
 
     def pages(self, rng, number, batch, heads, keys, dims, element):
         """Keys and values through a table, of about so many positions."""
@@ -89,7 +97,8 @@ class Graph:
         if few and not narrow and rng.random() < 0.4:
             k, v, keys = self.pages(rng, n, batch, keyHeads, keys, (dim, value), element)
         else:
-            k = self.operand(rng, f"{n}k", batch, keyHeads, keys, dim, element)
+            inRuns = few and not narrow and not latent and dim % 8 == 0 and rng.random() < 0.2
+            k = (self.runs if inRuns else self.operand)(rng, f"{n}k", batch, keyHeads, keys, dim, element)
             v = self.operand(rng, f"{n}v", batch, keyHeads, keys, value, element)
         if latent:
             whole, part = (tensor((batch, keyHeads, keys, columns), element) for columns in (dim, value))

@@ -50,15 +50,36 @@ static int64_t vectorBytes(KernelOp kernel, ViewAttr view, unsigned inner) {
   return bytes > element ? bytes : 0;
 }
 
+/// Elements of a key that lie together, if its head dim is in runs: the keys' view has extents of
+/// its own, in which HeadDim counts within a run and ValueDim, which keys do not have, runs. A run
+/// is followed by the next key's. Or 0.
+static std::optional<int64_t> keyRunOf(KernelOp kernel) {
+  using Dim = AttentionDim;
+  AffineMap own = kernel.getInput(AttentionInput::Keys).getExtents(), all = kernel.getExtents();
+  if (!own || kernel.getInput(AttentionInput::Values).getExtents())
+    return 0;
+  for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Key})
+    if (own.getResult(dim) != all.getResult(dim))
+      return std::nullopt;
+  std::optional<int64_t> run = constantSize(own.getResult(Dim::HeadDim));
+  LinearAccess access = *LinearAccess::of(kernel.getInput(AttentionInput::Keys).getAccess());
+  if (!run || *run < 1 || constantSize(access.strides[Dim::Key]) != run ||
+      multiplySizes(own.getResult(Dim::ValueDim), own.getResult(Dim::HeadDim)) !=
+          all.getResult(Dim::HeadDim))
+    return std::nullopt;
+  return run;
+}
+
 /// Positions of a page of the kernel's keys and values, which go through the table in input 3; 0:
 /// they are in no pages.
 static std::optional<int64_t> pageSizeOf(KernelOp kernel) {
   using Input = AttentionInput;
   auto extentsOf = [&](unsigned input) { return kernel.getInput(input).getExtents(); };
-  bool isPaged = static_cast<bool>(extentsOf(Input::Keys));
+  bool isPaged = static_cast<bool>(extentsOf(Input::Values));
   unsigned own = Input::Count + isPaged;
   for (unsigned input = 0; input < kernel.getInputs().size(); ++input)
-    if (static_cast<bool>(extentsOf(input)) != (isPaged && input > 0 && input < own))
+    if ((isPaged || input != Input::Keys) &&
+        static_cast<bool>(extentsOf(input)) != (isPaged && input > 0 && input < own))
       return std::nullopt;
   if (!isPaged)
     return 0;
@@ -146,6 +167,12 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
     return refuse("attention's keys and values are in pages of one size, through a table of them "
                   "in input 3, or nothing is");
   problem.pageSize = *pageSize;
+  std::optional<int64_t> run = keyRunOf(kernel);
+  if (!run || (*run && (*run * elementBytes(problem.cache) != 16 || problem.hasNarrowCache() ||
+                        problem.headColumns % 8 || problem.copyBytes < 16)))
+    return refuse("keys whose head dim is in runs are of 16 bits, and these of 16 bytes, one key's "
+                  "behind the other's");
+  problem.keyRun = *run;
   std::optional<int64_t> group = constantSize(kernel.getExtents().getResult(Dim::Group)),
                          queries = constantSize(kernel.getExtents().getResult(Dim::Query));
   if (group && queries)
@@ -154,6 +181,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   bool areFew = problem.sharing > 0 && problem.sharing <= kMostSharing && *queries <= kFewQueries,
        areWhole =
            problem.headDim == problem.headColumns && problem.valueDim == problem.valueColumns;
+  if (problem.keyRun && !areFew)
+    return refuse("keys whose head dim is in runs are for few queries that share a key head");
   if (problem.copyBytes < 16 && areWhole && !areFew)
     return refuse("operands of many queries are not contiguous along the head dim, from multiples "
                   "of 16 bytes on");
@@ -164,11 +193,12 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
     LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
     return constantSize(access.strides[Dim::Key]) == columns;
   };
-  problem.areValuesInKeys = !problem.hasNarrowCache() && problem.valueDim <= problem.headDim &&
-                            problem.valueColumns % 8 == 0 && hasValuesInKeys(kernel);
+  problem.areValuesInKeys = !problem.keyRun && !problem.hasNarrowCache() &&
+                            problem.valueDim <= problem.headDim && problem.valueColumns % 8 == 0 &&
+                            hasValuesInKeys(kernel);
   problem.areRowsAdjacent =
       !problem.areValuesInKeys && !problem.pageSize && !problem.hasNarrowCache() &&
-      problem.copyBytes == 16 &&
+      !problem.keyRun && problem.copyBytes == 16 &&
       isAdjacent(AttentionInput::Keys, problem.headDim) &&
       isAdjacent(AttentionInput::Values, problem.valueDim);
   problem.result = kernel.getOutput(0).getElement();
@@ -246,17 +276,20 @@ int64_t AttentionProblem::cacheRow(bool bulk, bool linear) const {
   if (linear)
     return keyBytes();
   int64_t words = elementBytes(cache), // of 16 bits, for each two elements
-      keys = bulk ? panelsOf(cache, headDim) * kPanelRow
-                  : paddedRow(llvm::alignTo(headDim, 16) * words / 2),
+      keys = keyRun ? 2 * headDim
+             : bulk ? panelsOf(cache, headDim) * kPanelRow
+                    : paddedRow(llvm::alignTo(headDim, 16) * words / 2),
       values = bulk ? panelsOf(cache, valueDim) * kPanelRow : paddedRow(valueDim * words / 2);
   return keys + (areValuesInKeys ? 0 : values);
 }
 
 int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
   constexpr int64_t isLast = 16;
-  return (schedule.getBulk() ? 1024 : 0) +
-         schedule.getStages() * schedule.getKeys() *
-             cacheRow(schedule.getBulk(), schedule.getLinear()) +
+  int64_t ring = schedule.getStages() * schedule.getKeys() / schedule.getWarps() *
+                 cacheRow(schedule.getBulk(), schedule.getLinear());
+  if (schedule.getBulk() && keyRun) // where swizzled bytes repeat
+    ring = llvm::alignTo(ring, 1024);
+  return (schedule.getBulk() ? 1024 : 0) + schedule.getWarps() * ring +
          llvm::alignTo(schedule.getWarps() *
                                partBytes(*this, std::min<int64_t>(16, rowsTogether(schedule))) +
                            isLast,
@@ -316,6 +349,8 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
 SmallVector<Attribute> AttentionProblem::tiles(DecodeScheduleAttr schedule) const {
   auto [keys, values] = keyTiles(schedule.getContext(), cache,
                                  keysTogether(schedule.getKeys() / schedule.getWarps()));
+  if (keyRun)
+    return {values};
   return {keys, values};
 }
 

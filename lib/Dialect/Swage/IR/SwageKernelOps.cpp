@@ -442,6 +442,9 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
       return kernel.emitOpError() << "schedule takes operands that begin at multiples of 16 bytes, "
                                      "but these do at multiples of "
                                   << problem->copyBytes;
+    if (problem->keyRun)
+      return kernel.emitOpError() << "schedule takes whole keys, but these are in runs of "
+                                  << problem->keyRun;
     if (problem->pageSize)
       return kernel.emitOpError() << "schedule takes keys that follow each other in memory, but "
                                      "these are in pages";

@@ -38,7 +38,8 @@ SmallVector<Operation *> swage::readersOf(Value value) {
 }
 
 bool KernelBuilder::spanAttention() {
-  if (!splits.empty())
+  keyRun = splits.size() == 1 && splits[0].dim == Dim::HeadDim ? splits[0].inner : AffineExpr();
+  if (!splits.empty() && !keyRun)
     return refuse("a reshape cuts a dimension of attention"), false;
   ArrayRef<AffineExpr> q = shapes.shapeOf(attention.getQ()), k = shapes.shapeOf(attention.getK()),
                        v = shapes.shapeOf(attention.getV());
@@ -226,26 +227,39 @@ Value KernelBuilder::inlineRegion(Region &region, Value score) {
 }
 
 //===----------------------------------------------------------------------===//
-// Pages
+// Views with extents of their own
 //===----------------------------------------------------------------------===//
 
-/// Of an iteration space with other extents along the two dimensions that pages change.
-Value KernelBuilder::evaluateInPages(Value value, const Relation &relation, AffineExpr batch,
-                                     AffineExpr keys) {
+/// Of an iteration space with other extents along two dimensions.
+Value KernelBuilder::evaluateWithin(Value value, const Relation &relation,
+                                    std::array<std::pair<unsigned, AffineExpr>, 2> own) {
   SmallVector<AffineExpr> whole = extents;
-  extents[Dim::Batch] = batch;
-  extents[Dim::Key] = keys;
-  isInPages = true;
+  for (auto [dim, extent] : own)
+    extents[dim] = extent;
+  hasOwnExtents = true;
   Value scalar = evaluate(value, relation);
-  isInPages = false;
+  hasOwnExtents = false;
   extents = whole;
   return scalar;
+}
+
+/// An element of queries, keys or values. Keys may have the head dim in runs, which lie apart: what
+/// is within a run counts along HeadDim then, and runs along ValueDim, which keys do not have.
+Value KernelBuilder::evaluateOperand(unsigned input) {
+  Value tensor = attention->getOperand(input);
+  Relation relation = operandPlaces[input];
+  if (input != AttentionInput::Keys || !keyRun)
+    return evaluate(tensor, relation);
+  relation.back().strides[Dim::ValueDim] = keyRun;
+  return evaluateWithin(
+      tensor, relation,
+      {{{Dim::HeadDim, keyRun}, {Dim::ValueDim, divideSizes(extents[Dim::HeadDim], keyRun)}}});
 }
 
 /// Keys or values in pages: what the template finds in the table counts along Batch, and positions
 /// of a page along Key.
 Value KernelBuilder::evaluatePages(PagesOp op, const Relation &relation) {
-  if (!attention || isInPages)
+  if (!attention || hasOwnExtents)
     return refuse("pages are read by attention, for its keys and values"), Value();
   auto isAlong = [](const LinearAccess &access, unsigned dim) {
     for (auto [other, stride] : llvm::enumerate(access.strides))
@@ -262,8 +276,9 @@ Value KernelBuilder::evaluatePages(PagesOp op, const Relation &relation) {
   Relation pool{page};
   pool.append(relation.begin() + batches, relation.end());
   pages.push_back(op);
-  return evaluateInPages(op.getPool(), pool, shapes.shapeOf(op.getPool()).front(),
-                         getAffineConstantExpr(op.getPageSize(), context()));
+  return evaluateWithin(op.getPool(), pool,
+                        {{{Dim::Batch, shapes.shapeOf(op.getPool()).front()},
+                          {Dim::Key, getAffineConstantExpr(op.getPageSize(), context())}}});
 }
 
 /// Loads the table of the operands' pages, as the first input behind these.
@@ -284,8 +299,9 @@ bool KernelBuilder::evaluateTable() {
     relation.push_back({SmallVector<AffineExpr>(Dim::Count, zero), zero});
     relation.back().strides[dim] = one;
   }
-  Value number = evaluateInPages(op.getTable(), relation, extents[Dim::Batch],
-                                 shapes.shapeOf(op.getTable()).back());
+  Value number = evaluateWithin(op.getTable(), relation,
+                                {{{Dim::Batch, extents[Dim::Batch]},
+                                  {Dim::Key, shapes.shapeOf(op.getTable()).back()}}});
   auto argument = dyn_cast_or_null<BlockArgument>(number);
   if (!argument || argument.getArgNumber() != AttentionInput::Table)
     return refuse("a table of pages comes from memory"), false;
@@ -323,8 +339,7 @@ void KernelBuilder::loadCache(Value tensor, const Relation &place) {
 /// multiplied by is taken apart, and with it the rounding of that product: they come in the
 /// contraction as they are.
 std::optional<KernelBuilder::Contracted> KernelBuilder::contracted(unsigned input) {
-  Value tensor = attention->getOperand(input);
-  Value scalar = evaluate(tensor, operandPlaces[input]);
+  Value scalar = evaluateOperand(input);
   if (!scalar)
     return std::nullopt;
   unsigned inner = input == AttentionInput::Keys ? Dim::HeadDim : Dim::ValueDim;

@@ -108,7 +108,7 @@ int64_t swage::alignmentOf(Value tensor) {
 
 /// Those of the values that are evaluated, or null where they are the kernel's.
 AffineMap KernelBuilder::ownExtents() const {
-  return isInPages ? AffineMap::get(0, shapes.getSymbols().size(), extents, context())
+  return hasOwnExtents ? AffineMap::get(0, shapes.getSymbols().size(), extents, context())
                    : AffineMap();
 }
 

@@ -113,8 +113,9 @@ private:
   std::optional<LinearAccess> positionOf(mlir::Value index) const;
   mlir::Value extract(mlir::tensor::ExtractOp op);
   mlir::Value inlineRegion(mlir::Region &region, mlir::Value score);
-  mlir::Value evaluateInPages(mlir::Value value, const Relation &relation, mlir::AffineExpr batch,
-                              mlir::AffineExpr keys);
+  mlir::Value evaluateWithin(mlir::Value value, const Relation &relation,
+                             std::array<std::pair<unsigned, mlir::AffineExpr>, 2> own);
+  mlir::Value evaluateOperand(unsigned input);
   mlir::Value evaluatePages(PagesOp op, const Relation &relation);
   bool evaluateTable();
   mlir::Value computeAttention(mlir::OpResult result);
@@ -165,7 +166,8 @@ private:
   Relation sinkPlace;
   mlir::Value weighted;                  ///< attention's result for a query and a value dim
   llvm::SmallVector<PagesOp> pages;      ///< that attention's operands are in
-  bool isInPages = false; ///< whether `extents` are those of a page table or of what it names
+  bool hasOwnExtents = false; ///< whether `extents` are those of a view alone
+  mlir::AffineExpr keyRun;    ///< of attention's keys: elements of the head dim that lie together
   llvm::DenseMap<mlir::Value, LinearAccess> positions; ///< of a region's integers
   llvm::SmallVector<int64_t> reduced;
   mlir::Block *body = nullptr;

@@ -220,3 +220,53 @@ swage.kernel @team symbols 0 extents affine_map<() -> (1, 1, 32, 1, 512, 64, 512
   %o = swage.contract %p#0, %v dim 5 : f32
   swage.yield %o : f32
 }
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule takes whole keys, but these are in runs of 8}}
+swage.kernel @runs symbols 0 extents affine_map<() -> (1, 2, 1, 4, 64, 100, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 256 + d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (2, 8, 100, 8), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 6400 + d4 * 800 + d5 * 8 + d6), align = 16, extents = () -> (1, 2, 1, 4, 8, 100, 8)>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (2, 100, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 6400 + d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 256 + d3 * 64 + d4), align = 16>]
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a schedule of attention, but keys whose head dim is in runs are of 16 bits, and these of 16 bytes, one key's behind the other's}}
+swage.kernel @short_runs symbols 0 extents affine_map<() -> (1, 2, 1, 4, 64, 100, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 256 + d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (2, 16, 100, 4), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 6400 + d4 * 400 + d5 * 4 + d6), align = 16, extents = () -> (1, 2, 1, 4, 16, 100, 4)>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (2, 100, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 6400 + d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 256 + d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has a schedule of attention, but keys whose head dim is in runs are of 16 bits, and these of 16 bytes, one key's behind the other's}}
+swage.kernel @too_few_runs symbols 0 extents affine_map<() -> (1, 2, 1, 4, 64, 100, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 256 + d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (2, 8, 100, 8), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 6400 + d4 * 800 + d5 * 8 + d6), align = 16, extents = () -> (1, 2, 1, 4, 7, 100, 8)>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (2, 100, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 6400 + d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 256 + d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}

@@ -38,6 +38,9 @@ struct AttentionProblem {
   int64_t keys = 0;
   /// Positions of a page of keys and values (`swage.pages`); 0: they are in no pages.
   int64_t pageSize = 0;
+  /// Elements of a key that lie together, where the head dim is in runs with those of other keys
+  /// between them, of 16 bytes; or 0.
+  int64_t keyRun = 0;
   /// Whether values are the first columns of keys, as in latent attention: they are read once, for
   /// few queries.
   bool areValuesInKeys = false;
@@ -74,7 +77,7 @@ struct AttentionProblem {
   bool hasNarrowCache() const { return cache != element; }
   /// Whether no kernel of many queries takes it.
   bool isForFewQueries() const {
-    return pageSize || hasNarrowCache() || copyBytes < 16 ||
+    return pageSize || keyRun || hasNarrowCache() || copyBytes < 16 ||
            std::max(headDim, valueDim) > kMostDimOfMany;
   }
   /// Warps that decode the same keys, each with its steps of 16 columns of both head dims.
