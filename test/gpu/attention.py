@@ -87,7 +87,7 @@ class Graph:
             unit, dim, value = 32, 32 * rng.randint(9, 18), 32 * rng.randint(1, 18)
         latent = few and not narrow and dim % 8 == 0 and rng.random() < 0.15
         if latent:
-            unit = 32 if dim > 320 else 8
+            unit = 32 if dim > 256 else 8
             value = unit * rng.randint(1, dim // unit)
         batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4] + ([8, 13, 24] if few else []))
         heads = keyHeads * group
