@@ -128,13 +128,14 @@ template <class Spec, class Arguments> struct LinearRing {
 
   const Arguments &arguments;
   SharedAddress base;
+  const bool fills;
   const StageBarriers<Spec> barriers;
   const typename Spec::Element *keys, *values; ///< of the unit
 
   __device__ __forceinline__ LinearRing(const Arguments &arguments, const Maps &,
                                         SharedAddress base, int warp, bool fills,
                                         const PackedTile &tile)
-      : arguments(arguments), base(base), barriers(warp, fills) {
+      : arguments(arguments), base(base), fills(fills), barriers(warp, fills) {
     enter(tile);
   }
   template <class Operand>
@@ -167,7 +168,7 @@ template <class Spec, class Arguments> struct LinearRing {
   __device__ __forceinline__ void wait(const PackedTile &tile, int first,
                                        const Slot<Spec::kStages> &place) const {
     barriers.wait(place);
-    if (first < tile.firstKey || first + Spec::kKeys > tile.endKey) {
+    if (fills && (first < tile.firstKey || first + Spec::kKeys > tile.endKey)) {
       const int from = tile.firstKey - first, to = tile.endKey - first;
       clear<Layout::kHeadRow>(place.stage * Layout::kKeyBytes, from, to);
       clear<Layout::kValueRow>(Layout::kValueAt + place.stage * Layout::kValueBytes, from, to);
