@@ -6,6 +6,8 @@
 // RUN: swage-run %s --device=sim --sim=check,async=late --check --seed=7 | FileCheck %s
 // RUN: swage-run %s --device=sim --check --inputs=nasty | FileCheck %s --implicit-check-not=REJECTED
 // RUN: swage-run %s --device=sim --arch=sm_80 --sim=check,order=random,seed=5 --check | FileCheck %s
+// RUN: swage-run %examples/latent.mlir --device=sim --check | FileCheck %s --check-prefix=EXAMPLE
+// EXAMPLE: accepted
 // RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s --check-prefix=KERNELS
 // KERNELS-LABEL: func.func @main
 // KERNELS-COUNT-6: swage.launch @attention_

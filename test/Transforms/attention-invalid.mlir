@@ -201,3 +201,15 @@ func.func @gathered(%pool: tensor<9x4x16x64xf16>, %a: tensor<2x5xi32>) -> tensor
   %k = swage.pages %pool, %a : (tensor<9x4x16x64xf16>, tensor<2x5xi32>) -> tensor<2x4x80x64xf16>
   return %k : tensor<2x4x80x64xf16>
 }
+
+// -----
+
+// CHECK: error: 'swage.attention' op cannot become a kernel: keys in pages are whole there, not in runs of the head dim
+func.func @runs_in_pages(%q: tensor<2x8x1x64xbf16>, %pool: tensor<9x2x8x16x8xbf16>, %values: tensor<9x2x16x64xbf16>, %table: tensor<2x5xi32>) -> tensor<2x8x1x64xbf16> {
+  %turned = swage.permute %pool [0, 1, 3, 2, 4] : tensor<9x2x8x16x8xbf16> -> tensor<9x2x16x8x8xbf16>
+  %whole = swage.reshape %turned : tensor<9x2x16x8x8xbf16> -> tensor<9x2x16x64xbf16>
+  %k = swage.pages %whole, %table : (tensor<9x2x16x64xbf16>, tensor<2x5xi32>) -> tensor<2x2x80x64xbf16>
+  %v = swage.pages %values, %table : (tensor<9x2x16x64xbf16>, tensor<2x5xi32>) -> tensor<2x2x80x64xbf16>
+  %o = swage.attention %q, %k, %v scale 0.125 : (tensor<2x8x1x64xbf16>, tensor<2x2x80x64xbf16>, tensor<2x2x80x64xbf16>) -> tensor<2x8x1x64xbf16>
+  return %o : tensor<2x8x1x64xbf16>
+}

@@ -259,6 +259,8 @@ Value KernelBuilder::evaluateOperand(unsigned input) {
 /// Keys or values in pages: what the template finds in the table counts along Batch, and positions
 /// of a page along Key.
 Value KernelBuilder::evaluatePages(PagesOp op, const Relation &relation) {
+  if (keyRun)
+    return refuse("keys in pages are whole there, not in runs of the head dim"), Value();
   if (!attention || hasOwnExtents)
     return refuse("pages are read by attention, for its keys and values"), Value();
   auto isAlong = [](const LinearAccess &access, unsigned dim) {
