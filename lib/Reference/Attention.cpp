@@ -21,6 +21,11 @@
 // type. A value that is infinite or NaN counts for sure where its weight cannot vanish. A sink is
 // a score without a value; its weight, and the maximum that it begins with, are 3 u more.
 //
+// Factors of f32 may be, for tensor cores, two numbers of tf32, of 11 bits each. Of an evaluation
+// with them as they are, and one with what the two hold, the honest one is, for each element, the
+// one that is farther off. The first number is infinite from 2^128 - 2^115 on, so that
+// scores are uncertain where a query or key is finite beyond it; sums of such values are anyway.
+//
 // Tensor cores add up products of 8-bit floats in steps of 32, in which they cut all terms 13 bits
 // behind the first one of the largest. So does the honest evaluation, for 2112 products at most,
 // sums of which it adds up in f64. gamma(n) is then c(n) = 2^-13 (17 / 32 m + 4 sqrt(m)) with
@@ -36,10 +41,27 @@
 #include "ScalarProgram.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Reference/Parallel.h"
+#include "llvm/ADT/bit.h"
+#include <optional>
 
 namespace swage::reference {
 
 namespace {
+
+/// What two numbers of tf32 hold of an f32: the nearest one, and the first bits of the rest.
+float inTwoParts(float x) {
+  auto bits = [](float y) { return llvm::bit_cast<uint32_t>(y); };
+  auto first = [](uint32_t bits) { return llvm::bit_cast<float>(bits & 0xffffe000u); };
+  float high = first(bits(x) + 0x1000);
+  return std::isfinite(high) ? high + first(bits(x - high)) : x;
+}
+/// Of two honest evaluations, the one that is farther off.
+void takeFarther(Number &one, const Number &other) {
+  if (std::fabs(other.honest - other.reference) > std::fabs(one.honest - one.reference))
+    one.honest = other.honest;
+}
+/// The least magnitude of which the nearest tf32 is infinite.
+constexpr double kBeyondParts = 0x1p128 - 0x1p115;
 
 /// A matrix whose rows the loops below walk through; `Real` is what honest evaluations compute in.
 template <typename Real> struct Matrix {
@@ -49,7 +71,7 @@ template <typename Real> struct Matrix {
 
   /// Element (i, j) is element `at(i, j)` of x, rounded to its type.
   template <typename At>
-  Matrix(const Value &x, int64_t rows, int64_t columns, At at)
+  Matrix(const Value &x, int64_t rows, int64_t columns, bool inParts, At at)
       : columns(columns), reference(rows * columns), error(x.isExact() ? 0 : rows * columns),
         honest(rows * columns) {
     parallelFor(rows, rowChunk(columns), [&](int64_t begin, int64_t end) {
@@ -60,6 +82,8 @@ template <typename Real> struct Matrix {
             number = storedAs(x.type(), number);
           reference[i * columns + j] = number.reference;
           honest[i * columns + j] = static_cast<Real>(number.honest);
+          if (inParts)
+            honest[i * columns + j] = inTwoParts(honest[i * columns + j]);
           if (!x.isExact())
             error[i * columns + j] = number.error;
         }
@@ -109,9 +133,9 @@ template <typename Term> double sumOfSteps(int64_t n, Term term) {
 template <typename Real> class Head {
 public:
   Head(Matrix<Real> q, Matrix<Real> k, Matrix<Real> v, const AttentionOptions &options,
-       ElementType type, Precision precision)
+       ElementType type, Precision precision, bool inParts)
       : q(std::move(q)), k(std::move(k)), v(std::move(v)), options(options), precision(precision),
-        type(type), keys(this->k.columns), width(this->v.columns) {
+        type(type), keys(this->k.columns), width(this->v.columns), inParts(inParts) {
     FloatFormat format = formatOf(type);
     bool isNarrow = byteWidth(type) < 4;
     inSteps = byteWidth(type) == 1;
@@ -124,6 +148,10 @@ public:
       FloatFormat half = formatOf(ElementType::F16);
       weightFloor = std::max(weightFloor, std::ldexp(1.0, half.minExponent - half.precision));
     }
+    if (type == ElementType::F32)
+      for (const Matrix<Real> *matrix : {&this->q, &this->k})
+        for (double number : matrix->reference)
+          isBeyond |= std::fabs(number) >= kBeyondParts && std::isfinite(number);
     largest.assign(width, 0);
     for (int64_t i = 0; i < keys * width; ++i) {
       double magnitude = std::fabs(this->v.reference[i]) + this->v.errorAt(i);
@@ -150,7 +178,8 @@ private:
   Precision precision;
   ElementType type;
   int64_t keys, width;
-  bool inSteps;
+  bool inParts; ///< whether the honest evaluation takes factors as two numbers of tf32
+  bool inSteps, isBeyond = false; ///< whether a query or key is finite, but not as tf32
   double weightUnit, weightFloor, weightScale; ///< w, t, and what weights are multiplied by
   std::vector<double> largest;    ///< by column of v
 };
@@ -211,6 +240,8 @@ void Head<Real>::computeScores(int64_t row, llvm::ArrayRef<int64_t> at,
       error += std::max(gamma * absolute[j] + precision.smallest(),
                         std::fabs(static_cast<double>(honest[j]) - sums[j]));
     if (std::isfinite(sums[j]) && absolute[j] > precision.largest()) // on the way
+      error = kUncertain;
+    if (isBeyond)
       error = kUncertain;
     Number dot = checked(sums[j], error, static_cast<double>(honest[j]), precision);
     scores[j] = options.scale == 1 ? dot : multiply(dot, factor, precision);
@@ -285,6 +316,8 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     if (j == keys) // a sink
       break;
     honestP = static_cast<Real>(roundTo(type, honestWeights[j]));
+    if (inParts)
+      honestP = inTwoParts(honestP);
     honestWeights[j] = static_cast<double>(honestP);
     double share = pError + p * (weightUnit + product) + weightFloor;
     const double *y = &v.reference[j * width];
@@ -346,22 +379,33 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
   int64_t heads = elementCount(k.shape().take_front(leading + 1)), rows = group * queries;
   bool hasStatistic = !results.logSumExp.shape().empty();
   for (int64_t head = 0; head < heads; ++head) {
-    Head<Real> one(
-        Matrix<Real>(q, rows, depth,
-                     [&](int64_t i, int64_t d) { return (head * rows + i) * depth + d; }),
-        Matrix<Real>(k, depth, keys,
-                     [&](int64_t d, int64_t j) { return (head * keys + j) * depth + d; }),
-        Matrix<Real>(v, keys, width,
-                     [&](int64_t j, int64_t d) { return (head * keys + j) * width + d; }),
-        options, q.type(), precision);
+    auto evaluationOf = [&](bool inParts) {
+      return Head<Real>(
+          Matrix<Real>(q, rows, depth, inParts,
+                       [&](int64_t i, int64_t d) { return (head * rows + i) * depth + d; }),
+          Matrix<Real>(k, depth, keys, inParts,
+                       [&](int64_t d, int64_t j) { return (head * keys + j) * depth + d; }),
+          Matrix<Real>(v, keys, width, inParts,
+                       [&](int64_t j, int64_t d) { return (head * keys + j) * width + d; }),
+          options, q.type(), precision, inParts);
+    };
+    const Head<Real> one = evaluationOf(false);
+    std::optional<Head<Real>> other;
+    if (q.type() == ElementType::F32 && !precision.wide)
+      other.emplace(evaluationOf(true));
     parallelFor(rows, rowChunk(keys * (depth + width)), [&](int64_t begin, int64_t end) {
-      std::vector<Number> result(width);
+      std::vector<Number> result(width), ofOther(width);
       Shape at(leading + 2);
       for (int64_t i = begin; i < end; ++i) {
         int64_t row = head * rows + i, rest = row;
         for (size_t dim = leading + 2; dim-- > 0; rest /= shape[dim])
           at[dim] = rest % shape[dim];
         Number statistic = one.evaluate(i, at, result);
+        if (other) {
+          takeFarther(statistic, other->evaluate(i, at, ofOther));
+          for (int64_t d = 0; d < width; ++d)
+            takeFarther(result[d], ofOther[d]);
+        }
         for (int64_t d = 0; d < width; ++d)
           results.result.store(row * width + d, result[d]);
         if (hasStatistic)

@@ -129,8 +129,10 @@ __device__ __forceinline__ void attentionPortable(const Pointers &pointers,
   using Layout = PortableLayout<Spec>;
   const Arguments arguments{pointers, sizes, nullptr};
   const unsigned rows = Layout::kRows, perHead = (arguments.queries() + rows - 1) / rows;
-  const AttentionTile tile = tileAt<Spec, Layout::kRows, (Spec::kHeadDim + Spec::kValueDim) * 2>(
-      blockIndex(), perHead, arguments);
+  const AttentionTile tile =
+      tileAt<Spec, Layout::kRows,
+             (Spec::kHeadDim + Spec::kValueDim) * static_cast<int>(sizeof(typename Spec::Element))>(
+          blockIndex(), perHead, arguments);
   PortableAttention<Spec, Arguments>{
       {arguments,
        tile,

@@ -40,6 +40,9 @@ template <class Spec, class Pointers> struct AttentionArguments {
 /// Tiles lie in shared memory as panels, a row of which is the 128 bytes that are swizzled.
 enum : int { kPanelRow = 128 };
 
+/// Whether operands are f32.
+template <class Spec> concept IsWide = sizeof(typename Spec::Element) == 4;
+
 /// The score of a key that is not seen.
 __device__ __forceinline__ float unseen() { return -static_cast<float>(infinity()); }
 

@@ -5,6 +5,7 @@
 #include "swage/attention_copy.cuh"
 #include "swage/attention_narrow.cuh"
 #include "swage/attention_softmax.cuh"
+#include "swage/attention_wide.cuh"
 #include "swage/device/matrix.cuh"
 #include "swage/device/vote.cuh"
 
@@ -70,7 +71,8 @@ template <class Spec> struct PortableLayout : PaddedRows<Spec> {
   enum : int {
     kWarpRows = 16 * Spec::kAtoms,
     kRows = kWarpRows * (Spec::kThreads / 32),
-    kHeadSteps = (Spec::kHeadDim + 15) / 16,
+    /// Of a matrix instruction, which takes 32 bytes of a row.
+    kHeadSteps = (Spec::kHeadDim * static_cast<int>(sizeof(typename Spec::Element)) + 31) / 32,
     kQueryRow = kHeadRow > kValueRow ? kHeadRow : kValueRow, ///< the output leaves through it
     kKeyBytes = Spec::kKeys * kHeadRow,
     kValueBytes = Spec::kKeys * kValueRow,
@@ -98,6 +100,7 @@ struct AttentionWarp {
     kHeadSteps = Layout::kHeadSteps / kTeam
   };
   using Scores = float[kAtoms][kScores];
+  using PairSums = TileSums<kAtoms, 2>;
 
   const Arguments &arguments;
   typename Arguments::Tile tile;
@@ -157,7 +160,9 @@ struct AttentionWarp {
   }
 
   /// Of 16 columns only the first 8 exist: what lies behind them may be no numbers.
-  static constexpr __device__ bool isHalf(int step) { return 16 * step + 8 == Spec::kHeadDim; }
+  static constexpr __device__ bool isHalf(int step) {
+    return !IsWide<Spec> && 16 * step + 8 == Spec::kHeadDim;
+  }
 
   __device__ __forceinline__ void loadQuery(unsigned (&query)[4], int atom, int step) const {
     const SharedAddress at =
@@ -195,7 +200,8 @@ struct AttentionWarp {
   }
 
   /// scores = Q K^T.
-  __device__ __forceinline__ void multiplyKeys(Scores &scores, int place) const {
+  __device__ __forceinline__ void multiplyKeys(Scores &scores, int place) const
+      requires(!IsWide<Spec>) {
     const SharedAddress keys = keysAt(place);
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom)
@@ -261,6 +267,62 @@ struct AttentionWarp {
       }
   }
 
+  /// The same of f32, some steps at a time.
+  __device__ __forceinline__ void multiplyKeys(Scores &scores, int place) const
+      requires IsWide<Spec> {
+    constexpr int kTogether = kHeadSteps % 2 == 0 ? 2 : 1;
+    const SharedAddress keys = keysAt(place);
+    PairSums low[kSteps];
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom)
+#pragma unroll
+      for (int i = 0; i < kScores; ++i)
+        scores[atom][i] = 0.0f;
+    // A loop, which ptxas does not mix with all that follows: it would spill.
+#pragma unroll(Spec::kHoldsQuery ? kHeadSteps : 1)
+    for (int step = 0; step < kHeadSteps; step += kTogether)
+      multiplySteps<kTogether>(scores, low, keys, step);
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom)
+#pragma unroll
+      for (int i = 0; i < kScores; ++i)
+        scores[atom][i] = corrected(scores[atom][i], low[i / 8].of[atom][i / 4 % 2][i % 4]);
+  }
+  template <int Steps>
+  __device__ __forceinline__ void multiplySteps(Scores &scores, PairSums (&low)[kSteps],
+                                                SharedAddress keys, int first) const {
+    SplitFragment<4> query[Steps][kAtoms];
+#pragma unroll
+    for (int i = 0; i < Steps; ++i)
+#pragma unroll
+      for (int atom = 0; atom < kAtoms; ++atom) {
+        if constexpr (Spec::kHoldsQuery) {
+          query[i][atom] = SplitFragment<4>::of(queries[atom][first + i]);
+        } else {
+          unsigned words[4];
+          loadQuery(words, atom, first + i);
+          query[i][atom] = SplitFragment<4>::of(words);
+        }
+      }
+#pragma unroll
+    for (int pair = 0; pair < kSteps; ++pair) {
+      PairSums high;
+#pragma unroll
+      for (int i = 0; i < Steps; ++i) {
+        unsigned words[4];
+        loadKeys(words, keys, pair, first + i);
+        multiplySplit(high, low[pair], query[i],
+                      {SplitFragment<2>::of({words[0], words[1]}),
+                       SplitFragment<2>::of({words[2], words[3]})});
+      }
+#pragma unroll
+      for (int atom = 0; atom < kAtoms; ++atom)
+#pragma unroll
+        for (int i = 0; i < 8; ++i)
+          scores[atom][8 * pair + i] += high.of[atom][i / 4][i % 4];
+    }
+  }
+
   /// output += weights V.
   __device__ __forceinline__ void multiplyValues(const unsigned (&weights)[kAtoms][kSteps][4],
                                                  int place) {
@@ -288,6 +350,51 @@ struct AttentionWarp {
     }
   }
 
+  /// The same of f32.  Of 8 keys a thread has the weights of two that lie side by side, which stand
+  /// four columns apart in a fragment: so do their values.
+  __device__ __forceinline__ void multiplyValues(const Scores &weights, int place) {
+    const char *const values = dynamicArena() + (valuesAt(place) - arena) +
+                               lane % 4 * 2 * Layout::kValueRow + lane / 4 * 4;
+#pragma unroll
+    for (int pair = 0; pair < (Spec::kValueDim + 8) / 16; ++pair)
+      if (16 * pair + 16 <= Spec::kValueDim)
+        multiplyColumns<2>(weights, values, pair);
+      else
+        multiplyColumns<1>(weights, values, pair);
+  }
+  template <int Tiles>
+  __device__ __forceinline__ void multiplyColumns(const Scores &weights, const char *values,
+                                                  int pair) {
+    TileSums<kAtoms, Tiles> high, low;
+#pragma unroll
+    for (int step = 0; step < Spec::kKeys / 8; ++step) {
+      SplitFragment<2> value[Tiles];
+#pragma unroll
+      for (int tile = 0; tile < Tiles; ++tile) {
+        unsigned words[2];
+        const char *const at = values + step * 8 * Layout::kValueRow + pair * 64 + tile * 32;
+        loadShared<4>(at, &words[0]);
+        loadShared<4>(at + Layout::kValueRow, &words[1]);
+        value[tile] = SplitFragment<2>::of(words);
+      }
+      SplitFragment<4> weight[kAtoms];
+#pragma unroll
+      for (int atom = 0; atom < kAtoms; ++atom) {
+        const float *const from = weights[atom] + 4 * step;
+        weight[atom] =
+            SplitFragment<4>::of({bitCast<unsigned>(from[0]), bitCast<unsigned>(from[2]),
+                                  bitCast<unsigned>(from[1]), bitCast<unsigned>(from[3])});
+      }
+      multiplySplit(high, low, weight, value);
+    }
+#pragma unroll
+    for (int atom = 0; atom < kAtoms; ++atom)
+#pragma unroll
+      for (int i = 0; i < 4 * Tiles; ++i)
+        output[atom][8 * pair + i] +=
+            corrected(high.of[atom][i / 4][i % 4], low.of[atom][i / 4][i % 4]);
+  }
+
   template <bool Masked> __device__ __forceinline__ void scaleOutput() {
     rescaleOutputs<Masked, Spec>(output, rows, [](int i) { return i / 2 % 2; });
   }
@@ -297,7 +404,7 @@ struct AttentionWarp {
   /// masked a branch saves registers.
   template <bool Masked>
   __device__ __forceinline__ void accumulate(Scores &scores, int block, int place) {
-    unsigned weights[kAtoms][kSteps][4];
+    [[maybe_unused]] unsigned weights[kAtoms][kSteps][4];
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom) {
       constexpr SeenKeys kSeen = Masked ? SeenKeys::Some : SeenKeys::All;
@@ -312,14 +419,18 @@ struct AttentionWarp {
       rows[atom].template exponentials<Masked>(scores[atom]);
       rows[atom].template weigh<Masked>(scores[atom], block * Spec::kKeys + lane % 4 * 2, tile);
       // As an accumulator lies, so lies the left operand of the next product.
+      if constexpr (!IsWide<Spec>)
 #pragma unroll
-      for (int i = 0; i < kScores / 2; ++i)
-        weights[atom][i / 4][i % 4] =
-            narrowPair(Element{}, scores[atom][2 * i], scores[atom][2 * i + 1]);
+        for (int i = 0; i < kScores / 2; ++i)
+          weights[atom][i / 4][i % 4] =
+              narrowPair(Element{}, scores[atom][2 * i], scores[atom][2 * i + 1]);
     }
     if constexpr (Masked)
       scaleOutput<Masked>();
-    multiplyValues(weights, place);
+    if constexpr (IsWide<Spec>)
+      multiplyValues(scores, place);
+    else
+      multiplyValues(weights, place);
   }
 
   /// Through the rows of the query tile that this warp alone has read; or by who computed it.

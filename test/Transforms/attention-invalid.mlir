@@ -32,10 +32,28 @@ func.func @parts(%q: tensor<2x4x1x384xf16>, %k: tensor<2x4x130x384xf16>, %v: ten
 
 // -----
 
-// CHECK: error: 'swage.kernel' op has no kernel yet: attention's operands hold f16, bf16 or f8E4M3FN
-func.func @wide(%q: tensor<2x4x8xf32>) -> tensor<2x4x8xf32> {
-  %o = swage.attention %q, %q, %q : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
-  return %o : tensor<2x4x8xf32>
+// CHECK: error: 'swage.attention' op cannot become a kernel: the operands of attention come from memory, as floats of 8 to 32 bits, or for keys and values as 8 bits
+func.func @double(%q: tensor<2x4x8xf64>) -> tensor<2x4x8xf64> {
+  %o = swage.attention %q, %q, %q : (tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4x8xf64>) -> tensor<2x4x8xf64>
+  return %o : tensor<2x4x8xf64>
+}
+
+// -----
+
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention's head dims of f32 are multiples of 8 up to 256
+func.func @wide(%q: tensor<2x4x12xf32>) -> tensor<2x4x12xf32> {
+  %o = swage.attention %q, %q, %q : (tensor<2x4x12xf32>, tensor<2x4x12xf32>, tensor<2x4x12xf32>) -> tensor<2x4x12xf32>
+  return %o : tensor<2x4x12xf32>
+}
+
+// -----
+
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention's keys and values of f32 are in no pages
+func.func @pages(%q: tensor<2x4x1x16xf32>, %pool: tensor<9x4x8x16xf32>, %table: tensor<2x3xi32>) -> tensor<2x4x1x16xf32> {
+  %k = swage.pages %pool, %table : (tensor<9x4x8x16xf32>, tensor<2x3xi32>) -> tensor<2x4x24x16xf32>
+  %v = swage.pages %pool, %table : (tensor<9x4x8x16xf32>, tensor<2x3xi32>) -> tensor<2x4x24x16xf32>
+  %o = swage.attention %q, %k, %v : (tensor<2x4x1x16xf32>, tensor<2x4x24x16xf32>, tensor<2x4x24x16xf32>) -> tensor<2x4x1x16xf32>
+  return %o : tensor<2x4x1x16xf32>
 }
 
 // -----

@@ -375,3 +375,21 @@ func.func @narrow(%q: tensor<2x1x64xf16>, %x: tensor<2x300x68xf16>, %r: tensor<2
   %p = swage.attention %r, %k, %k : (tensor<2x300x64xf16>, tensor<2x300x64xf16>, tensor<2x300x64xf16>) -> tensor<2x300x64xf16>
   return %o, %p : tensor<2x1x64xf16>, tensor<2x300x64xf16>
 }
+
+// -----
+
+// Of f32 one query is computed like many; rows that begin at no multiples of 16 bytes are copied first.
+// PREPARED-LABEL: func.func @full
+// PREPARED: swage.launch @attention
+// PREPARED: swage.launch @{{copy|pointwise}}
+// PREPARED: swage.launch @attention
+// PREPARED: schedule #swage.portable_attention_schedule<warps = 4, atoms = 1, keys = 64, stages = 1, patience = 0, holds_query = false
+// PREPARED: schedule #swage.portable_attention_schedule<warps = 4, atoms = 1, keys = 64, stages = 1, patience = 0, holds_query = false
+// SM80-LABEL: func.func @full
+// SM80: schedule #swage.portable_attention_schedule<warps = 4, atoms = 1, keys = 64, stages = 1, patience = 0, holds_query = false
+func.func @full(%q: tensor<2x1x64xf32>, %k: tensor<2x300x64xf32>, %x: tensor<2x300x66xf32>) -> (tensor<2x1x64xf32>, tensor<2x300x64xf32>) {
+  %o = swage.attention %q, %k, %k : (tensor<2x1x64xf32>, tensor<2x300x64xf32>, tensor<2x300x64xf32>) -> tensor<2x1x64xf32>
+  %v = swage.slice %x axis 2 from 1 size 64 : tensor<2x300x66xf32> -> tensor<2x300x64xf32>
+  %p = swage.attention %k, %v, %v : (tensor<2x300x64xf32>, tensor<2x300x64xf32>, tensor<2x300x64xf32>) -> tensor<2x300x64xf32>
+  return %o, %p : tensor<2x1x64xf32>, tensor<2x300x64xf32>
+}

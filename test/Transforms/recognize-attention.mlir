@@ -1,6 +1,6 @@
 // RUN: swage-opt %s --canonicalize --cse --swage-recognize --canonicalize --cse -split-input-file | FileCheck %s
 // RUN: swage-opt %s --swage-recognize -split-input-file 2>&1 | grep -c "remark: recognised attention" | FileCheck %s --check-prefix=COUNT
-// COUNT: {{^}}16{{$}}
+// COUNT: {{^}}17{{$}}
 
 // What attention is at its plainest: both products, scale, softmax.
 // CHECK-LABEL: func @plain
@@ -376,4 +376,19 @@ func.func @widened(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf32> {
   %p = swage.softmax %s axis 2 : tensor<8x16x16xf32> -> tensor<8x16x16xf32>
   %o = swage.matmul %p, %w : (tensor<8x16x16xf32>, tensor<8x16x8xf32>) -> tensor<8x16x8xf32>
   return %o : tensor<8x16x8xf32>
+}
+
+// -----
+
+// Of f32.
+// CHECK-LABEL: func @full
+// CHECK-NEXT: %[[O:.*]] = swage.attention %arg0, %arg1, %arg2 scale 1.250000e-01 nan_rows : (tensor<2x8x128x64xf32>, tensor<2x8x96x64xf32>, tensor<2x8x96x32xf32>) -> tensor<2x8x128x32xf32>
+// CHECK-NEXT: return %[[O]]
+func.func @full(%q: tensor<2x8x128x64xf32>, %k: tensor<2x8x96x64xf32>, %v: tensor<2x8x96x32xf32>) -> tensor<2x8x128x32xf32> {
+  %c = arith.constant dense<0.125> : tensor<2x8x128x96xf32>
+  %s = swage.matmul %q, %k transpose_b : (tensor<2x8x128x64xf32>, tensor<2x8x96x64xf32>) -> tensor<2x8x128x96xf32>
+  %t = arith.mulf %s, %c : tensor<2x8x128x96xf32>
+  %p = swage.softmax %t axis 3 : tensor<2x8x128x96xf32> -> tensor<2x8x128x96xf32>
+  %o = swage.matmul %p, %v : (tensor<2x8x128x96xf32>, tensor<2x8x96x32xf32>) -> tensor<2x8x128x32xf32>
+  return %o : tensor<2x8x128x32xf32>
 }

@@ -5,7 +5,7 @@
 
 With --queries graphs have up to so many queries only, as when tokens are generated, more heads that share keys, and now and then keys and values in pages of 1 to 70
 positions, through tables that name pages more than once, or none.
-Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries by 2 or 4 as well, and up to 576, values' their own now and then, or the first columns of keys, or keys in FasterTransformer's order), heads and those that share keys, lengths of 1 to
+Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries of 16 bits by 2 or 4 as well, and up to 576, values' their own now and then, or the first columns of keys, or keys in FasterTransformer's order), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
 scores of ordinary size and of 10^4 (not of 8 bits), with and without log-sum-exp, and every other one with `batch_invariant`. Each graph runs twice, and its results must be the same to
@@ -76,14 +76,14 @@ class Graph:
 
     def add(self, rng, most, few):
         n = len(self.results)
-        element = rng.choice(["bf16", "bf16", "f16", "f16", "bf16" if self.portable else "f8E4M3FN"])
-        narrow = element == "f8E4M3FN"
+        element = rng.choice(["bf16", "bf16", "f16", "f16", "f32", "bf16" if self.portable else "f8E4M3FN"])
+        narrow, full = element == "f8E4M3FN", element == "f32"
         wide, unit = (rng.choice(["bf16", "f16"]), 16) if narrow else (element, 8)
-        if few and not narrow and rng.random() < 0.3:
+        if few and not narrow and not full and rng.random() < 0.3:
             unit = rng.choice([2, 4])
         dim = unit * rng.randint(-(-8 // unit), 256 // unit)
         value = min(dim if rng.random() < 0.7 else unit * rng.randint(-(-8 // unit), 256 // unit), 240 if narrow else 256)
-        if few and not narrow and rng.random() < 0.15:
+        if few and not narrow and not full and rng.random() < 0.15:
             unit, dim, value = 32, 32 * rng.randint(9, 18), 32 * rng.randint(1, 18)
         latent = few and not narrow and dim % 8 == 0 and rng.random() < 0.15
         if latent:
@@ -94,10 +94,10 @@ class Graph:
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))
         queries, keys = rng.randint(1, few) if few else length(), length()
         q = self.operand(rng, f"{n}q", batch, heads, queries, dim, element)
-        if few and not narrow and rng.random() < 0.4:
+        if few and not narrow and not full and rng.random() < 0.4:
             k, v, keys = self.pages(rng, n, batch, keyHeads, keys, (dim, value), element)
         else:
-            inRuns = few and not narrow and not latent and dim % 8 == 0 and rng.random() < 0.2
+            inRuns = few and not narrow and not full and not latent and dim % 8 == 0 and rng.random() < 0.2
             k = (self.runs if inRuns else self.operand)(rng, f"{n}k", batch, keyHeads, keys, dim, element)
             v = self.operand(rng, f"{n}v", batch, keyHeads, keys, value, element)
         if latent:
@@ -162,7 +162,8 @@ class Graph:
         if kind == "bias":
             bias = self.argument((heads, queries, keys), element)
             return (f"    %e = tensor.extract {bias}[%h, %i, %j] : {tensor((heads, queries, keys), element)}\n"
-                    f"    %term = arith.extf %e : {element} to f32\n    %t = arith.addf %s, %term : f32\n    swage.yield %t : f32\n")
+                    + ("    %t = arith.addf %s, %e : f32\n" if element == "f32" else f"    %term = arith.extf %e : {element} to f32\n    %t = arith.addf %s, %term : f32\n") +
+                    "    swage.yield %t : f32\n")
         return ("    %ca = arith.constant 0.125 : f32\n    %cb = arith.constant 8.0 : f32\n    %less = arith.mulf %s, %ca : f32\n"
                 "    %held = math.tanh %less : f32\n    %t = arith.mulf %held, %cb : f32\n    swage.yield %t : f32\n")
 
@@ -212,8 +213,9 @@ def compare(options):
     bad = 0
     for number in range(options.first, options.first + options.torch):
         rng = random.Random(f"{options.seed} torch {number}")
-        name = rng.choice(["bf16", "f16"])
-        type, digits = {"bf16": (torch.bfloat16, 8), "f16": (torch.float16, 11)}[name]
+        name = rng.choice(["bf16", "f16", "f32"])
+        type, bits, stored, digits = {"bf16": (torch.bfloat16, torch.int16, numpy.uint16, 8), "f16": (torch.float16, torch.int16, numpy.float16, 11),
+                                      "f32": (torch.float32, torch.int32, numpy.float32, 24)}[name]
         dim, batch, heads = 8 * rng.randint(2, 32), rng.randint(1, 3), rng.randint(1, 4)
         queries, keys, causal = rng.randint(1, options.most), rng.randint(1, options.most), rng.random() < 0.5
         if causal:
@@ -233,15 +235,15 @@ def compare(options):
             files = []
             for i, x in enumerate(inputs):
                 files.append(os.path.join(directory, f"{i}.npy"))
-                numpy.save(files[-1], x.view(torch.int16).cpu().numpy().view(numpy.uint16 if name == "bf16" else numpy.float16))
+                numpy.save(files[-1], x.view(bits).cpu().numpy().view(stored))
             ran = subprocess.run([options.run, path, f"--device={options.device}", f"--save-outputs={directory}"] + [f"--input={file}" for file in files],
                                  capture_output=True, text=True)
             if ran.returncode:
                 print(text, ran.stdout, ran.stderr[-4000:], sep="\n")
                 bad += 1
                 continue
-            bits = numpy.load(os.path.join(directory, "result0.npy")).reshape(shapes[0]).view(numpy.int16)
-        ours = torch.from_numpy(bits.copy()).view(type).cuda().double()
+            result = numpy.load(os.path.join(directory, "result0.npy")).reshape(shapes[0]).view(f"i{stored().itemsize}")
+        ours = torch.from_numpy(result.copy()).view(type).cuda().double()
         theirs = torch.nn.functional.scaled_dot_product_attention(*inputs, is_causal=causal).double()
         right = torch.nn.functional.scaled_dot_product_attention(*[x.double() for x in inputs], is_causal=causal)
         mine, other = ((x - right).abs().max().item() for x in (ours, theirs))

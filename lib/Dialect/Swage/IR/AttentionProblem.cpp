@@ -122,8 +122,9 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
                   "and values");
   AttentionProblem problem;
   problem.element = kernel.getInput(AttentionInput::Queries).getElement();
-  if (!problem.element.isF16() && !problem.element.isBF16() && !problem.isNarrow())
-    return refuse("attention's operands hold f16, bf16 or f8E4M3FN");
+  if (!problem.element.isF16() && !problem.element.isBF16() && !problem.isNarrow() &&
+      !problem.isWide())
+    return refuse("attention's operands hold f16, bf16, f32 or f8E4M3FN");
   problem.cache = kernel.getInput(AttentionInput::Keys).getElement();
   auto columns = [&](unsigned dim) {
     return constantSize(kernel.getExtents().getResult(dim)).value_or(0);
@@ -137,6 +138,11 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
       return refuse("attention's head dims are known even numbers from 8 to " +
                     Twine(kMostDimOfMany) + ", or for few queries multiples of 32 up to " +
                     Twine(kMostDim) + ", both where one is above " + Twine(kMostDimOfWarp));
+  if (problem.isWide())
+    for (int64_t dim : {problem.headColumns, problem.valueColumns})
+      if (dim % 8 || dim > kMostDimOfMany)
+        return refuse("attention's head dims of f32 are multiples of 8 up to " +
+                      Twine(kMostDimOfMany));
   problem.headDim = llvm::alignTo(problem.headColumns, 8);
   problem.valueDim = llvm::alignTo(problem.valueColumns, 8);
   if (std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(Dim::Key))) {
@@ -150,7 +156,7 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   static constexpr const char *names[] = {"queries", "keys", "values"};
   if (kernel.getInput(AttentionInput::Values).getElement() != problem.cache)
     return refuse("attention's keys and values are of two types");
-  int64_t least = problem.isNarrow() || problem.hasNarrowCache() ? 16 : 4;
+  int64_t least = problem.isNarrow() || problem.isWide() || problem.hasNarrowCache() ? 16 : 4;
   for (unsigned i = 0; i < AttentionInput::Count; ++i) {
     int64_t bytes = vectorBytes(kernel, kernel.getInput(i), inner[i]);
     if (bytes < least)
@@ -167,9 +173,11 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
     return refuse("attention's keys and values are in pages of one size, through a table of them "
                   "in input 3, or nothing is");
   problem.pageSize = *pageSize;
+  if (problem.isWide() && problem.pageSize)
+    return refuse("attention's keys and values of f32 are in no pages");
   std::optional<int64_t> run = keyRunOf(kernel);
   if (!run || (*run && (*run * elementBytes(problem.cache) != 16 || problem.hasNarrowCache() ||
-                        problem.headColumns % 8 || problem.copyBytes < 16)))
+                        problem.isWide() || problem.headColumns % 8 || problem.copyBytes < 16)))
     return refuse("keys whose head dim is in runs are of 16 bits, and these of 16 bytes, one key's "
                   "behind the other's");
   problem.keyRun = *run;
@@ -208,7 +216,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
 }
 
 const char *AttentionProblem::cacheProblem(KernelOp kernel) const {
-  if (isNarrow() || (!cache.isInteger(8) && !isa<Float8E4M3FNType, Float8E5M2Type>(cache)))
+  if (isNarrow() || isWide() ||
+      (!cache.isInteger(8) && !isa<Float8E4M3FNType, Float8E5M2Type>(cache)))
     return "attention's operands are of several types";
   if (!sharing || sharing > kMostSharing ||
       *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) > kFewQueries)
@@ -251,7 +260,9 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
 static int64_t paddedRow(int64_t elements) { return (elements / 8 | 1) * 16; }
 
 int64_t AttentionProblem::sharedBytes(PortableAttentionScheduleAttr schedule) const {
-  int64_t head = paddedRow(llvm::alignTo(headDim, 16)), value = paddedRow(valueDim);
+  int64_t words = elementBytes(element), // of 16 bits, for each two elements
+      head = paddedRow(llvm::alignTo(headDim, 16) * words / 2),
+          value = paddedRow(valueDim * words / 2);
   return schedule.getRows() * std::max(head, value) +
          schedule.getStages() * schedule.getKeys() * (head + value);
 }
@@ -361,8 +372,11 @@ int64_t AttentionProblem::registers(AttentionScheduleAttr schedule) const {
 }
 
 int64_t AttentionProblem::registers(PortableAttentionScheduleAttr schedule) const {
-  int64_t held = schedule.getHoldsQuery() ? llvm::divideCeil(headDim, 16) * 4 : 0;
-  return schedule.getAtoms() * (schedule.getKeys() / 2 + valueDim / 2 + held);
+  int64_t held =
+      schedule.getHoldsQuery() ? llvm::divideCeil(headDim * elementBytes(element), 32) * 4 : 0;
+  // Of f32 scores have a second sum, and weights are cut in two.
+  int64_t parts = isWide() ? schedule.getKeys() * 3 / 2 : 0;
+  return schedule.getAtoms() * (schedule.getKeys() / 2 + valueDim / 2 + held + parts);
 }
 
 int64_t AttentionProblem::registers(DecodeScheduleAttr schedule) const {

@@ -434,6 +434,8 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
   } else if (problem->isNarrow()) {
     return kernel.emitOpError() << "schedule takes 16 bits, but the operands have 8";
   }
+  if (!std::is_same_v<Schedule, PortableAttentionScheduleAttr> && problem->isWide())
+    return kernel.emitOpError() << "schedule takes 16 bits or fewer, but the operands have 32";
   if constexpr (!std::is_same_v<Schedule, DecodeScheduleAttr>) {
     if (int64_t dim = std::max(problem->headDim, problem->valueDim); dim > problem->kMostDimOfMany)
       return kernel.emitOpError() << "schedule takes head dims up to " << problem->kMostDimOfMany

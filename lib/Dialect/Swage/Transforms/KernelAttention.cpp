@@ -373,7 +373,7 @@ std::optional<KernelBuilder::Contracted> KernelBuilder::contracted(unsigned inpu
        isCache = input != AttentionInput::Queries && type.getIntOrFloatBitWidth() == 16;
   if (!argument || argument.getArgNumber() != input || !found.element.getType().isF32() ||
       !(isPlain || (isCache && elementBytes(cast<ViewAttr>(inputViews[input]).getElement()) == 1)))
-    return refuse("the operands of attention come from memory, as floats of 8 or 16 bits, or for "
+    return refuse("the operands of attention come from memory, as floats of 8 to 32 bits, or for "
                   "keys and values as 8 bits that are multiplied by what a head or a key has");
   return found;
 }

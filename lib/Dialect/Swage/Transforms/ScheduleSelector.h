@@ -57,6 +57,7 @@ private:
   SelectedSchedule attention() const;
   SelectedSchedule hopperAttention() const;
   SelectedSchedule portableAttention() const;
+  SelectedSchedule wideAttention() const;
   std::optional<SelectedSchedule> decode() const;
   int64_t spansOf(int64_t keyBytes, int64_t rowTiles) const;
 

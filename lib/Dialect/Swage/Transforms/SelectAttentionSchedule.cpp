@@ -221,10 +221,33 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
   return refused(problem);
 }
 
+/// Of f32, of which few queries are computed like many. To cut factors in two takes registers,
+/// which warps with 16 rows have left.
+SelectedSchedule ScheduleSelector::wideAttention() const {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  int64_t dim = std::max(problem.headDim, problem.valueDim);
+  // With more keys, or places for them, beside longer outputs ptxas spills a few bytes.
+  auto [mostKeys, mostStages] = dim <= 96    ? std::pair<int64_t, int64_t>{64, 1}
+                                : dim <= 128 ? std::pair<int64_t, int64_t>{32, 2}
+                                             : std::pair<int64_t, int64_t>{16, 1};
+  for (auto [warps, blocks] : {std::pair<int64_t, int64_t>{4, 2}, {8, 1}, {4, 1}})
+    for (int64_t keys = mostKeys; keys >= 16; keys -= 16)
+      for (int64_t stages = mostStages; stages >= 1; --stages) {
+        auto schedule = PortableAttentionScheduleAttr::get(
+            context(), warps, /*atoms=*/1, keys, stages, /*patience=*/0, /*holdsQuery=*/false,
+            kSectionBytes, index);
+        // One KiB of each block's shared memory is the system's own.
+        if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm / blocks - 1024 &&
+            problem.registers(schedule) <= problem.mostRegisters(schedule))
+          return selected(schedule, schedule.getRows(), keys);
+      }
+  return refused(problem);
+}
+
 /// Whether there are so few queries that what counts is how fast keys and values are read, and not
 /// how fast they are multiplied.
 static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
-  if (problem.isNarrow() || !problem.sharing)
+  if (problem.isNarrow() || problem.isWide() || !problem.sharing)
     return false;
   if (problem.isForFewQueries())
     return true;
@@ -238,7 +261,7 @@ static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
 
 std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
-  if (problem.isNarrow() || !problem.sharing)
+  if (problem.isNarrow() || problem.isWide() || !problem.sharing)
     return std::nullopt;
   // Of rows that are no multiples of 128 bytes boxes have few columns at the end. As they are in
   // memory long rows of a multiple of 64 bytes lie in too few banks.
@@ -333,7 +356,9 @@ SelectedSchedule ScheduleSelector::attention() const {
             "memory holds"};
   if (problem.isForFewQueries())
     return refused(problem);
-  SelectedSchedule selected = device.arch == "sm_90a" ? hopperAttention() : portableAttention();
+  SelectedSchedule selected = problem.isWide()           ? wideAttention()
+                              : device.arch == "sm_90a" ? hopperAttention()
+                                                        : portableAttention();
   // What has no tiles of many queries may have smaller ones.
   return selected.schedule ? selected : decode().value_or(selected);
 }

@@ -73,6 +73,8 @@ struct AttentionProblem {
 
   /// Whether elements have 8 bits: values are then transposed, and steps have 32 keys.
   bool isNarrow() const;
+  /// Whether they have 32, which the portable template takes, of many queries and few.
+  bool isWide() const { return element.isF32(); }
   /// Whether keys and values alone have 8 bits.
   bool hasNarrowCache() const { return cache != element; }
   /// Whether no kernel of many queries takes it.

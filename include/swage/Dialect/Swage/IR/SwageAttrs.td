@@ -236,7 +236,7 @@ def Swage_PortableAttentionScheduleAttr : Swage_Attr<"PortableAttentionSchedule"
   let summary = "Schedule of templates/swage/attention_portable.cuh";
   let description = [{
     A block computes `warps` times 16 `atoms` queries; blocks of `keys` keys and their values pass through `stages` places. `patience`, `holds_query`, `section`
-    and `index`: as in `attention_schedule`.
+    and `index`: as in `attention_schedule`. The only one for operands of f32.
   }];
   let parameters = (ins "int64_t":$warps, "int64_t":$atoms, "int64_t":$keys, "int64_t":$stages, "int64_t":$patience, "bool":$holds_query,
                         "int64_t":$section, "int64_t":$index);

@@ -164,6 +164,7 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     Where few queries share a head of keys, k and v may be of 8 bits although q has 16: `arith.sitofp` or `arith.extf` of a tensor of i8, f8E4M3FN or f8E5M2, with products by
     constants and by what `swage.broadcast` gives all of D, and `arith.truncf`, are then not stored. There D and Dv may be up to 576 (elsewhere 256); and v may be `swage.slice` of k, its
     first columns, which are then read once; and k of 16 bits may be `swage.permute` and `swage.reshape` of [.., Hk, D / 8, Sk, 8], which is read where it is.
+    Products of f32 are those of two parts of 11 bits (docs/numerics.md): a finite query, key or value from 2^128 - 2^115 on may count as infinite.
 
     A row that is masked or -inf throughout gives 0, or NaN with `nan_rows`. A row with a score of +inf or NaN that is not masked gives NaN; where it is masked, q, k and score do
     not matter. An infinity or NaN in v counts where its weight is not 0; where it is 0, whether by the mask or because exp is too small, the result may be
