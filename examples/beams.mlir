@@ -4,8 +4,9 @@
 //   swage-run examples/beams.mlir --check
 //
 // The two attentions are joined by their log-sum-exps, as if there had been one over both. The queries of all beams and heads that share a key head are rows of one matrix.
-func.func @main(%queries: tensor<8x4x32x128xbf16>, %prompt_keys: tensor<8x8x4096x128xbf16>, %prompt_values: tensor<8x8x4096x128xbf16>, %prompt_lengths: tensor<8xi32>,
-                %keys: tensor<512x8x16x128xbf16>, %values: tensor<512x8x16x128xbf16>, %table: tensor<32x16xi32>, %lengths: tensor<32xi32>) -> tensor<8x4x32x128xbf16> {
+func.func @main(%queries: tensor<8x4x32x128xbf16>, %prompt_keys: tensor<8x8x4096x128xbf16>, %prompt_values: tensor<8x8x4096x128xbf16>, %prompt_lengths: tensor<8xi32> {swage.range = array<i64: 1, 4096>},
+                %keys: tensor<512x8x16x128xbf16>, %values: tensor<512x8x16x128xbf16>, %table: tensor<32x16xi32> {swage.range = array<i64: 0, 511>},
+                %lengths: tensor<32xi32> {swage.range = array<i64: 1, 256>}) -> tensor<8x4x32x128xbf16> {
   // [sequence, head, beam, dim]: beams are queries of a head.
   %by_head = swage.permute %queries [0, 2, 1, 3] : tensor<8x4x32x128xbf16> -> tensor<8x32x4x128xbf16>
   %of_prompt, %prompt_sum = swage.attention %by_head, %prompt_keys, %prompt_values scale 0.08838834764831845 mask {

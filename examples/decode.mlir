@@ -5,7 +5,7 @@
 //   swage-translate --swage-to-cuda examples/decode.mlir
 //
 // A launch that is captured in a CUDA graph may be replayed with other lengths: blocks find out by themselves which keys are theirs.
-func.func @main(%token: tensor<8x32x128xbf16>, %keys: tensor<8x4096x8x128xbf16>, %values: tensor<8x4096x8x128xbf16>, %lengths: tensor<8xi32>) -> tensor<8x4096xbf16> {
+func.func @main(%token: tensor<8x32x128xbf16>, %keys: tensor<8x4096x8x128xbf16>, %values: tensor<8x4096x8x128xbf16>, %lengths: tensor<8xi32> {swage.range = array<i64: 1, 4096>}) -> tensor<8x4096xbf16> {
   %q = swage.reshape %token : tensor<8x32x128xbf16> -> tensor<8x32x1x128xbf16>
   %k = swage.permute %keys [0, 2, 1, 3] : tensor<8x4096x8x128xbf16> -> tensor<8x8x4096x128xbf16>
   %v = swage.permute %values [0, 2, 1, 3] : tensor<8x4096x8x128xbf16> -> tensor<8x8x4096x128xbf16>

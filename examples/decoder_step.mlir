@@ -9,8 +9,8 @@
 func.func @main(%x: tensor<4x512xbf16>, %qkv: tensor<4x3x8x64xbf16>, %qkvBias: tensor<3x8x64xbf16>,
                 %out: tensor<4x512xbf16>, %outBias: tensor<512xbf16>, %gamma: tensor<512xbf16>,
                 %cross: tensor<4x8x64xbf16>, %crossOut: tensor<4x512xbf16>, %crossBias: tensor<512xbf16>, %crossGamma: tensor<512xbf16>, %beta: tensor<512xbf16>,
-                %keyCache: tensor<4x8x128x64xbf16>, %valueCache: tensor<4x8x128x64xbf16>, %positions: tensor<4xi32>,
-                %encoderKeys: tensor<4x8x77x64xbf16>, %encoderValues: tensor<4x8x77x64xbf16>, %encoderLengths: tensor<4xi32>)
+                %keyCache: tensor<4x8x128x64xbf16>, %valueCache: tensor<4x8x128x64xbf16>, %positions: tensor<4xi32> {swage.range = array<i64: -2, 63>},
+                %encoderKeys: tensor<4x8x77x64xbf16>, %encoderValues: tensor<4x8x77x64xbf16>, %encoderLengths: tensor<4xi32> {swage.range = array<i64: 1, 77>})
     -> (tensor<4x8x1x64xbf16>, tensor<4x8x1x64xbf16>, tensor<4x512xbf16>, tensor<4x512xbf16>, tensor<4x512xbf16>,
         tensor<4x8x128x64xbf16> {swage.alias = 11}, tensor<4x8x128x64xbf16> {swage.alias = 12}, tensor<4xi32> {swage.alias = 13}) {
   // Biases, and the new rows of the caches: one kernel.

@@ -4,7 +4,8 @@
 //
 //   swage-run examples/latent.mlir --check
 //   swage-translate --swage-to-cuda examples/latent.mlir
-func.func @main(%token: tensor<4x16x1x576xbf16>, %pool: tensor<96x1x64x576xbf16>, %table: tensor<4x16xi32>, %lengths: tensor<4xi32>) -> tensor<4x16x1x512xbf16> {
+func.func @main(%token: tensor<4x16x1x576xbf16>, %pool: tensor<96x1x64x576xbf16>, %table: tensor<4x16xi32> {swage.range = array<i64: 0, 95>},
+                %lengths: tensor<4xi32> {swage.range = array<i64: 1, 1024>}) -> tensor<4x16x1x512xbf16> {
   %keys = swage.pages %pool, %table : (tensor<96x1x64x576xbf16>, tensor<4x16xi32>) -> tensor<4x1x1024x576xbf16>
   %values = swage.slice %keys axis 3 from 0 size 512 : tensor<4x1x1024x576xbf16> -> tensor<4x1x1024x512xbf16>
   %o = swage.attention %token, %keys, %values scale 0.07216878364870322 mask {

@@ -3,6 +3,7 @@
 #include "swage/Reference/InputFamilies.h"
 #include "swage/Reference/Parallel.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/bit.h"
 
 using namespace swage::reference;
 
@@ -120,6 +121,36 @@ void swage::reference::fillInput(Tensor &tensor, InputFamily family, uint64_t se
         tensor.setInteger(i, static_cast<int64_t>(generator.bits(0, i) % 5) - 2);
       else
         tensor.setReal(i, generator.element(family, i, length));
+    }
+  });
+}
+
+/// Element `i` of a permutation of 0..last that `key` chooses: a Feistel network over the next even
+/// power of two, walked until it is inside (Black and Rogaway, Ciphers with arbitrary finite
+/// domains, 2002).
+static uint64_t permuted(uint64_t i, uint64_t last, uint64_t key) {
+  constexpr unsigned kRounds = 4;
+  unsigned half = std::max(1, (llvm::bit_width(last) + 1) / 2);
+  uint64_t mask = (1ull << half) - 1;
+  do {
+    uint64_t left = i >> half, right = i & mask;
+    for (unsigned round = 0; round < kRounds; ++round)
+      left = std::exchange(right, left ^ (randomBits(key, round, right) & mask));
+    i = left << half | right;
+  } while (i > last);
+  return i;
+}
+
+void swage::reference::fillRange(Tensor &tensor, IntegerRange range, uint64_t seed,
+                                 uint64_t stream) {
+  uint64_t last = static_cast<uint64_t>(range.greatest) - static_cast<uint64_t>(range.least);
+  Generator generator = {seed, stream, {}};
+  parallelFor(tensor.size(), kElementChunk, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      // Without wrapping to 0 for all 2^64 numbers: no tensor has that many elements.
+      uint64_t count = last + (last != UINT64_MAX), turn = static_cast<uint64_t>(i) / count;
+      uint64_t place = permuted(static_cast<uint64_t>(i) % count, last, generator.bits(3, turn));
+      tensor.setInteger(i, static_cast<int64_t>(static_cast<uint64_t>(range.least) + place));
     }
   });
 }

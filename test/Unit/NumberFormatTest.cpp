@@ -6,6 +6,8 @@
 #include "swage/Reference/Parallel.h"
 #include "llvm/ADT/APFloat.h"
 #include "gtest/gtest.h"
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 using namespace swage::reference;
@@ -132,6 +134,41 @@ TEST(InputFamilies, doNotDependOnThreads) {
     EXPECT_NE(firstDifference(one.data(), many.data(), one.bytes()), -1);
   }
   EXPECT_FALSE(parseInputFamily("none"));
+}
+
+TEST(InputFamilies, rangesRepeatAfterAllOfTheirNumbers) {
+  for (int64_t count : {1, 2, 3, 16, 17, 1000}) {
+    Tensor tensor = llvm::cantFail(Tensor::create(ElementType::I32, {3, count}));
+    fillRange(tensor, {-5, count - 6}, 7, 0);
+    std::vector<std::vector<int64_t>> turns(3);
+    for (int64_t i = 0; i < tensor.size(); ++i)
+      turns[i / count].push_back(tensor.integer(i));
+    std::vector<int64_t> ordered(count);
+    std::iota(ordered.begin(), ordered.end(), -5);
+    for (const std::vector<int64_t> &turn : turns) {
+      std::vector<int64_t> sorted = turn;
+      std::sort(sorted.begin(), sorted.end());
+      EXPECT_EQ(sorted, ordered);
+    }
+    if (count < 16)
+      continue;
+    EXPECT_NE(turns[0], ordered);
+    EXPECT_NE(turns[0], turns[1]);
+    fillRange(tensor, {-5, count - 6}, 7, 1);
+    EXPECT_NE(turns[0][0] * count + turns[0][1], tensor.integer(0) * count + tensor.integer(1));
+  }
+}
+
+TEST(InputFamilies, rangesOfAllNumbersAndOfOne) {
+  Tensor tensor = llvm::cantFail(Tensor::create(ElementType::I64, {1000}));
+  fillRange(tensor, {INT64_MIN, INT64_MAX}, 7, 0);
+  int64_t negative = 0;
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    negative += tensor.integer(i) < 0;
+  EXPECT_NEAR(negative, 500, 80);
+  fillRange(tensor, {INT64_MAX, INT64_MAX}, 7, 0);
+  for (int64_t i = 0; i < tensor.size(); ++i)
+    EXPECT_EQ(tensor.integer(i), INT64_MAX);
 }
 
 TEST(InputFamilies, haveTheStatedDistribution) {

@@ -93,7 +93,7 @@ protected:
 
   /// Later plans of a tuning take less time.
   Tuner::Timer sooner() {
-    return [this](const std::vector<Plan> &plans, const std::vector<TensorType> &,
+    return [this](const std::vector<Plan> &plans, const std::vector<InputSpec> &,
                   Tuner::Effort effort, double) {
       std::vector<double> times;
       for (size_t i = 0; i < plans.size(); ++i)
@@ -152,9 +152,8 @@ TEST_F(TunerTest, FindsTheFastestThatIsRightAndKeepsIt) {
   EXPECT_EQ(scheduleOf(untuned), kernel.selected.schedule);
 
   // Where the selected one is no slower, what was kept is forgotten.
-  std::vector<TunedKernel> again =
-      tune([](const std::vector<Plan> &plans, const std::vector<TensorType> &, Tuner::Effort,
-              double) {
+  std::vector<TunedKernel> again = tune(
+      [](const std::vector<Plan> &plans, const std::vector<InputSpec> &, Tuner::Effort, double) {
         std::vector<double> times(plans.size(), 2e-6);
         times[0] = 1e-6;
         return times;
@@ -166,17 +165,18 @@ TEST_F(TunerTest, FindsTheFastestThatIsRightAndKeepsIt) {
 }
 
 TEST_F(TunerTest, ATimerThatFailsIsAnError) {
-  auto tuned =
-      Tuner(*device,
-            [](const std::vector<Plan> &, const std::vector<TensorType> &, Tuner::Effort,
-               double) -> Expected<std::vector<double>> { return makeError(Stage::Run, "no time"); })
-          .tune(*program, options, dims, tuning);
+  auto tuned = Tuner(*device,
+                     [](const std::vector<Plan> &, const std::vector<InputSpec> &, Tuner::Effort,
+                        double) -> Expected<std::vector<double>> {
+                       return makeError(Stage::Run, "no time");
+                     })
+                   .tune(*program, options, dims, tuning);
   ASSERT_FALSE(tuned);
   EXPECT_EQ(tuned.error().message, "no time");
 }
 
 TEST_F(TunerTest, WhatTheDriverRefusesIsLeftOut) {
-  auto refusing = [this](const std::vector<Plan> &plans, const std::vector<TensorType> &,
+  auto refusing = [this](const std::vector<Plan> &plans, const std::vector<InputSpec> &,
                          Tuner::Effort effort, double) -> Expected<std::vector<double>> {
     if (effort == Tuner::Effort::Glance && ++calls == 2)
       return makeError(Stage::Launch, "too large a cluster");

@@ -119,12 +119,11 @@ std::string Suite::runFamily(const Case &test, reference::InputFamily family, bo
   std::string familyName = reference::name(family).str();
   std::vector<reference::Tensor> inputs;
   std::vector<Dims> dims;
-  for (size_t i = 0; i < test.program->inputs().size(); ++i) {
-    const TensorType &type = test.program->inputs()[i];
-    auto input = makeInput(type, family, test.seed, i);
+  for (const InputSpec &spec : inputSpecs(*test.program, test.program->inputs())) {
+    auto input = spec.make(family, test.seed, inputs.size());
     if (!input)
       return input.error().str();
-    dims.push_back(type.shape);
+    dims.push_back(spec.type.shape);
     inputs.push_back(std::move(*input));
   }
   std::vector<const reference::Tensor *> pointers;

@@ -20,8 +20,29 @@ Expected<Benchmark> Benchmark::create(const Device &device) {
   return Benchmark(device, std::move(*stream));
 }
 
-/// Memory for what is used of the arena, with random elements of `content`'s type.
-Status Benchmark::provide(Arena &arena, const TensorType *content) {
+/// Elements that are made up, and repeated where a tensor has more.
+static Expected<reference::Tensor> makeChunk(InputSpec content, int64_t elements) {
+  content.type.shape = {std::min<int64_t>(elements, 1 << 22)};
+  return content.make(reference::InputFamily::Dense, 1, 0);
+}
+
+static Status copyRepeated(Buffer &buffer, const reference::Tensor &chunk, uint64_t offset,
+                           uint64_t bytes) {
+  uint64_t atOnce = uint64_t(chunk.bytes());
+  for (uint64_t done = 0; done < bytes; done += atOnce)
+    if (Status copied = buffer.copyFrom(chunk.data(), size_t(std::min(atOnce, bytes - done)),
+                                        size_t(offset + done));
+        !copied)
+      return copied;
+  return {};
+}
+
+static std::string arenaOf(const InputSpec &input) {
+  return input.type.element + (input.range ? " in a range" : "");
+}
+
+/// Memory for what is used of the arena, with random elements like `content`.
+Status Benchmark::provide(Arena &arena, const InputSpec *content) {
   if (arena.buffer && arena.buffer->size() >= arena.used)
     return {};
   arena.buffer.reset();
@@ -37,18 +58,10 @@ Status Benchmark::provide(Arena &arena, const TensorType *content) {
   arena.buffer = std::move(*buffer);
   if (!content)
     return {};
-  TensorType chunk = *content;
-  chunk.shape = {1 << 22};
-  auto random = makeInput(chunk, reference::InputFamily::Dense, 1, 0);
-  if (!random)
-    return random.takeError();
-  uint64_t bytes = uint64_t(random->bytes());
-  for (uint64_t done = 0; done < arena.used; done += bytes)
-    if (Status copied = arena.buffer->copyFrom(
-            random->data(), size_t(std::min(bytes, arena.used - done)), size_t(done));
-        !copied)
-      return copied;
-  return {};
+  auto chunk = makeChunk(*content, INT64_MAX);
+  if (!chunk)
+    return chunk.takeError();
+  return copyRepeated(*arena.buffer, *chunk, 0, arena.used);
 }
 
 Expected<std::vector<Benchmark::Set>> Benchmark::makeSets(const Candidate &candidate,
@@ -73,15 +86,16 @@ Expected<std::vector<Benchmark::Set>> Benchmark::makeSets(const Candidate &candi
   std::vector<uint64_t> inputPlaces, outputPlaces, workspaces;
   for (uint64_t i = 0; i < count; ++i) {
     for (size_t j = 0; j < plan.inputs().size(); ++j)
-      inputPlaces.push_back(place(candidate.inputs[j].element, plan.inputs()[j].bytes));
+      inputPlaces.push_back(place(arenaOf(candidate.inputs[j]), plan.inputs()[j].bytes));
     if (i != 0 && conditions.reuseOutputs)
       continue;
     for (const BufferSpec &output : plan.outputs())
       outputPlaces.push_back(place("", output.bytes));
     workspaces.push_back(place("", plan.workspaceBytes()));
   }
-  for (const TensorType &input : candidate.inputs)
-    if (Status provided = provide(arenas[input.element], &input); !provided)
+  for (const InputSpec &input : candidate.inputs)
+    if (Status provided = provide(arenas[arenaOf(input)], input.range ? nullptr : &input);
+        !provided)
       return provided.takeError();
   if (Status provided = provide(arenas[""], nullptr); !provided)
     return provided.takeError();
@@ -94,12 +108,28 @@ Expected<std::vector<Benchmark::Set>> Benchmark::makeSets(const Candidate &candi
     uint64_t written = conditions.reuseOutputs ? 0 : i;
     for (size_t j = 0; j < plan.inputs().size(); ++j)
       sets[i].inputs.push_back(
-          address(candidate.inputs[j].element, inputPlaces[i * plan.inputs().size() + j]) +
+          address(arenaOf(candidate.inputs[j]), inputPlaces[i * plan.inputs().size() + j]) +
           candidate.misalign);
     for (size_t j = 0; j < plan.outputs().size(); ++j)
       sets[i].outputs.push_back(address("", outputPlaces[written * plan.outputs().size() + j]) +
                                 candidate.misalign);
     sets[i].workspace = address("", workspaces[written]);
+  }
+  // What is in a range is so from each tensor's first element on.
+  for (size_t j = 0; j < plan.inputs().size(); ++j) {
+    const InputSpec &input = candidate.inputs[j];
+    if (!input.range || plan.inputs()[j].bytes == 0)
+      continue;
+    uint64_t bytes = plan.inputs()[j].bytes;
+    auto chunk = makeChunk(input, int64_t(bytes / uint64_t(input.type.elementBytes)));
+    if (!chunk)
+      return chunk.takeError();
+    for (uint64_t i = 0; i < count; ++i)
+      if (Status copied = copyRepeated(
+              *arenas[arenaOf(input)].buffer, *chunk,
+              inputPlaces[i * plan.inputs().size() + j] + uint64_t(candidate.misalign), bytes);
+          !copied)
+        return copied.takeError();
   }
   return sets;
 }
@@ -212,7 +242,7 @@ Expected<Benchmark::Candidate> Benchmark::fastestStream(const Traffic &traffic,
     if (!plan)
       return plan.takeError();
     TensorType words{"f32", 4, {int64_t(plan->inputs()[0].bytes / 4)}};
-    return Candidate{*plan, {words}, 0};
+    return Candidate{*plan, {{words, std::nullopt}}, 0};
   };
   std::vector<StreamShape> shapes = Streams::shapesFor(traffic);
   std::tuple key(shapes.front(), llvm::Log2_64(std::max<uint64_t>(1, traffic.bytes())),
@@ -236,7 +266,7 @@ Expected<Benchmark::Candidate> Benchmark::fastestStream(const Traffic &traffic,
   return std::move(candidates[best]);
 }
 
-Expected<Measurement> Benchmark::measure(const Plan &plan, const std::vector<TensorType> &inputs,
+Expected<Measurement> Benchmark::measure(const Plan &plan, const std::vector<InputSpec> &inputs,
                                          const std::vector<Traffic> &traffic,
                                          const Conditions &conditions) {
   std::vector<Candidate> candidates;
@@ -259,7 +289,7 @@ Expected<Measurement> Benchmark::measure(const Plan &plan, const std::vector<Ten
 }
 
 Expected<std::vector<double>> Benchmark::compare(const std::vector<Plan> &plans,
-                                                 const std::vector<TensorType> &inputs,
+                                                 const std::vector<InputSpec> &inputs,
                                                  const Conditions &conditions) {
   std::vector<Candidate> candidates;
   for (const Plan &plan : plans)

@@ -7,6 +7,7 @@
 #ifndef SWAGE_TOOLS_HARNESS_BENCHMARK_H
 #define SWAGE_TOOLS_HARNESS_BENCHMARK_H
 
+#include "InputSpec.h"
 #include "Streams.h"
 
 namespace swage {
@@ -34,19 +35,20 @@ class Benchmark {
 public:
   static Expected<Benchmark> create(const Device &device);
 
-  /// Times `plan` and, in turns with it, streams for each of `traffic`.  `inputs` are the types of
-  /// the plan's inputs, which are filled with random numbers.
-  Expected<Measurement> measure(const Plan &plan, const std::vector<TensorType> &inputs,
+  /// Times `plan` and, in turns with it, streams for each of `traffic`.  `inputs` are the plan's
+  /// inputs, which are filled with random numbers.
+  Expected<Measurement> measure(const Plan &plan, const std::vector<InputSpec> &inputs,
                                 const std::vector<Traffic> &traffic,
                                 const Conditions &conditions = {});
 
   /// Median seconds of plans that take turns on buffers of the same types.
   Expected<std::vector<double>> compare(const std::vector<Plan> &plans,
-                                        const std::vector<TensorType> &inputs,
+                                        const std::vector<InputSpec> &inputs,
                                         const Conditions &conditions = {});
 
 private:
-  /// Memory that measurements share: the inputs of one element type, or all outputs.
+  /// Memory that measurements share: the inputs of one element type, those with a range apart, or all
+  /// outputs.
   struct Arena {
     std::optional<Buffer> buffer;
     uint64_t used = 0; ///< by one plan
@@ -59,7 +61,7 @@ private:
   /// What is replayed.
   struct Candidate {
     Plan plan;
-    std::vector<TensorType> inputs;
+    std::vector<InputSpec> inputs;
     int64_t misalign = 0;
   };
   /// Launches of a plan on all of its sets, captured.
@@ -71,7 +73,7 @@ private:
 
   Benchmark(Device device, Stream stream)
       : device(device), stream(std::move(stream)), streams(std::move(device)) {}
-  Status provide(Arena &arena, const TensorType *content);
+  Status provide(Arena &arena, const InputSpec *content);
   Expected<std::vector<Set>> makeSets(const Candidate &candidate, const Conditions &conditions);
   Expected<Replay> capture(const Candidate &candidate, const std::vector<Set> &sets,
                            const Conditions &conditions);
@@ -84,7 +86,7 @@ private:
   Device device;
   Stream stream;
   Streams streams;
-  std::map<std::string, Arena> arenas; ///< by element type; "" for outputs and workspaces
+  std::map<std::string, Arena> arenas; ///< by `arenaOf`; "" for outputs and workspaces
   /// By the proportion, the power of two of the size, and whether outputs are reused.
   std::map<std::tuple<StreamShape, unsigned, bool>, StreamShape> fastest;
 };

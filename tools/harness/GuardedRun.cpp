@@ -9,35 +9,6 @@
 using namespace swage;
 using namespace swage::reference;
 
-reference::ElementType swage::elementTypeNamed(const std::string &name) {
-  using reference::ElementType;
-  for (ElementType type :
-       {ElementType::F8E4M3FN, ElementType::F8E5M2, ElementType::F16, ElementType::BF16,
-        ElementType::F32, ElementType::F64, ElementType::I1, ElementType::I8, ElementType::I32})
-    if (name == reference::name(type))
-      return type;
-  return ElementType::I64;
-}
-
-Error swage::convert(llvm::Error error, Stage stage) {
-  return makeError(stage, llvm::toString(std::move(error)));
-}
-
-Expected<Tensor> swage::makeTensor(const TensorType &type) {
-  auto tensor = Tensor::create(elementTypeNamed(type.element), type.shape);
-  if (!tensor)
-    return convert(tensor.takeError());
-  return std::move(*tensor);
-}
-
-Expected<Tensor> swage::makeInput(const TensorType &type, InputFamily family, uint64_t seed,
-                                  uint64_t stream) {
-  auto tensor = makeTensor(type);
-  if (tensor)
-    fillInput(*tensor, family, seed, stream);
-  return tensor;
-}
-
 namespace {
 /// A device buffer with its bands.
 struct Guarded {

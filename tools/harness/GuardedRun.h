@@ -8,22 +8,11 @@
 #ifndef SWAGE_TOOLS_HARNESS_GUARDEDRUN_H
 #define SWAGE_TOOLS_HARNESS_GUARDEDRUN_H
 
-#include "swage/JIT/Program.h"
+#include "InputSpec.h"
+
 #include "swage/Reference/GuardBands.h"
-#include "swage/Reference/InputFamilies.h"
-#include "swage/Reference/Tensor.h"
 
 namespace swage {
-
-reference::ElementType elementTypeNamed(const std::string &name);
-
-/// LLVM's error as one of ours.
-Error convert(llvm::Error error, Stage stage = Stage::Input);
-
-/// A tensor of this type; filled as the acceptance rule's input families do.
-Expected<reference::Tensor> makeTensor(const TensorType &type);
-Expected<reference::Tensor> makeInput(const TensorType &type, reference::InputFamily family,
-                                      uint64_t seed, uint64_t stream);
 
 struct GuardedOptions {
   uint8_t poison = reference::kPoisonNaN;

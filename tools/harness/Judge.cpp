@@ -14,8 +14,8 @@ Expected<Judge> Judge::create(const Program &program, const Executable &executab
                               const Layout &layout) {
   Judge judge;
   std::vector<const reference::Tensor *> pointers;
-  for (size_t i = 0; i < layout.inputs.size(); ++i) {
-    auto input = makeInput(layout.inputs[i], reference::InputFamily::Dense, 1, i);
+  for (const InputSpec &spec : inputSpecs(program, layout.inputs)) {
+    auto input = spec.make(reference::InputFamily::Dense, 1, judge.inputs.size());
     if (!input)
       return input.takeError();
     judge.inputs.push_back(std::move(*input));

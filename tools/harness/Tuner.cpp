@@ -122,7 +122,7 @@ Status swage::storeTuning(const Options &options, const DeviceProperties &device
 Tuner::Tuner(Device device, Benchmark &benchmark, int64_t misalign)
     : device(std::move(device)),
       timer([&benchmark, misalign](const std::vector<Plan> &plans,
-                                   const std::vector<TensorType> &inputs, Effort effort,
+                                   const std::vector<InputSpec> &inputs, Effort effort,
                                    double limit) {
         Conditions conditions;
         conditions.misalign = misalign;
@@ -197,7 +197,7 @@ private:
   const Clock::time_point start = Clock::now();
   std::vector<Trial> trials; ///< the selected schedule first
   size_t position = 0;       ///< of the kernel's first launch, which stands for all
-  std::vector<TensorType> types;
+  std::vector<InputSpec> inputs;
   std::set<std::string> sources;
   std::future<Expected<Judge>> judging; ///< the reference takes as long as many compiles
   std::vector<Trial *> ranked, finalists;
@@ -234,8 +234,7 @@ Status Search::begin() {
     ++position;
   if (position == layout.launches.size())
     return {};
-  for (const LaunchTensor &tensor : layout.launches[position].inputs)
-    types.push_back(tensor.type);
+  inputs = inputSpecs(one.program.program, layout.launches[position]);
   if (!one.judge)
     judging = std::async(std::launch::async, [this] {
       return Judge::create(one.program.program, *selected().executable, *selected().layout);
@@ -300,7 +299,7 @@ Status Search::time(const std::vector<Trial *> &group, Effort effort, double lim
   std::vector<Plan> plans;
   for (Trial *trial : group)
     plans.push_back(*trial->launch);
-  auto times = one.timer(plans, types, effort, limit);
+  auto times = one.timer(plans, inputs, effort, limit);
   if (!times) {
     if (Status alive = survived(group); !alive)
       return alive;
@@ -414,7 +413,7 @@ void Search::report() {
 Status Search::run() {
   if (Status begun = begin(); !begun)
     return begun;
-  if (types.empty() && position == selected().layout->launches.size())
+  if (inputs.empty() && position == selected().layout->launches.size())
     return {};
   if (Status tried = tryAll(); !tried)
     return tried;

@@ -50,7 +50,7 @@ public:
   enum class Effort { Glance, Look, Measure };
   /// Seconds of plans with the same buffers.
   using Timer = std::function<Expected<std::vector<double>>(
-      const std::vector<Plan> &plans, const std::vector<TensorType> &inputs, Effort effort,
+      const std::vector<Plan> &plans, const std::vector<InputSpec> &inputs, Effort effort,
       double limit)>;
 
   /// Without a timer every schedule is judged and none timed.

@@ -329,7 +329,8 @@ Status Bench::run(const BenchCase &one) {
                 record.schedule.c_str());
     return autotune ? tune(*program, options, dims, conditions.misalign, record) : Status();
   }
-  auto measured = benchmark->measure(*plan, program->inputs(), traffic, conditions);
+  auto measured =
+      benchmark->measure(*plan, inputSpecs(*program, program->inputs()), traffic, conditions);
   if (!measured)
     return measured.takeError();
   record.time = *measured;

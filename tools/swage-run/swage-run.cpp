@@ -117,7 +117,7 @@ private:
   Status chooseSimulator();
   Expected<std::vector<Dims>> chooseDims() const;
   Expected<std::vector<reference::Tensor>> makeInputs(reference::InputFamily family,
-                                                      llvm::ArrayRef<TensorType> types,
+                                                      const std::vector<TensorType> &types,
                                                       unsigned step = 0) const;
   Expected<std::vector<reference::Value>>
   evaluateReference(const std::vector<reference::Tensor> &inputs,
@@ -287,9 +287,10 @@ Expected<std::vector<Dims>> Runner::chooseDims() const {
 }
 
 Expected<std::vector<reference::Tensor>> Runner::makeInputs(reference::InputFamily family,
-                                                            llvm::ArrayRef<TensorType> types,
+                                                            const std::vector<TensorType> &types,
                                                             unsigned step) const {
   std::vector<reference::Tensor> tensors;
+  std::vector<InputSpec> specs = inputSpecs(*program, types);
   for (size_t i = 0; i < types.size(); ++i) {
     const TensorType &type = types[i];
     if (i < npyFiles.size()) {
@@ -299,7 +300,7 @@ Expected<std::vector<reference::Tensor>> Runner::makeInputs(reference::InputFami
       tensors.push_back(std::move(*tensor));
       continue;
     }
-    auto tensor = makeInput(type, family, seed + step, i);
+    auto tensor = specs[i].make(family, seed + step, i);
     if (!tensor)
       return tensor.takeError();
     tensors.push_back(std::move(*tensor));
@@ -477,15 +478,12 @@ Status Runner::timeKernels() {
     auto single = executable->planLaunch(*device, *layout, i);
     if (!single)
       return single.takeError();
-    std::vector<TensorType> types;
-    for (const LaunchTensor &tensor : launch.inputs)
-      types.push_back(tensor.type);
     uint64_t written = 0;
     for (const LaunchTensor &tensor : launch.outputs)
       written += tensor.type.bytes();
     written = std::min(written, launch.bytesMoved);
-    auto measured =
-        bench->measure(*single, types, {{launch.bytesMoved - written, written}}, conditions);
+    auto measured = bench->measure(*single, inputSpecs(*program, launch),
+                                   {{launch.bytesMoved - written, written}}, conditions);
     if (!measured)
       return measured.takeError();
     seconds[i] = measured->seconds;

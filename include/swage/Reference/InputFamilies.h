@@ -16,7 +16,7 @@
 namespace swage::reference {
 
 /// A row is the last dimension. Each family but Exact is Dense with some elements replaced.
-/// Integer tensors hold -2..2 in every family, bools 0 or 1.
+/// Integer tensors hold -2..2 in every family unless a range says otherwise, bools 0 or 1.
 enum class InputFamily : uint8_t {
   Exact,        ///< 0 with probability 3/4, else -2, -1, 1 or 2
   Dense,        ///< the sum of four uniform numbers, scaled to mean 0, variance 1, |x| < 3.47
@@ -41,6 +41,16 @@ uint64_t randomBits(uint64_t seed, uint64_t stream, uint64_t counter);
 
 /// Fills the tensor. `stream` tells tensors of one case apart: use the argument's position.
 void fillInput(Tensor &tensor, InputFamily family, uint64_t seed, uint64_t stream);
+
+/// Integers from `least` to `greatest`, both included; least <= greatest.
+struct IntegerRange {
+  int64_t least = 0, greatest = 0;
+};
+
+/// Fills a tensor of integers with those of the range in random order, each once before any comes a
+/// second time: lengths that differ, tables that name a page once. Element i depends on (seed,
+/// stream, i) and the range alone.
+void fillRange(Tensor &tensor, IntegerRange range, uint64_t seed, uint64_t stream);
 
 } // namespace swage::reference
 

@@ -18,13 +18,29 @@ using namespace mlir;
 #define GET_ATTRDEF_CLASSES
 #include "swage/Dialect/Swage/IR/SwageAttrs.cpp.inc"
 
-/// Promises about extents fit the argument that they are made of. What the other attributes say is
-/// checked where it is used.
+/// A range is one of integers that the argument can hold.
+static LogicalResult verifyRange(RankedTensorType type, ArrayRef<int64_t> numbers,
+                                 llvm::function_ref<InFlightDiagnostic()> error) {
+  auto element = dyn_cast<IntegerType>(type.getElementType());
+  if (!element || element.getWidth() == 1)
+    return error() << "but does not hold integers of 8 bits or more";
+  if (numbers.size() != 2)
+    return error() << "with " << numbers.size() << " numbers, but it must have two";
+  if (numbers[0] > numbers[1])
+    return error() << "from " << numbers[0] << " to " << numbers[1] << ", which is empty";
+  for (int64_t number : numbers)
+    if (!llvm::isIntN(element.getWidth(), number))
+      return error() << number << ", which is no " << element;
+  return success();
+}
+
+/// Promises about extents, and ranges, fit the argument that they are about. What the other
+/// attributes say is checked where it is used.
 LogicalResult swage::SwageDialect::verifyRegionArgAttribute(Operation *op, unsigned,
                                                             unsigned argument,
                                                             NamedAttribute attribute) {
   bool isMultiple = attribute.getName() == kMultipleOf;
-  if (!isMultiple && attribute.getName() != kAtMost)
+  if (!isMultiple && attribute.getName() != kAtMost && attribute.getName() != kRange)
     return success();
   auto error = [&] {
     return op->emitOpError() << "argument " << argument << " has " << attribute.getName().getValue()
@@ -38,6 +54,8 @@ LogicalResult swage::SwageDialect::verifyRegionArgAttribute(Operation *op, unsig
     return error() << attribute.getValue() << ", but it must be an array of i64";
   if (!type)
     return error() << "but is no ranked tensor";
+  if (attribute.getName() == kRange)
+    return verifyRange(type, numbers, error);
   if (numbers.size() != type.getRank())
     return error() << "with " << numbers.size() << " numbers, but has rank " << type.getRank();
   for (auto [dim, number] : llvm::enumerate(numbers.asArrayRef())) {

@@ -37,6 +37,10 @@ def Swage_Dialect : Dialect {
     `swage.at_most = array<i64: 0, 1024>` hold one number for each dimension: what divides its extent (1: nothing known), and the
     largest extent (0: nothing known). With them kernels over dynamic extents get wide vectors, and rows that stay in registers. A
     launch that breaks a promise that a kernel relies on is an error.
+
+    **What tools make up for an argument** of integers is -2 to 2, or `swage.range = array<i64: 1, 4096>`: the integers from 1 to 4096 in random
+    order, each once before any comes again. So `swage-run` and `swage-bench` get lengths, positions and tables of pages like those of a real
+    run. It promises nothing: no kernel relies on it.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
@@ -45,6 +49,8 @@ def Swage_Dialect : Dialect {
     /// Promises about an argument's extents, one number for each dimension.
     static constexpr llvm::StringLiteral kMultipleOf{"swage.multiple_of"};
     static constexpr llvm::StringLiteral kAtMost{"swage.at_most"};
+    /// The least and the greatest integer that tools make up for an argument.
+    static constexpr llvm::StringLiteral kRange{"swage.range"};
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
 }
