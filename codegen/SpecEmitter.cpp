@@ -287,7 +287,9 @@ void SpecEmitter::emitOperand(const Operand &operand) {
     base = fmt::format("swage::Random<{}{}>", qualifiedName(operand.access),
                        kernel.getGeometry()->getOverlap() ? ", swage::Traffic::Coherent" : "");
   else if (isRow(operand.view.getSource()))
-    base = operand.view.getSource() == Source::CircularRow ? "swage::CircularRow" : "swage::Row";
+    base = operand.view.getSource() == Source::CircularRow ? "swage::CircularRow"
+           : operand.view.getSource() == Source::PagedRow  ? "swage::PagedRow"
+                                                           : "swage::Row";
   else
     base = fmt::format("swage::Coordinate<{}>", qualifiedName(operand.access));
   std::string head = "struct " + operand.structName;
@@ -307,6 +309,12 @@ void SpecEmitter::emitOperand(const Operand &operand) {
     out.function("static __device__ Index count(const Sizes &sizes)",
                  print(operand.view.getShape().getResult(0)));
     out.function("static __device__ Index step(const Sizes &sizes)", print(offset));
+    if (operand.view.getSource() == Source::PagedRow) {
+      out.function("static __device__ Index ofPage(const Sizes &sizes)",
+                   print(operand.view.getShape().getResult(1)));
+      out.function("static __device__ Index apart(const Sizes &sizes)",
+                   print(operand.view.getShape().getResult(2)));
+    }
   } else {
     if (operand.isOutput && kernel.getRowsOf(operand.position))
       out.line("using Rows = " + rowsOf(operand).structName + ";");

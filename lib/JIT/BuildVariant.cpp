@@ -320,7 +320,7 @@ static SymbolicKernel symbolicKernel(KernelOp kernel) {
   auto inPlace = inPlacePairs(kernel);
   symbolic.inPlace.assign(inPlace.begin(), inPlace.end());
   for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
-    if (isRow(view.getSource()))
+    if (isRow(view.getSource()) && view.getSource() != Source::PagedRow)
       symbolic.rows.push_back({sizeExpression(view.getShape().getResult(0)),
                                sizeExpression(view.getShape().getResult(1))});
   auto kept = keptPairs(kernel);

@@ -616,16 +616,22 @@ LogicalResult Evaluator::evaluatePages(PagesOp op) {
 LogicalResult Evaluator::evaluateAppend(AppendOp op) {
   Value cache = operandOf(op.getCache()), rows = operandOf(op.getRows()),
         positions = operandOf(op.getPositions());
-  int64_t axis = op.getAxis(), sequences = cache.shape().front();
+  int64_t axis = op.getAxis(), places = 1;
   Shape expected(cache.shape());
-  expected[axis] = std::min(expected[axis], rows.shape()[axis]);
-  if (rows.shape() != ArrayRef<int64_t>(expected) ||
-      (op.isPerSequence() && positions.size() != sequences))
+  if (op.getPaged())
+    expected.front() = rows.shape().front(), expected[axis] = rows.shape()[axis];
+  else
+    expected[axis] = std::min(expected[axis], rows.shape()[axis]);
+  for (unsigned dim : op.getPositionDims())
+    places *= rows.shape()[dim];
+  if (rows.shape() != ArrayRef<int64_t>(expected) || positions.size() != places)
     return op.emitOpError() << "is given cache as " << describe(cache.shape(), cache.type())
                             << ", rows as " << describe(rows.shape(), rows.type())
                             << " and positions as " << describe(positions.shape(), positions.type())
                             << ", which do not fit";
-  return define(op, op.getResult(), append(cache, rows, positions, axis, op.getCircular()));
+  return define(op, op.getResult(),
+                op.getPaged() ? appendPaged(cache, rows, positions, axis)
+                              : append(cache, rows, positions, axis, op.getCircular()));
 }
 
 LogicalResult Evaluator::evaluateDim(tensor::DimOp op) {

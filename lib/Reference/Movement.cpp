@@ -144,4 +144,28 @@ Value append(const Value &cache, const Value &rows, const Value &positions, int6
   return result;
 }
 
+Value appendPaged(const Value &pool, const Value &rows, const Value &places, int64_t axis) {
+  Value result(pool.type(), pool.shape(), pool.isExact() && rows.isExact());
+  if (!result.isAllocated())
+    return result;
+  for (int64_t i = 0; i < result.size(); ++i)
+    result.store(i, pool.load(i));
+  // In row-major order [pages, outer, positions, inner], and of rows [sequences, outer, count,
+  // inner].
+  int64_t pages = pool.shape().front(), ofPage = pool.shape()[axis], count = rows.shape()[axis],
+          outer = elementCount(pool.shape().slice(1, axis - 1)),
+          inner = elementCount(pool.shape().drop_front(axis + 1));
+  for (int64_t row = 0; row < places.size(); ++row) {
+    int64_t place = places.load(row).integer;
+    if (place < 0 || place >= pages * ofPage)
+      continue;
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t k = 0; k < inner; ++k)
+        result.store(((place / ofPage * outer + o) * ofPage + place % ofPage) * inner + k,
+                     rows.load(((row / count * outer + o) * count + row % count) * inner + k));
+  }
+  result.samples = std::min(pool.samples, rows.samples);
+  return result;
+}
+
 } // namespace swage::reference

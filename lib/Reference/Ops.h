@@ -39,6 +39,8 @@ Value pages(const Value &pool, const Value &table, llvm::ArrayRef<int64_t> shape
 /// number there. One position is for all b.
 Value append(const Value &cache, const Value &rows, const Value &positions, int64_t axis,
              bool circular);
+/// The same with `paged`: `places` has one for each row.
+Value appendPaged(const Value &pool, const Value &rows, const Value &places, int64_t axis);
 
 /// The element types of an op's results are given; `mean` and `rstd` are made where they are asked
 /// for. `gamma` and `beta` may be null.

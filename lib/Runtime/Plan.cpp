@@ -64,7 +64,7 @@ struct DisjointPair {
 };
 
 struct FrozenLaunch {
-  FunctionHandle function;
+  FunctionHandle function = nullptr; ///< null: there are only copies
   unsigned grid[3];
   unsigned threads;
   unsigned clusterSize;
@@ -290,16 +290,31 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
     return badPlan("a launch has no kernel");
   if (Status status = checkShape(spec, device); !status)
     return status;
-  if (spec.grid[0] == 0 || spec.grid[1] == 0 || spec.grid[2] == 0)
-    return {};
   const std::string &name = spec.kernel->name();
 
   FrozenLaunch launch;
   launch.kernel = spec.kernel;
+  for (const CopySpec &copy : spec.copies) {
+    const std::string what = fmt::format("a copy for kernel @{}", name);
+    auto from = place(copy.from, copy.bytes, what), to = place(copy.to, copy.bytes, what);
+    if (!from)
+      return from.takeError();
+    if (!to)
+      return to.takeError();
+    if (copy.bytes != 0)
+      launch.copies.push_back({*from, *to, copy.bytes});
+  }
+  if (spec.grid[0] == 0 || spec.grid[1] == 0 || spec.grid[2] == 0) {
+    if (!launch.copies.empty())
+      launches.push_back(std::move(launch));
+    return {};
+  }
   launch.threads = spec.threads;
   launch.clusterSize = spec.clusterSize;
   // Before the first there is what the caller has put on the stream.
-  launch.overlap = spec.overlap && !launches.empty() && device.properties().ccMajor >= 9 &&
+  bool isFirst = std::all_of(launches.begin(), launches.end(),
+                             [](const FrozenLaunch &before) { return !before.function; });
+  launch.overlap = spec.overlap && !isFirst && device.properties().ccMajor >= 9 &&
                    device.driver().version() >= kCapturesOverlap;
   launch.dynamicSharedBytes = spec.dynamicSharedBytes;
   std::copy(spec.grid, spec.grid + 3, launch.grid);
@@ -351,15 +366,6 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
   if (parameterBytes > kMaxParameterBytes)
     return badPlan(fmt::format("the arguments of kernel @{} have {} bytes; the limit is {}", name,
                                parameterBytes, kMaxParameterBytes));
-  for (const CopySpec &copy : spec.copies) {
-    const std::string what = fmt::format("a copy for kernel @{}", name);
-    auto from = place(copy.from, copy.bytes, what), to = place(copy.to, copy.bytes, what);
-    if (!from)
-      return from.takeError();
-    if (!to)
-      return to.takeError();
-    launch.copies.push_back({*from, *to, copy.bytes});
-  }
   Expected<FunctionHandle> function =
       spec.kernel->prepare(device, spec.dynamicSharedBytes, spec.clusterSize);
   if (!function)
@@ -492,7 +498,7 @@ static Expected<bool> putCopies(const Device &device, const FrozenLaunch &launch
   for (const FrozenCopy &copy : launch.copies) {
     DevicePointer from = slots[copy.from.slot] + copy.from.byteOffset,
                   to = slots[copy.to.slot] + copy.to.byteOffset;
-    if (from == to || copy.bytes == 0)
+    if (from == to)
       continue;
     hasCopied = true;
     if (Result copied = device.driver().cuMemcpyDtoDAsync_v2(to, from, copy.bytes, stream);
@@ -524,6 +530,7 @@ Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const 
   DevicePointer addresses[kMaxArguments];
   void *parameters[kMaxArguments];
   TensorMap maps[kMaxTensorMaps];
+  bool isBehindCopy = false; // which nothing may overlap
   for (const FrozenLaunch &launch : plan.launches) {
     std::copy(launch.parameters.begin(), launch.parameters.end(), parameters);
     for (const AddressArgument &argument : launch.addresses) {
@@ -536,7 +543,10 @@ Status Plan::launch(StreamHandle stream, const void *const *inputs, void *const 
     auto hasCopied = putCopies(plan.device, launch, slots, stream);
     if (!hasCopied)
       return hasCopied.takeError();
-    bool overlaps = launch.overlap && !*hasCopied;
+    isBehindCopy |= *hasCopied;
+    if (!launch.function)
+      continue;
+    bool overlaps = launch.overlap && !std::exchange(isBehindCopy, false);
     Result result = put(cuda, launch, overlaps, stream, parameters);
     if (result == kSuccess)
       continue;

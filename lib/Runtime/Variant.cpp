@@ -113,11 +113,14 @@ Expected<std::shared_ptr<Kernel>> Variant::load(const KernelInfo &kernel, const 
   return known->second;
 }
 
+/// Whether there is nothing to write, and nothing that a result keeps of an argument.
+static bool isIdle(const LaunchInfo &launch) { return launch.blocks == 0 && launch.kept.empty(); }
+
 bool Variant::isLoaded(const Device &device, const Layout &layout) const {
   std::lock_guard<std::mutex> lock(mutex);
   for (const LaunchInfo &launch : layout.launches) {
     auto known = loaded.find({kernels[launch.kernel].binary.get(), device.sharedDriver().get()});
-    if (launch.blocks != 0 && (known == loaded.end() || !known->second->isPrepared(device)))
+    if (!isIdle(launch) && (known == loaded.end() || !known->second->isPrepared(device)))
       return false;
   }
   return true;
@@ -164,7 +167,7 @@ Expected<Plan> Variant::plan(const Device &device, const Layout &layout,
   spec.workspaceBytes = layout.workspaceBytes;
   spec.aliases = aliases;
   for (const LaunchInfo &launch : layout.launches) {
-    if (launch.blocks == 0)
+    if (isIdle(launch))
       continue;
     for (auto *tensors : {&launch.inputs, &launch.outputs})
       for (const LaunchTensor &tensor : *tensors)

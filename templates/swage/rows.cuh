@@ -1,9 +1,10 @@
 // Outputs of which only some rows are written, where memory says.
 //
 // The scalar function gives for each element also the number of its row, which a struct derived from
-// Row or CircularRow stands for in the list of outputs, behind the output itself, whose Rows it is.
-// It has count(sizes), the number of rows that there are, and step(sizes), what one adds to the
-// offset.  A row that does not exist is not written; circular ones are counted modulo their number.
+// Row, CircularRow or PagedRow stands for in the list of outputs, behind the output itself, whose
+// Rows it is.  It has count(sizes), the number of rows that there are, and step(sizes), what one adds
+// to the offset.  A row that does not exist is not written; circular ones are counted modulo their
+// number; paged ones are so many of a page, ofPage(sizes), and pages begin apart(sizes) rows apart.
 #pragma once
 
 #include "swage/operand.cuh"
@@ -14,20 +15,33 @@ struct Row {
   using Element = int;
   using Value = int;
   struct Pointer {};
-  /// Where row `row` of `count` is, or -1 for nowhere.
-  template <class Index> static __device__ __forceinline__ Index place(int row, Index count) {
-    return row >= 0 && row < count ? row : Index(-1);
+  /// Where row `row` is, or -1 for nowhere.
+  template <class Rows, class Sizes>
+  static __device__ __forceinline__ auto place(int row, const Sizes &sizes) {
+    const auto count = Rows::count(sizes);
+    return row >= 0 && row < count ? row : decltype(count)(-1);
   }
 };
 struct CircularRow : Row {
-  template <class Index> static __device__ __forceinline__ Index place(int row, Index count) {
-    const Index rest = row % count;
+  template <class Rows, class Sizes>
+  static __device__ __forceinline__ auto place(int row, const Sizes &sizes) {
+    const auto count = Rows::count(sizes), rest = row % count;
     return rest < 0 ? rest + count : rest;
+  }
+};
+struct PagedRow : Row {
+  template <class Rows, class Sizes>
+  static __device__ __forceinline__ auto place(int row, const Sizes &sizes) {
+    using Index = decltype(Rows::count(sizes));
+    const Index page = row / Rows::ofPage(sizes);
+    const long long at =
+        static_cast<long long>(page) * Rows::apart(sizes) + (row - page * Rows::ofPage(sizes));
+    return row >= 0 && at < Rows::count(sizes) ? static_cast<Index>(at) : Index(-1);
   }
 };
 
 template <class Operand, int V>
-  requires requires { Operand::place(0, 0); }
+  requires(__is_base_of(Row, Operand))
 struct Result<Operand, V> {
   int values[V];
 
@@ -46,7 +60,7 @@ __device__ __forceinline__ void storeRows(const Result<Operand, V> &result,
   constexpr int kStep = Operand::access() == Access::Vector ? V : 1;
 #pragma unroll
   for (int i = 0; i < V; i += kStep) {
-    const auto row = Rows::place(rows.values[i], Rows::count(sizes));
+    const auto row = Rows::template place<Rows>(rows.values[i], sizes);
     if (row < 0)
       continue;
     Coord at = coord;

@@ -33,3 +33,18 @@ func.func @window(%cache: tensor<4x256x64xi8>, %x: tensor<4x3x64xf16>, %at: tens
   %n = swage.append %cache, %q at %at axis 1 circular : (tensor<4x256x64xi8>, tensor<4x3x64xi8>, tensor<4xi32>) -> tensor<4x256x64xi8>
   return %n : tensor<4x256x64xi8>
 }
+
+// To pages, [page, position, head, dim], whose number is known at run time only.
+// CHECK:       struct [[POOL:[A-Za-z0-9]+]]Row : swage::PagedRow {
+// CHECK-NEXT:    static __device__ Index count(const Sizes &sizes) { return sizes.s0 * 64; }
+// CHECK-NEXT:    static __device__ Index step(const Sizes &sizes) { return 1024; }
+// CHECK-NEXT:    static __device__ Index ofPage(const Sizes &sizes) { return 64; }
+// CHECK-NEXT:    static __device__ Index apart(const Sizes &sizes) { return 64; }
+// CHECK:       using Rows = [[POOL]]Row;
+// PTX-LABEL:   .entry append_
+// PTX:         st.global{{.*}}.v4
+// PTX-NOT:     .local
+func.func @paged(%pool: tensor<?x64x8x128xbf16>, %k: tensor<?x1x8x128xbf16>, %places: tensor<?xi32>) -> tensor<?x64x8x128xbf16> {
+  %n = swage.append %pool, %k at %places axis 1 paged : (tensor<?x64x8x128xbf16>, tensor<?x1x8x128xbf16>, tensor<?xi32>) -> tensor<?x64x8x128xbf16>
+  return %n : tensor<?x64x8x128xbf16>
+}

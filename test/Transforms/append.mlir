@@ -75,3 +75,19 @@ func.func @computed_cache(%c: tensor<2x9xf32>, %x: tensor<2x1xf32>, %at: tensor<
   %n = swage.append %e, %x at %at axis 1 : (tensor<2x9xf32>, tensor<2x1xf32>, tensor<i32>) -> tensor<2x9xf32>
   return %n : tensor<2x9xf32>
 }
+
+// -----
+
+// To a pool of pages, [page, head, position, dim]: a row's place is what memory holds, page by page of 16 positions that begin 32 rows apart.
+// CHECK-LABEL: func.func @paged
+// CHECK-NEXT:    swage.launch @append_{{[0-9a-f]+}} (%arg1, %arg4, %arg0, %arg3, %arg2) : ({{.*}}) -> (tensor<9x2x16x8xf16>, tensor<9x2x16x8xf16>)
+// CHECK-NEXT:    return
+// CHECK:       swage.kernel @append_
+// CHECK-SAME:    #swage.view<tensor = 0, element = {{[if]}}16, shape = () -> (9, 2, 16, 8), access = ({{[d0-9, ]+}}) -> ({{.*}}), align = 16>, #swage.view<tensor = 2, element = i32, shape = () -> (272, 16, 32), access = ({{[d0-9, ]+}}) -> (8), align = 1, source = paged_row>
+// CHECK-NOT:     source = coordinate
+// CHECK:         swage.yield
+func.func @paged(%ck: tensor<9x2x16x8xf16>, %k: tensor<5x2x3x8xf16>, %cv: tensor<9x2x16x8xf16>, %v: tensor<5x2x3x8xf16>, %places: tensor<5x3xi32>) -> (tensor<9x2x16x8xf16>, tensor<9x2x16x8xf16>) {
+  %a = swage.append %ck, %k at %places axis 2 paged : (tensor<9x2x16x8xf16>, tensor<5x2x3x8xf16>, tensor<5x3xi32>) -> tensor<9x2x16x8xf16>
+  %b = swage.append %cv, %v at %places axis 2 paged : (tensor<9x2x16x8xf16>, tensor<5x2x3x8xf16>, tensor<5x3xi32>) -> tensor<9x2x16x8xf16>
+  return %a, %b : tensor<9x2x16x8xf16>, tensor<9x2x16x8xf16>
+}

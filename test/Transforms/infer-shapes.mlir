@@ -186,6 +186,19 @@ func.func @append(%c: tensor<?x?x4xf32>, %r: tensor<2x1x?xf32>, %p: tensor<?xi32
 
 // -----
 
+// A pool has a number of pages of its own; rows and their places know each other's extents.
+// CHECK-LABEL: func @append_paged
+// CHECK-DAG: %[[C:.*]] = tensor.cast %arg0 : tensor<?x?x8x4xf32> to tensor<?x3x8x4xf32>
+// CHECK-DAG: %[[R:.*]] = tensor.cast %arg1 : tensor<2x3x?x?xf32> to tensor<2x3x5x4xf32>
+// CHECK-DAG: %[[P:.*]] = tensor.cast %arg2 : tensor<?x5xi32> to tensor<2x5xi32>
+// CHECK: swage.append %[[C]], %[[R]] at %[[P]] axis 2 paged : (tensor<?x3x8x4xf32>, tensor<2x3x5x4xf32>, tensor<2x5xi32>) -> tensor<?x3x8x4xf32>
+func.func @append_paged(%c: tensor<?x?x8x4xf32>, %r: tensor<2x3x?x?xf32>, %p: tensor<?x5xi32>) -> tensor<?x?x8x4xf32> {
+  %y = swage.append %c, %r at %p axis 2 paged : (tensor<?x?x8x4xf32>, tensor<2x3x?x?xf32>, tensor<?x5xi32>) -> tensor<?x?x8x4xf32>
+  return %y : tensor<?x?x8x4xf32>
+}
+
+// -----
+
 func.func @append_conflict(%c: tensor<3x?x4xf32>, %r: tensor<2x1x4xf32>, %p: tensor<i32>) {
   %d = tensor.cast %c : tensor<3x?x4xf32> to tensor<?x?x4xf32>
   // expected-error @+1 {{'swage.append' op}}

@@ -96,6 +96,27 @@ TEST(Reference, appendAtPositions) {
   EXPECT_EQ(append("circular"), (Elements{0, 0, 1, 3, 3, 5, 6, 2, 5, 9, 10, 4}));
 }
 
+/// Each row has a place of its own in the pool, or none.
+TEST(Reference, appendToPages) {
+  Tensor pool = makeIota(ElementType::I8, {3, 2, 2}), rows = makeIota(ElementType::I8, {2, 2, 2}),
+         places = makeIota(ElementType::I32, {2, 2});
+  for (auto [i, place] : llvm::enumerate(std::vector<int64_t>{5, -1, 6, 2}))
+    places.setInteger(static_cast<int64_t>(i), place);
+  for (int64_t i = 0; i < pool.size(); ++i)
+    pool.setInteger(i, -1);
+  // [page, head, position] and [sequence, head, row].
+  Value y = runOne(R"(func.func @f(%c: tensor<3x2x2xi8>, %r: tensor<2x2x2xi8>, %p: tensor<2x2xi32>)
+      -> tensor<3x2x2xi8> {
+    %y = swage.append %c, %r at %p axis 2 paged
+        : (tensor<3x2x2xi8>, tensor<2x2x2xi8>, tensor<2x2xi32>) -> tensor<3x2x2xi8>
+    return %y : tensor<3x2x2xi8> })",
+                   {&pool, &rows, &places});
+  std::vector<int64_t> elements;
+  for (int64_t i = 0; i < y.size(); ++i)
+    elements.push_back(y.load(i).integer);
+  EXPECT_EQ(elements, (std::vector<int64_t>{-1, -1, -1, -1, 5, -1, 7, -1, -1, 0, -1, 2}));
+}
+
 /// One position is for all sequences, also along the first dimension.
 TEST(Reference, appendAtOnePosition) {
   Tensor cache = makeIota(ElementType::I8, {3, 2}), rows = makeIota(ElementType::I8, {1, 2}),

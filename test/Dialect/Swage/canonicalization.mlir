@@ -279,6 +279,27 @@ func.func @append_before_permute(%cache: tensor<8x3x4xf32>, %rows: tensor<3x2x4x
   return %y : tensor<8x3x4xf32>
 }
 
+// Pages are counted by the first dimension of both, and are so in memory: keys and values as [page, position, head, dim].
+// CHECK-LABEL: func @append_paged_before_permute
+// CHECK-NEXT: %[[R:.*]] = swage.permute %arg1 [0, 2, 1, 3] : tensor<2x3x2x4xf32> -> tensor<2x2x3x4xf32>
+// CHECK-NEXT: %[[A:.*]] = swage.append %arg0, %[[R]] at %arg2 axis 1 paged : (tensor<9x8x3x4xf32>, tensor<2x2x3x4xf32>, tensor<2x2xi32>) -> tensor<9x8x3x4xf32>
+// CHECK-NEXT: return %[[A]]
+func.func @append_paged_before_permute(%pool: tensor<9x8x3x4xf32>, %rows: tensor<2x3x2x4xf32>, %places: tensor<2x2xi32>) -> tensor<9x8x3x4xf32> {
+  %c = swage.permute %pool [0, 2, 1, 3] : tensor<9x8x3x4xf32> -> tensor<9x3x8x4xf32>
+  %a = swage.append %c, %rows at %places axis 2 paged : (tensor<9x3x8x4xf32>, tensor<2x3x2x4xf32>, tensor<2x2xi32>) -> tensor<9x3x8x4xf32>
+  %y = swage.permute %a [0, 2, 1, 3] : tensor<9x3x8x4xf32> -> tensor<9x8x3x4xf32>
+  return %y : tensor<9x8x3x4xf32>
+}
+
+// CHECK-LABEL: func @append_paged_elsewhere
+// CHECK-NEXT: swage.permute
+// CHECK-NEXT: swage.append
+func.func @append_paged_elsewhere(%pool: tensor<8x9x4xf32>, %rows: tensor<2x1x4xf32>, %places: tensor<2xi32>) -> tensor<9x8x4xf32> {
+  %c = swage.permute %pool [1, 0, 2] : tensor<8x9x4xf32> -> tensor<9x8x4xf32>
+  %a = swage.append %c, %rows at %places axis 1 paged : (tensor<9x8x4xf32>, tensor<2x1x4xf32>, tensor<2xi32>) -> tensor<9x8x4xf32>
+  return %a : tensor<9x8x4xf32>
+}
+
 // Positions are those of the permuted cache's first dimension, which is another one in memory.
 // CHECK-LABEL: func @append_other_sequences
 // CHECK-NEXT: swage.permute

@@ -154,12 +154,12 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
     exprs.append({count * pages.getPageSize(), pool.back()});
     like(pages.getResult(), exprs);
   } else if (auto append = dyn_cast<AppendOp>(op)) {
-    SmallVector<AffineExpr> cache = shapes[append.getCache()];
-    for (auto [i, extent] : llvm::enumerate(shapes[append.getRows()]))
-      if (i != append.getAxis())
+    SmallVector<AffineExpr> cache = shapes[append.getCache()], rows = shapes[append.getRows()];
+    for (auto [i, extent] : llvm::enumerate(rows))
+      if (i != append.getAxis() && !(append.getPaged() && i == 0))
         equal &= succeeded(equate(op, cache[i], extent));
-    if (append.isPerSequence())
-      equal &= succeeded(equate(op, cache.front(), shapes[append.getPositions()].front()));
+    for (auto [i, dim] : llvm::enumerate(append.getPositionDims()))
+      equal &= succeeded(equate(op, rows[dim], shapes[append.getPositions()][i]));
     like(append.getResult(), cache);
   } else if (auto reduce = dyn_cast<ReduceOp>(op)) {
     SmallVector<AffineExpr> exprs;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -58,12 +59,17 @@ LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element
                        << (source == Source::Coordinate ? "-1: it is computed" : "0 or more");
   if (source != Source::Memory && !element.isSignlessInteger(32))
     return emitError() << "view of computed elements of type " << element << ", but must be i32";
-  if (isRow(source) && (shape.getNumResults() != 2 ||
+  unsigned rowExtents = source == Source::PagedRow ? 3 : 2;
+  if (isRow(source) && (shape.getNumResults() != rowExtents ||
                         !llvm::all_of(llvm::seq<unsigned>(access.getNumDims()),
                                       [&](unsigned dim) { return !access.isFunctionOfDim(dim); })))
     return emitError() << "view of rows has a shape of " << shape.getNumResults()
-                       << " extents and an access of coordinates, but must have two extents and an "
-                          "offset that is the same everywhere";
+                       << " extents and an access of coordinates, but must have " << rowExtents
+                       << " extents and an offset that is the same everywhere";
+  if (source == Source::PagedRow && constantSize(shape.getResult(1)).value_or(0) < 1)
+    return emitError() << "view of rows in pages has " << AffineMapAttr::get(shape)
+                       << ", but the second of these, the rows of a page, must be static and 1 or "
+                          "more";
   if (access.getNumResults() != 1)
     return emitError() << "access has " << access.getNumResults() << " results, but must have 1";
   if (shape.getNumDims() != 0)

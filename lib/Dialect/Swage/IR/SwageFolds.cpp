@@ -416,8 +416,9 @@ struct AppendBeforePermute : OpRewritePattern<AppendOp> {
     if (!permute)
       return rewriter.notifyMatchFailure(op, "the cache is not permuted");
     ArrayRef<int64_t> dims = permute.getPermutation();
-    if (op.isPerSequence() && dims.front() != 0)
-      return rewriter.notifyMatchFailure(op, "sequences are along another dimension there");
+    if ((op.isPerSequence() || op.getPaged()) && dims.front() != 0)
+      return rewriter.notifyMatchFailure(op,
+                                         "sequences or pages are along another dimension there");
     SmallVector<int64_t> inverse(dims.size()), shape(dims.size());
     auto rowsType = typeOf(op.getRows());
     for (auto [i, dim] : llvm::enumerate(dims)) {
@@ -429,7 +430,7 @@ struct AppendBeforePermute : OpRewritePattern<AppendOp> {
                                   op.getRows(), inverse);
     auto appended =
         AppendOp::create(rewriter, op.getLoc(), permute.getX().getType(), permute.getX(), rows,
-                         op.getPositions(), dims[op.getAxis()], op.getCircular());
+                         op.getPositions(), dims[op.getAxis()], op.getCircular(), op.getPaged());
     rewriter.replaceOpWithNewOp<PermuteOp>(op, op.getType(), appended, dims);
     return success();
   }

@@ -439,10 +439,50 @@ LogicalResult SliceOp::verify() {
 // AppendOp
 //===----------------------------------------------------------------------===//
 
+SmallVector<unsigned, 2> AppendOp::getPositionDims() {
+  if (!getPaged())
+    return isPerSequence() ? SmallVector<unsigned, 2>{0} : SmallVector<unsigned, 2>{};
+  SmallVector<unsigned, 2> dims{0, static_cast<unsigned>(getAxis())};
+  dims.resize(cast<ShapedType>(getPositions().getType()).getRank());
+  return dims;
+}
+
+static LogicalResult verifyPaged(AppendOp op) { // C5
+  ShapedType cache = shaped(op.getCache()), rows = shaped(op.getRows()),
+             positions = shaped(op.getPositions());
+  int64_t axis = op.getAxis();
+  if (op.getCircular())
+    return op.emitOpError() << "is circular and paged, but must be one of them at most";
+  if (axis == 0)
+    return op.emitOpError() << "pages are what the first dimension counts, but axis is 0";
+  if (ShapedType::isDynamic(cache.getDimSize(axis)) || cache.getDimSize(axis) == 0)
+    return op.emitOpError() << "cache has the type " << cache
+                            << ", but must have a static number of positions in a page, 1 or more";
+  SmallVector<int64_t> expected(cache.getShape());
+  if (rows.getRank() == cache.getRank()) {
+    expected.front() = rows.getDimSize(0);
+    expected[axis] = rows.getDimSize(axis);
+  }
+  if (failed(verifyShape(op, "rows", rows.getShape(), expected)))
+    return failure();
+  if (positions.getRank() != 1 && positions.getRank() != 2)
+    return op.emitOpError() << "positions has rank " << positions.getRank()
+                            << ", but must have 1 or 2";
+  SmallVector<int64_t> places;
+  for (unsigned dim : op.getPositionDims())
+    places.push_back(rows.getDimSize(dim));
+  if (positions.getRank() == 1 && rows.getDimSize(axis) != 1)
+    return op.emitOpError() << "positions has rank 1, but rows has the type " << rows
+                            << ", which does not have a single row along axis " << axis;
+  return verifyShape(op, "positions", positions.getShape(), places);
+}
+
 LogicalResult AppendOp::verify() {
   ShapedType cache = shaped(getCache()), positions = shaped(getPositions());
   if (failed(verifyAxis(*this, getAxis(), cache.getRank()))) // C1
     return failure();
+  if (getPaged())
+    return failed(verifyPaged(*this)) ? failure() : verifyElement(*this, getCache(), getRows());
   if (positions.getRank() > 1) // C2
     return emitOpError() << "positions has rank " << positions.getRank()
                          << ", but must have 0 or 1";

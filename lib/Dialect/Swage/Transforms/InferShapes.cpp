@@ -364,12 +364,18 @@ private:
     return set(op.getResult(), shape);
   }
 
-  /// Cache and rows tell one another all extents but the number of rows.
+  /// Cache and rows tell one another all extents but the number of rows, and of pages.
   LogicalResult visitAppend(AppendOp op) {
-    Shape cache = shapeOf(op.getCache()), rows = shapeOf(op.getRows());
-    for (size_t dim = 0; dim < cache.size(); ++dim)
+    Shape cache = shapeOf(op.getCache()), rows = shapeOf(op.getRows()),
+          positions = shapeOf(op.getPositions());
+    for (size_t dim = op.getPaged(); dim < cache.size(); ++dim)
       if (dim != op.getAxis() && failed(meet(op, dim, {&cache[dim], &rows[dim]})))
         return failure();
+    if (op.getPaged())
+      for (auto [i, dim] : llvm::enumerate(op.getPositionDims()))
+        if (failed(meet(op, dim, {&rows[dim], &positions[i]})))
+          return failure();
+    castOperand(op.getPositionsMutable(), tensorType(op.getPositions()).clone(positions));
     castOperand(op.getCacheMutable(), tensorType(op.getCache()).clone(cache));
     castOperand(op.getRowsMutable(), tensorType(op.getRows()).clone(rows));
     return set(op.getResult(), cache);

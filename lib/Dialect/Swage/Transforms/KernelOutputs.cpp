@@ -133,18 +133,20 @@ bool KernelBuilder::storeRow(AppendOp op, Element element, SmallVectorImpl<Value
   unsigned symbols = shapes.getSymbols().size();
   AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
   LinearAccess nowhere{SmallVector<AffineExpr>(extents.size(), zero), zero};
+  Relation place(shapes.shapeOf(op.getPositions()).size(), nowhere);
+  for (auto [to, dim] : llvm::zip_first(place, op.getPositionDims()))
+    to = element.relation[dim];
   LinearAccess within = std::exchange(element.relation[op.getAxis()], nowhere);
-  Relation sequence(shapes.shapeOf(op.getPositions()).size(), nowhere);
-  if (op.isPerSequence())
-    sequence.front() = element.relation.front();
-  Value row = evaluate(op.getPositions(), sequence);
+  Value row = evaluate(op.getPositions(), place);
   if (!row)
     return false;
+  if (op.getPaged())
+    element.relation.front() = nowhere;
   bool isFirst = constantSize(within.offset) == 0 &&
                  llvm::all_of(llvm::zip_equal(within.strides, extents), [&](auto pair) {
                    return constantSize(std::get<0>(pair)) == 0 || std::get<1>(pair) == one;
                  });
-  if (!isFirst) {
+  if (!isFirst && !op.getPaged()) {
     auto view = ViewAttr::get(context(), /*tensor=*/-1, row.getType(),
                               AffineMap::get(0, symbols, {}, context()), within.map(symbols),
                               /*align=*/1, Source::Coordinate);
@@ -153,13 +155,25 @@ bool KernelBuilder::storeRow(AppendOp op, Element element, SmallVectorImpl<Value
   }
   store(element, op.getResult(), yields);
   ArrayRef<AffineExpr> shape = shapes.shapeOf(op.getResult());
+  SmallVector<AffineExpr> strides = rowMajorStrides(shape, context());
+  AffineExpr count = shape[op.getAxis()];
+  SmallVector<AffineExpr> rows{count, shapes.shapeOf(op.getRows())[op.getAxis()]};
+  Source source = op.getCircular() ? Source::CircularRow : Source::Row;
+  if (op.getPaged()) {
+    AffineExpr apart = count, pages = addSizes(shape.front(), zero - 1);
+    for (AffineExpr extent : shape.slice(1, op.getAxis() - 1))
+      apart = apart ? multiplySizes(apart, extent) : apart;
+    AffineExpr last = apart ? multiplySizes(pages, apart) : apart;
+    if (last = last ? addSizes(last, count) : last; !last)
+      return refuse("a pool's places are beyond 64 bits"), false;
+    rows = {last, count, apart};
+    source = Source::PagedRow;
+  }
   LinearAccess step = nowhere;
-  step.offset = rowMajorStrides(shape, context())[op.getAxis()];
-  outputViews.push_back(ViewAttr::get(
-      context(), numberOf(cache), row.getType(),
-      AffineMap::get(0, symbols, {shape[op.getAxis()], shapes.shapeOf(op.getRows())[op.getAxis()]},
-                     context()),
-      step.map(symbols), /*align=*/1, op.getCircular() ? Source::CircularRow : Source::Row));
+  step.offset = strides[op.getAxis()];
+  outputViews.push_back(ViewAttr::get(context(), numberOf(cache), row.getType(),
+                                      AffineMap::get(0, symbols, rows, context()),
+                                      step.map(symbols), /*align=*/1, source));
   yields.push_back(row);
   locations.push_back(op.getLoc());
   return true;

@@ -72,5 +72,15 @@ func.func @l2_kept(%x: tensor<4xi32>, %cache: tensor<4x4xi32>) -> tensor<3x4xi32
 
 // -----
 
-// expected-error @+1 {{view of rows has a shape of 1 extents and an access of coordinates, but must have two extents and an offset that is the same everywhere}}
+// expected-error @+1 {{view of rows has a shape of 1 extents and an access of coordinates, but must have 2 extents and an offset that is the same everywhere}}
 #rows = #swage.view<tensor = 0, element = i32, shape = () -> (3), access = (d0) -> (d0), align = 1, source = row>
+
+// -----
+
+// expected-error @+1 {{view of rows has a shape of 2 extents and an access of coordinates, but must have 3 extents and an offset that is the same everywhere}}
+#rows = #swage.view<tensor = 0, element = i32, shape = () -> (3, 4), access = (d0) -> (4), align = 1, source = paged_row>
+
+// -----
+
+// expected-error @+1 {{view of rows in pages has affine_map<() -> (3, 0, 4)>, but the second of these, the rows of a page, must be static and 1 or more}}
+#rows = #swage.view<tensor = 0, element = i32, shape = () -> (3, 0, 4), access = (d0) -> (4), align = 1, source = paged_row>

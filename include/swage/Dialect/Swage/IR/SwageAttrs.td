@@ -55,7 +55,7 @@ def Swage_RowClass : I32EnumAttr<"RowClass", "who works on one row", [
 def Swage_Source : I32EnumAttr<"Source", "where an input's elements come from, or what an output's are", [
     I32EnumAttrCase<"Memory", 0, "memory">, I32EnumAttrCase<"Coordinate", 1, "coordinate">,
     I32EnumAttrCase<"Random", 2, "random">, I32EnumAttrCase<"Row", 3, "row">,
-    I32EnumAttrCase<"CircularRow", 4, "circular_row">]> {
+    I32EnumAttrCase<"CircularRow", 4, "circular_row">, I32EnumAttrCase<"PagedRow", 5, "paged_row">]> {
   let cppNamespace = "::swage";
 }
 
@@ -83,7 +83,8 @@ def Swage_ViewAttr : Swage_Attr<"View", "view"> {
     An output may say where the output in front of it goes, of which only some rows are written. `source = row`: the element, as i32, is the number of a row;
     `shape` is how many rows there are and how many follow one another from a position, the offset of `access`, which is the same everywhere, what a row adds to
     the other output's offset, and `tensor` an operand of the launch, whose elements the result has where nothing is written. A row that does not exist is not written; with `source = circular_row` numbers
-    count modulo the number of rows.
+    count modulo the number of rows. With `source = paged_row` the element is page * T + position; `shape` has how many rows there are up to the last page's last
+    position, T, and how many rows apart pages begin.
 
     ```mlir
     #swage.view<tensor = 0, element = f16, shape = affine_map<()[s0] -> (s0, 768)>,

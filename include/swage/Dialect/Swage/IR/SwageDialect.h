@@ -33,7 +33,9 @@ class PhaseOp;
 int64_t elementBytes(mlir::Type element);
 
 /// Whether what an output yields is the number of a row of the output in front of it.
-inline bool isRow(Source source) { return source == Source::Row || source == Source::CircularRow; }
+inline bool isRow(Source source) {
+  return source == Source::Row || source == Source::CircularRow || source == Source::PagedRow;
+}
 
 /// Bits of the offsets that a schedule of any family counts in; 32 of what is none.
 int64_t indexBitsOf(mlir::Attribute schedule);

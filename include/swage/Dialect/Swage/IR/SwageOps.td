@@ -404,21 +404,34 @@ def Swage_AppendOp : Swage_Op<"append", [Pure, AllTypesMatch<["cache", "result"]
     modulo L (the remainder is not negative), as a window that slides keeps its L latest rows. Row numbers are sums of 32 bits, which wrap. A position for
     all sequences has rank 0, or is a single one.
 
+    With `paged` the cache is a pool of pages, whose first dimension counts them, as `swage.pages` reads, and each row has a place of its own in it:
+
+        result[p, .., t, ..] = rows[b, .., s, ..]     places[b, s] = p * T + t, t along `axis`, which has T positions, 0 <= t < T
+
+    `positions` are then these places, [B, S], or [B] where S is 1. A place of no page (-1) is written nowhere; where several rows have one place, any of them
+    is there.
+
     Where the result is the memory of the cache (`swage.alias`), only the rows are written, by a kernel that takes in what computes them. Otherwise the cache is
     copied there first.
 
     Constraints: (C1) 0 <= axis < rank(cache). (C2) positions has rank 0 or 1; the extent of rank 1 is 1, or that of the cache's first dimension, which then is not
-    `axis`. (C3) rows has the shape of cache, except S <= L at axis. (C4) the element types of cache and rows agree, and result has the type of cache.
+    `axis`. (C3) rows has the shape of cache, except S <= L at axis. (C4) the element types of cache and rows agree, and result has the type of cache. (C5) with
+    `paged` axis is not 0 and its extent, T, is static and positive; rows has the shape of cache but for B and S; positions is [B, S], or [B] where S is 1; there is
+    no `circular`.
 
     Example:
     ```mlir
     %k = swage.append %cache, %new at %positions axis 1 : (tensor<2x4x8xf32>, tensor<2x1x8xf32>, tensor<2xi32>) -> tensor<2x4x8xf32>
     ```
   }];
-  let arguments = (ins Swage_Tensor:$cache, Swage_Tensor:$rows, RankedTensorOf<[I32]>:$positions, I64Attr:$axis, UnitAttr:$circular);
+  let arguments = (ins Swage_Tensor:$cache, Swage_Tensor:$rows, RankedTensorOf<[I32]>:$positions, I64Attr:$axis, UnitAttr:$circular, UnitAttr:$paged);
   let results = (outs Swage_Tensor:$result);
-  let assemblyFormat = "$cache `,` $rows `at` $positions `axis` $axis (`circular` $circular^)? attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = [{
+    $cache `,` $rows `at` $positions `axis` $axis (`circular` $circular^)? (`paged` $paged^)? attr-dict `:` functional-type(operands, results)
+  }];
   let extraClassDeclaration = [{
+    /// The dimensions of rows that positions has.
+    llvm::SmallVector<unsigned, 2> getPositionDims();
     /// Whether each sequence has a position of its own.
     bool isPerSequence() {
       auto type = mlir::cast<mlir::RankedTensorType>(getPositions().getType());
