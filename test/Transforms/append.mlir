@@ -91,3 +91,35 @@ func.func @paged(%ck: tensor<9x2x16x8xf16>, %k: tensor<5x2x3x8xf16>, %cv: tensor
   %b = swage.append %cv, %v at %places axis 2 paged : (tensor<9x2x16x8xf16>, tensor<5x2x3x8xf16>, tensor<5x3xi32>) -> tensor<9x2x16x8xf16>
   return %a, %b : tensor<9x2x16x8xf16>, tensor<9x2x16x8xf16>
 }
+
+// -----
+
+// Keys are turned by halves and values are whole: one kernel over the halves does both.
+// CHECK-LABEL: func.func @halves_and_whole
+// CHECK-NEXT:    swage.launch @append_{{[0-9a-f]+}} (%arg1, %arg4, %arg0, %arg3, %arg2) : ({{.*}}) -> (tensor<2x9x16xf16>, tensor<2x9x16xf16>)
+// CHECK-NEXT:    return
+// CHECK:       swage.kernel @append_{{[0-9a-f]+}} symbols 0
+// CHECK-SAME:    #swage.view<tensor = 3, element = f16, shape = () -> (2, 1, 16), access = (d0, d1) -> (d0 * 16 + d1), align = 16>
+// CHECK-SAME:    #swage.view<tensor = 3, element = f16, shape = () -> (2, 1, 16), access = (d0, d1) -> (d0 * 16 + d1 + 8), align = 16>
+// CHECK-COUNT-4: source = row
+// CHECK-NOT:     source = row
+func.func @halves_and_whole(%ck: tensor<2x9x16xf16>, %k: tensor<2x1x16xf16>, %cv: tensor<2x9x16xf16>, %v: tensor<2x1x16xf16>, %at: tensor<2xi32>) -> (tensor<2x9x16xf16>, tensor<2x9x16xf16>) {
+  %a = swage.slice %k axis 2 from 0 size 8 : tensor<2x1x16xf16> -> tensor<2x1x8xf16>
+  %b = swage.slice %k axis 2 from 8 size 8 : tensor<2x1x16xf16> -> tensor<2x1x8xf16>
+  %x = arith.negf %b : tensor<2x1x8xf16>
+  %turned = swage.concat %x, %a axis 2 : (tensor<2x1x8xf16>, tensor<2x1x8xf16>) -> tensor<2x1x16xf16>
+  %keys = swage.append %ck, %turned at %at axis 1 : (tensor<2x9x16xf16>, tensor<2x1x16xf16>, tensor<2xi32>) -> tensor<2x9x16xf16>
+  %values = swage.append %cv, %v at %at axis 1 : (tensor<2x9x16xf16>, tensor<2x1x16xf16>, tensor<2xi32>) -> tensor<2x9x16xf16>
+  return %keys, %values : tensor<2x9x16xf16>, tensor<2x9x16xf16>
+}
+
+// -----
+
+// Not what has another number of rows.
+// CHECK-LABEL: func.func @other_rows
+// CHECK-COUNT-2: swage.launch @append_
+func.func @other_rows(%ck: tensor<2x9x16xf16>, %k: tensor<2x2x16xf16>, %cv: tensor<2x9x16xf16>, %v: tensor<2x3x16xf16>, %at: tensor<2xi32>) -> (tensor<2x9x16xf16>, tensor<2x9x16xf16>) {
+  %keys = swage.append %ck, %k at %at axis 1 : (tensor<2x9x16xf16>, tensor<2x2x16xf16>, tensor<2xi32>) -> tensor<2x9x16xf16>
+  %values = swage.append %cv, %v at %at axis 1 : (tensor<2x9x16xf16>, tensor<2x3x16xf16>, tensor<2xi32>) -> tensor<2x9x16xf16>
+  return %keys, %values : tensor<2x9x16xf16>, tensor<2x9x16xf16>
+}

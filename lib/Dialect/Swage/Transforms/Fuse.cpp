@@ -12,6 +12,7 @@
 #include "AttentionForms.h"
 #include "FusionGraph.h"
 #include "KernelBuilder.h"
+#include "RepeatKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -438,10 +439,17 @@ void Fuser::formGroups() {
 }
 
 /// Joins two kernels over one iteration space that share an operand and do not depend on each
-/// other.
+/// other. What adds rows to caches is little work: there the space of one may go into the other's.
 bool Fuser::trySiblings(unsigned a, unsigned b) {
   BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
   KernelOp x = *first.kernel, y = *second.kernel;
+  OwningOpRef<KernelOp> repeated;
+  if (x.writesRows() && y.writesRows() && x.getExtents() != y.getExtents()) {
+    if (repeated = repeatOver(y, x); repeated)
+      y = *repeated;
+    else if (repeated = repeatOver(x, y); repeated)
+      x = *repeated;
+  }
   if (!x.getReduced().empty() || !y.getReduced().empty() || x.getExtents() != y.getExtents() ||
       first.symbols != second.symbols || x.getInputs().size() + y.getInputs().size() > 12 ||
       x.getOutputs().size() + y.getOutputs().size() > kMaxViews - 12 ||
