@@ -113,6 +113,8 @@ Expected<std::vector<Benchmark::Set>> Benchmark::makeSets(const Candidate &candi
     for (size_t j = 0; j < plan.outputs().size(); ++j)
       sets[i].outputs.push_back(address("", outputPlaces[written * plan.outputs().size() + j]) +
                                 candidate.misalign);
+    for (auto [result, input] : candidate.inPlace)
+      sets[i].outputs[result] = const_cast<void *>(sets[i].inputs[input]);
     sets[i].workspace = address("", workspaces[written]);
   }
   // What is in a range is so from each tensor's first element on.
@@ -242,7 +244,7 @@ Expected<Benchmark::Candidate> Benchmark::fastestStream(const Traffic &traffic,
     if (!plan)
       return plan.takeError();
     TensorType words{"f32", 4, {int64_t(plan->inputs()[0].bytes / 4)}};
-    return Candidate{*plan, {{words, std::nullopt}}, 0};
+    return Candidate{*plan, {{words, std::nullopt}}, 0, {}};
   };
   std::vector<StreamShape> shapes = Streams::shapesFor(traffic);
   std::tuple key(shapes.front(), llvm::Log2_64(std::max<uint64_t>(1, traffic.bytes())),
@@ -276,7 +278,7 @@ Expected<Measurement> Benchmark::measure(const Plan &plan, const std::vector<Inp
       return candidate.takeError();
     candidates.push_back(std::move(*candidate));
   }
-  candidates.push_back({plan, inputs, conditions.misalign});
+  candidates.push_back({plan, inputs, conditions.misalign, conditions.inPlace});
   auto times = medians(candidates, conditions);
   if (!times)
     return times.takeError();
@@ -293,6 +295,6 @@ Expected<std::vector<double>> Benchmark::compare(const std::vector<Plan> &plans,
                                                  const Conditions &conditions) {
   std::vector<Candidate> candidates;
   for (const Plan &plan : plans)
-    candidates.push_back({plan, inputs, conditions.misalign});
+    candidates.push_back({plan, inputs, conditions.misalign, {}});
   return medians(candidates, conditions);
 }

@@ -19,7 +19,9 @@ struct Conditions {
   /// the memory of a freed result out again.  Small results then stay in the cache, those of the
   /// stream too.
   bool reuseOutputs = true;
-  int rounds = 5; ///< the stream, the plan, the stream, the plan, ...
+  /// (result, input) pairs of the measured plan that lie in one place: Layout::aliases.
+  std::vector<std::pair<unsigned, unsigned>> inPlace;
+  int rounds = 5;       ///< the stream, the plan, the stream, the plan, ...
   double seconds = 0.1; ///< of each, over all rounds
   double limit = 0;     ///< of one launch, beyond which the first replay tells enough; 0: none
 };
@@ -47,8 +49,8 @@ public:
                                         const Conditions &conditions = {});
 
 private:
-  /// Memory that measurements share: the inputs of one element type, those with a range apart, or all
-  /// outputs.
+  /// Memory that measurements share: the inputs of one element type, those with a range apart, or
+  /// all outputs.
   struct Arena {
     std::optional<Buffer> buffer;
     uint64_t used = 0; ///< by one plan
@@ -63,6 +65,7 @@ private:
     Plan plan;
     std::vector<InputSpec> inputs;
     int64_t misalign = 0;
+    std::vector<std::pair<unsigned, unsigned>> inPlace;
   };
   /// Launches of a plan on all of its sets, captured.
   struct Replay {

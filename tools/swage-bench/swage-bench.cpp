@@ -283,6 +283,7 @@ Status Bench::run(const BenchCase &one) {
   Conditions conditions;
   conditions.rounds = rounds;
   conditions.reuseOutputs = outputs == "reuse";
+  conditions.inPlace = layout->aliases;
   conditions.misalign = layout->inputs.empty() ? 0 : one.offset * layout->inputs[0].elementBytes;
 
   Record record;
