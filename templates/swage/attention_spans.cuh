@@ -51,45 +51,59 @@ template <class Spec, class Arguments> struct KeySpans {
   const Arguments &arguments;
   int same; ///< units next to each other that have as many tiles
   int all;  ///< tiles of all units
-  int each; ///< of one, where they have as many, and with them those that fill its last span
+  /// Of one, where they have as many or nearly so, and with them those that fill its last span;
+  /// else 0.
+  int each;
   int span; ///< tiles of a block
 
   /// Where units are even, a block has some of them whole, or a part of one: who has ends of two
-  /// merges twice.
+  /// merges twice.  So it is where units turn out to be so nearly even that the longest span is at
+  /// most a twenty-fifth longer than the others would be.
   __device__ __forceinline__ explicit KeySpans(const Arguments &arguments)
       : arguments(arguments),
         same(kByUnit ? 1 : arguments.template extent<AttentionDim::KeyHead>() * Spec::kRowTiles),
         each(0) {
     const int units = arguments.units(), blocks = static_cast<int>(blockCount());
     if constexpr (kEven) {
-      each = tilesOf(0);
-      if (const int parts = blocks / units; parts > 0) {
-        span = (each + parts - 1) / parts;
-        if constexpr (IsChunked<Spec>) {
-          const int chunk = Chunks<Spec>(each).tiles;
-          span = (span + chunk - 1) / chunk * chunk;
-        }
-        each = (each + span - 1) / span * span;
-      } else {
-        span = (units + blocks - 1) / blocks * each;
-      }
-      all = units * each;
+      dealWhole(tilesOf(0), units, blocks);
     } else {
       int mine = 0, most = 0;
+#pragma unroll 4
       for (int first = static_cast<int>(laneIndex()) * same; first < units;
            first += kWarpSize * same) {
         const int tiles = tilesOf(first);
         mine += tiles * same;
-        if constexpr (IsChunked<Spec>)
-          most = tiles > most ? tiles : most;
+        most = tiles > most ? tiles : most;
       }
-      all = reduceLanes<LaneOp::Add>(mine);
-      span = (all + blocks - 1) / blocks;
+      const int tiles = reduceLanes<LaneOp::Add>(mine),
+                cut = (tiles + blocks - 1) / blocks; // wherever spans end
+      most = reduceLanes<LaneOp::Max>(most);
+      if (!IsChunked<Spec> && most > 0)
+        if (dealWhole(most, units, blocks); span - span / 25 <= cut)
+          return;
+      all = tiles;
+      each = 0;
+      span = cut;
       if constexpr (IsChunked<Spec>) {
-        const int chunk = Chunks<Spec>(reduceLanes<LaneOp::Max>(most)).tiles;
+        const int chunk = Chunks<Spec>(most).tiles;
         span = chunk > span ? chunk : span;
       }
     }
+  }
+  /// As if all units had `tiles`.
+  __device__ __forceinline__ void dealWhole(int tiles, int units, int blocks) {
+    each = tiles;
+    if (const int parts = blocks / units; parts > 0) {
+      span = (each + parts - 1) / parts;
+      if constexpr (IsChunked<Spec>) {
+        const int chunk = Chunks<Spec>(each).tiles;
+        span = (span + chunk - 1) / chunk * chunk;
+      }
+      each = (each + span - 1) / span * span;
+    } else {
+      span = (units + blocks - 1) / blocks * each;
+    }
+    all = units * each;
   }
 
   static __device__ __forceinline__ unsigned blockCount() {
@@ -146,9 +160,9 @@ template <class Spec, class Arguments> struct KeySpans {
     int unit, before;
   };
   __device__ __forceinline__ Place find(int tile) const {
-    if constexpr (kEven) {
+    if (kEven || each > 0)
       return {tile / each, tile % each};
-    } else {
+    if constexpr (!kEven) {
       const int lane = static_cast<int>(laneIndex());
       for (int first = 0;; first += kWarpSize * same) {
         const int unit = first + lane * same;
