@@ -444,14 +444,14 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
   BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
   KernelOp x = *first.kernel, y = *second.kernel;
   OwningOpRef<KernelOp> repeated;
-  if (x.writesRows() && y.writesRows() && x.getExtents() != y.getExtents()) {
+  if ((x.writesRows() || y.writesRows()) && x.getExtents() != y.getExtents()) {
     if (repeated = repeatOver(y, x); repeated)
       y = *repeated;
     else if (repeated = repeatOver(x, y); repeated)
       x = *repeated;
   }
   if (!x.getReduced().empty() || !y.getReduced().empty() || x.getExtents() != y.getExtents() ||
-      first.symbols != second.symbols || x.getInputs().size() + y.getInputs().size() > 12 ||
+      first.symbols != second.symbols || x.getInputs().size() + y.getInputs().size() > (repeated ? 32 : 12) ||
       x.getOutputs().size() + y.getOutputs().size() > kMaxViews - 12 ||
       bodyOps(x) + bodyOps(y) > kMaxBodyOps)
     return false;

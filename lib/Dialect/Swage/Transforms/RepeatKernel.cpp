@@ -80,10 +80,15 @@ OwningOpRef<KernelOp> swage::repeatOver(KernelOp kernel, KernelOp like) {
   for (int64_t number = 0; number < repetition->count; ++number) {
     IRMapping mapping;
     for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>())) {
-      inputs.push_back(repetition->view(view, number, like));
+      Attribute repeated = repetition->view(view, number, like);
       BlockArgument argument = from.getArgument(i);
+      auto *known = number > 0 ? llvm::find(inputs, repeated) : inputs.end();
       if (number > 0)
-        mapping.map(argument, to.addArgument(argument.getType(), argument.getLoc()));
+        mapping.map(argument, known == inputs.end()
+                                  ? to.addArgument(argument.getType(), argument.getLoc())
+                                  : to.getArgument(known - inputs.begin()));
+      if (known == inputs.end())
+        inputs.push_back(repeated);
     }
     for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
       outputs.push_back(repetition->view(view, number, like));
