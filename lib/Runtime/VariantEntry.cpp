@@ -33,7 +33,7 @@ CacheKey swage::variantKey(const VariantKeyFields &fields) {
   add("arch", fields.arch);
   add("index", fields.indexBits);
   add("fuse", fields.fuse);
-  add("overlap", fields.overlap);
+  add("overlap", static_cast<int>(fields.overlap));
   for (int64_t bytes : fields.alignment)
     add("alignment", bytes);
   for (const Guards::Extent &extent : fields.extents)

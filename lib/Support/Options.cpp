@@ -145,11 +145,13 @@ static const Row table[] = {
        options.overrides = std::move(overrides);
        return true;
      }},
-    {{"SWAGE_OVERLAP", "on|off",
-      "whether kernels of a program may start before those in front have ended, from sm_90 on"},
+    {{"SWAGE_OVERLAP", "auto|on|off",
+      "which kernels of a program may start before those in front have ended, from sm_90 on"},
      [](Options &options, std::string_view value, std::string &) {
-       options.overlap = value == "on";
-       return value == "on" || value == "off";
+       options.overlap = value == "on"    ? Overlap::On
+                         : value == "off" ? Overlap::Off
+                                          : Overlap::Auto;
+       return value == "on" || value == "off" || value == "auto";
      }},
     {{"SWAGE_TUNED", "on|off or a file with a slash in its name",
       "whether schedules that swage-run --autotune stored are used, and the file they are in"},

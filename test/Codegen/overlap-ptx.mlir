@@ -1,5 +1,5 @@
 // REQUIRES: nvrtc
-// RUN: swage-translate --swage-to-ptx --overlap %s | FileCheck %s --implicit-check-not=ld.global.nc
+// RUN: swage-translate --swage-to-ptx --overlap=on %s | FileCheck %s --implicit-check-not=ld.global.nc
 
 // Every access of global memory is behind the wait, and none is one that a compiler may move ahead of it.
 // CHECK-LABEL: .entry

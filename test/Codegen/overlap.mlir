@@ -1,6 +1,6 @@
-// RUN: swage-translate --swage-to-cuda --overlap %s | FileCheck %s
-// RUN: swage-translate --swage-to-cuda --overlap --arch=sm_80 %s | FileCheck %s --check-prefix=PLAIN --implicit-check-not=Grids --implicit-check-not=Coherent
-// RUN: swage-translate --swage-to-cuda --overlap=false %s | FileCheck %s --check-prefix=PLAIN --implicit-check-not=Grids --implicit-check-not=Coherent
+// RUN: swage-translate --swage-to-cuda --overlap=on %s | FileCheck %s
+// RUN: swage-translate --swage-to-cuda --overlap=on --arch=sm_80 %s | FileCheck %s --check-prefix=PLAIN --implicit-check-not=Grids --implicit-check-not=Coherent
+// RUN: swage-translate --swage-to-cuda --overlap=off %s | FileCheck %s --check-prefix=PLAIN --implicit-check-not=Grids --implicit-check-not=Coherent
 // PLAIN-LABEL: void __launch_bounds__(Spec::kThreads)
 // PLAIN-NEXT: layer_norm_
 

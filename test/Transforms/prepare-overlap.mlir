@@ -1,14 +1,14 @@
 // DEFINE: %{passes} = --swage-fuse --swage-merge-dimensions --swage-select-schedule
-// RUN: swage-opt %s %{passes} --swage-prepare-for-emission=overlap=true 2>/dev/null | FileCheck %s
-// RUN: swage-opt %s %{passes} --swage-prepare-for-emission 2>/dev/null | FileCheck %s --check-prefix=OFF "--implicit-check-not=overlap ="
+// RUN: swage-opt %s %{passes} --swage-prepare-for-emission=overlap=on 2>/dev/null | FileCheck %s
+// RUN: swage-opt %s %{passes} --swage-prepare-for-emission=overlap=off 2>/dev/null | FileCheck %s --check-prefix=OFF "--implicit-check-not=overlap ="
 
 // A kernel that is prepared keeps its answer, whatever the option says now.
-// RUN: swage-opt %s %{passes} --swage-prepare-for-emission=overlap=true --swage-prepare-for-emission 2>/dev/null | FileCheck %s
-// RUN: swage-opt %s %{passes} --swage-prepare-for-emission --swage-prepare-for-emission=overlap=true 2>/dev/null | FileCheck %s --check-prefix=OFF "--implicit-check-not=overlap ="
+// RUN: swage-opt %s %{passes} --swage-prepare-for-emission=overlap=on --swage-prepare-for-emission 2>/dev/null | FileCheck %s
+// RUN: swage-opt %s %{passes} --swage-prepare-for-emission=overlap=off --swage-prepare-for-emission=overlap=on 2>/dev/null | FileCheck %s --check-prefix=OFF "--implicit-check-not=overlap ="
 
 // A device before 9.0 gets none, and no kernel that was prepared for another.
-// RUN: swage-opt %s %{passes} "--swage-prepare-for-emission=overlap=true arch=sm_80" 2>/dev/null | FileCheck %s --check-prefix=OFF "--implicit-check-not=overlap ="
-// RUN: not swage-opt %s %{passes} --swage-prepare-for-emission=overlap=true --swage-prepare-for-emission=arch=sm_80 2>&1 | FileCheck %s --check-prefix=OLD
+// RUN: swage-opt %s %{passes} "--swage-prepare-for-emission=overlap=on arch=sm_80" 2>/dev/null | FileCheck %s --check-prefix=OFF "--implicit-check-not=overlap ="
+// RUN: not swage-opt %s %{passes} --swage-prepare-for-emission=overlap=on --swage-prepare-for-emission=arch=sm_80 2>&1 | FileCheck %s --check-prefix=OLD
 // OLD: error: 'swage.kernel' op overlaps the kernels before it, which sm_80 cannot
 
 // CHECK-LABEL: func.func @sequence

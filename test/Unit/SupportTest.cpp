@@ -117,7 +117,7 @@ TEST(Options, OverridesTraceAndNotices) {
                                nullptr};
   Options options = Options::parse(environment);
   EXPECT_TRUE(options.warnings.empty());
-  EXPECT_TRUE(options.overlap);
+  EXPECT_EQ(options.overlap, Overlap::On);
   ASSERT_EQ(options.overrides.size(), 2u);
   EXPECT_EQ(options.overrides[0].kernel, "row_1");
   EXPECT_EQ(options.overrides[0].file, "/a.cu");

@@ -40,7 +40,8 @@ TEST(VariantKey, EveryFieldChangesIt) {
       [](auto &fields) { fields.arch = "sim:sm_90a"; },
       [](auto &fields) { fields.indexBits = 64; },
       [](auto &fields) { fields.fuse = false; },
-      [](auto &fields) { fields.overlap = true; },
+      [](auto &fields) { fields.overlap = Overlap::On; },
+      [](auto &fields) { fields.overlap = Overlap::Off; },
       [](auto &fields) { fields.schedules = "row_1=#swage.row_schedule<>;"; },
       [](auto &fields) {
         fields.alignment = {4, 16};

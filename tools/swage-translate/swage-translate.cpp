@@ -56,8 +56,12 @@ struct Options {
                             cl::value_desc("sm_90a"), cl::init("sm_90a"), cl::cat(category)};
   cl::opt<int> index{"index", cl::desc("Index width in bits; 0 for the least that is enough"),
                      cl::init(0), cl::cat(category)};
-  cl::opt<bool> overlap{"overlap", cl::desc("Kernels may overlap those before them"),
-                        cl::init(swage::Options::kOverlapByDefault), cl::cat(category)};
+  cl::opt<swage::Overlap> overlap{
+      "overlap", cl::desc("Which kernels may overlap those before them"),
+      cl::init(swage::Overlap::Auto), cl::cat(category),
+      cl::values(clEnumValN(swage::Overlap::Off, "off", "none"),
+                 clEnumValN(swage::Overlap::On, "on", "all"),
+                 clEnumValN(swage::Overlap::Auto, "auto", "those that are over soon"))};
   cl::opt<std::string> kernel{"kernel", cl::desc("Only the kernel of this name"),
                               cl::value_desc("name"), cl::cat(category)};
   cl::opt<std::string> templateDir{"template-dir",

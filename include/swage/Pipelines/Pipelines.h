@@ -18,8 +18,11 @@ struct KernelPipelineOptions : mlir::PassPipelineOptions<KernelPipelineOptions> 
                         llvm::cl::init(0)};
   Option<bool> fuse{*this, "fuse", llvm::cl::desc("group ops; otherwise one kernel an op"),
                     llvm::cl::init(true)};
-  Option<bool> overlap{*this, "overlap", llvm::cl::desc("kernels may overlap those before them"),
-                       llvm::cl::init(Options::kOverlapByDefault)};
+  Option<Overlap> overlap{
+      *this, "overlap", llvm::cl::desc("which kernels may overlap those before them"),
+      llvm::cl::init(Overlap::Auto),
+      llvm::cl::values(clEnumValN(Overlap::Off, "off", "none"), clEnumValN(Overlap::On, "on", "all"),
+                       clEnumValN(Overlap::Auto, "auto", "those that are over soon"))};
   Option<std::string> schedules{
       *this, "schedules", llvm::cl::desc("kernel=schedule;... instead of the selected ones")};
 };

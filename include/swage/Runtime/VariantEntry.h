@@ -10,6 +10,7 @@
 
 #include "swage/Runtime/KernelCache.h"
 #include "swage/Runtime/Variant.h"
+#include "swage/Support/Options.h"
 
 namespace swage {
 
@@ -24,7 +25,7 @@ struct VariantKeyFields {
   std::string arch;     ///< with the prefix of a simulated one
   int indexBits = 0;
   bool fuse = true;
-  bool overlap = false;
+  Overlap overlap = Overlap::Auto;
   std::vector<int64_t> alignment;
   std::vector<Guards::Extent> extents;
   std::string schedules; ///< that kernels are told, instead of the selected ones

@@ -55,10 +55,15 @@ struct KernelOverride {
   std::string file;   ///< absolute
 };
 
-struct SWAGE_API Options {
-  /// Of `overlap`, and of the passes by themselves.
-  static constexpr bool kOverlapByDefault = false;
+/// Which kernels of a program may start before those in front of them have ended (programmatic
+/// dependent launch): from sm_90 on.
+enum class Overlap {
+  Off,
+  On,   ///< all
+  Auto, ///< those that are over soon, and attention of few queries
+};
 
+struct SWAGE_API Options {
   /// SWAGE_CACHE_DIR, else $XDG_CACHE_HOME/swage, else $HOME/.cache/swage; empty: kernels are
   /// cached in memory only.
   std::string cacheDir;
@@ -82,9 +87,8 @@ struct SWAGE_API Options {
   std::string disassembler;
   /// SWAGE_OVERRIDE: "kernel=file.cu,prefix*=file.cu"; the first that fits a kernel counts.
   std::vector<KernelOverride> overrides;
-  /// SWAGE_OVERLAP: whether the kernels of a program may start before those in front have ended
-  /// (programmatic dependent launch).
-  bool overlap = kOverlapByDefault;
+  /// SWAGE_OVERLAP.
+  Overlap overlap = Overlap::Auto;
   /// SWAGE_TUNED: whether schedules that an autotuner found are used, and the file that has them;
   /// no file: the one in the cache's directory.
   bool tuned = true;

@@ -549,6 +549,21 @@ static DenseSet<StringRef> kernelsInSequence(ModuleOp module) {
   return kernels;
 }
 
+/// Whether a GPU holds all blocks of a launch at once. It then takes about as long as a block, of
+/// which the time between two launches is a part; and nothing of it has to wait while a later launch,
+/// whose blocks wait for it to end, has a place. Loads that are in order, as behind a wait they are,
+/// cost nothing to speak of there, nor where keys and values come by copies.
+static bool isOneWave(KernelOp kernel, const DeviceProperties &device) {
+  if (isa<DecodeScheduleAttr>(kernel.getScheduleAttr()))
+    return true;
+  LaunchAttr geometry = *kernel.getGeometry();
+  if (kernel.isAttention() || geometry.getBlocks().getNumResults() != 1)
+    return false;
+  std::optional<int64_t> blocks = constantSize(geometry.getBlocks().getResult(0));
+  return blocks && *blocks * geometry.getThreads() <=
+                       int64_t(device.smCount) * device.maxThreadsPerSm / 2;
+}
+
 /// What a hand-edited module may ask of a device that does not have it.
 static LogicalResult verifyDevice(KernelOp kernel, const DeviceProperties &device) {
   LaunchAttr geometry = *kernel.getGeometry();
@@ -575,7 +590,7 @@ struct PrepareForEmissionPass : swage::impl::PrepareForEmissionPassBase<PrepareF
       return signalPassFailure();
     }
     DenseSet<StringRef> inSequence;
-    if (overlap && device->ccMajor >= 9)
+    if (overlap != Overlap::Off && device->ccMajor >= 9)
       inSequence = kernelsInSequence(getOperation());
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       // A kernel that is prepared already may have been edited: its launch must still be the
@@ -591,7 +606,8 @@ struct PrepareForEmissionPass : swage::impl::PrepareForEmissionPassBase<PrepareF
         }
       } else if (failed(Preparer(kernel, *device).run())) {
         return signalPassFailure();
-      } else if (inSequence.contains(kernel.getSymName())) {
+      } else if (inSequence.contains(kernel.getSymName()) &&
+                 (overlap == Overlap::On || isOneWave(kernel, *device))) {
         kernel.setGeometryAttr(withOverlap(kernel.getGeometryAttr(), true));
       }
       if (failed(verifyDevice(kernel, *device)))

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "swage/Support/Options.h"
 
 namespace swage {
 

@@ -138,12 +138,14 @@ def PrepareForEmissionPass : Pass<"swage-prepare-for-emission", "::mlir::ModuleO
     dealt out to the phases; `geometry` gets blocks, threads and shared memory. What the emitter prints is all here. Divisions and exponentials
     whose last digits nobody sees get `fastmath<arcp>` and `fastmath<afn>` (docs/numerics.md).
 
-    With `overlap` the kernels of a function with several launches wait by themselves for the grids before them, where `arch` can (9.0), so
-    that its launches may overlap. A kernel that is prepared already keeps its own answer. What `arch` has not, clusters, overlap, or so much
+    `overlap` tells which kernels of a function with several launches wait by themselves for the grids before them, where `arch` can (9.0), so
+    that their launches may overlap: with `auto` those whose blocks a GPU holds all at once. A kernel that is prepared already keeps its own answer. What `arch` has not, clusters, overlap, or so much
     shared memory, is an error.
   }];
   let options = [Option<"arch", "arch", "std::string", "\"sm_90a\"", "GPU whose properties count">,
-                 Option<"overlap", "overlap", "bool", "false", "kernels may overlap those before them">];
+                 Option<"overlap", "overlap", "::swage::Overlap", "::swage::Overlap::Auto", "which kernels may overlap those before them",
+                        [{::llvm::cl::values(clEnumValN(::swage::Overlap::Off, "off", "none"), clEnumValN(::swage::Overlap::On, "on", "all"),
+                                             clEnumValN(::swage::Overlap::Auto, "auto", "those that are over soon"))}]>];
 }
 
 #endif
