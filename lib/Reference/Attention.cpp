@@ -25,6 +25,7 @@
 // with them as they are, and one with what the two hold, the honest one is, for each element, the
 // one that is farther off. The first number is infinite from 2^128 - 2^115 on, so that
 // scores are uncertain where a query or key is finite beyond it; sums of such values are anyway.
+// Of a number below 2^-112 the second one is denormal, without what is below 2^-136.
 //
 // Tensor cores add up products of 8-bit floats in steps of 32, in which they cut all terms 13 bits
 // behind the first one of the largest. So does the honest evaluation, for 2112 products at most,
@@ -62,6 +63,8 @@ void takeFarther(Number &one, const Number &other) {
 }
 /// The least magnitude of which the nearest tf32 is infinite.
 constexpr double kBeyondParts = 0x1p128 - 0x1p115;
+/// What they leave out of a number that is as small as can be.
+constexpr double kBelowParts = 0x1p-136;
 
 /// A matrix whose rows the loops below walk through; `Real` is what honest evaluations compute in.
 template <typename Real> struct Matrix {
@@ -148,10 +151,16 @@ public:
       FloatFormat half = formatOf(ElementType::F16);
       weightFloor = std::max(weightFloor, std::ldexp(1.0, half.minExponent - half.precision));
     }
-    if (type == ElementType::F32)
+    if (type == ElementType::F32 && !precision.wide) {
+      double most = 0;
       for (const Matrix<Real> *matrix : {&this->q, &this->k})
         for (double number : matrix->reference)
-          isBeyond |= std::fabs(number) >= kBeyondParts && std::isfinite(number);
+          if (std::isfinite(number))
+            most = std::max(most, std::fabs(number));
+      isBeyond = most >= kBeyondParts;
+      scoreFloor = 2 * static_cast<double>(this->q.columns) * most * kBelowParts;
+      valueFloor = kBelowParts;
+    }
     largest.assign(width, 0);
     for (int64_t i = 0; i < keys * width; ++i) {
       double magnitude = std::fabs(this->v.reference[i]) + this->v.errorAt(i);
@@ -181,6 +190,7 @@ private:
   bool inParts; ///< whether the honest evaluation takes factors as two numbers of tf32
   bool inSteps, isBeyond = false; ///< whether a query or key is finite, but not as tf32
   double weightUnit, weightFloor, weightScale; ///< w, t, and what weights are multiplied by
+  double scoreFloor = 0, valueFloor = 0;       ///< what is left out of small factors of f32
   std::vector<double> largest;    ///< by column of v
 };
 
@@ -237,7 +247,7 @@ void Head<Real>::computeScores(int64_t row, llvm::ArrayRef<int64_t> at,
     }
     double error = std::isnan(errors[j]) ? kUncertain : errors[j];
     if (absolute[j] > 0 && std::isfinite(absolute[j]))
-      error += std::max(gamma * absolute[j] + precision.smallest(),
+      error += std::max(gamma * absolute[j] + scoreFloor + precision.smallest(),
                         std::fabs(static_cast<double>(honest[j]) - sums[j]));
     if (std::isfinite(sums[j]) && absolute[j] > precision.largest()) // on the way
       error = kUncertain;
@@ -350,7 +360,7 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
       continue;
     }
     double r = numerator[d] / sum;
-    double bound = error[d] / sum + std::fabs(r) * common + 2 * precision.smallest();
+    double bound = error[d] / sum + std::fabs(r) * common + valueFloor + 2 * precision.smallest();
     bound = std::min(bound, std::fabs(r) + largest[d] * (1 + 4 * weightUnit + 4 * product));
     constexpr double kLate = 256; // weights of a kernel whose maximum is too small
     if (kLate * sum * largest[d] > precision.largest())

@@ -8,6 +8,8 @@
 // RUN: swage-run %s --device=sim --arch=sm_89 --check | FileCheck %s
 // RUN: swage-run %s --entry=dynamic --dims='3,2,65,64;3,1,33,64;3,1,33,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=dynamic --dims='1,2,1,64;1,1,1,64;1,1,1,64;1' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
+// One key, of denormal values among others: what two parts leave out of these is granted.
+// RUN: swage-run %s --entry=dynamic --dims='1,2,3,64;1,1,1,64;1,1,1,64;1' --inputs=nasty --device=sim --check | FileCheck %s --check-prefix=SPECIAL
 // RUN: swage-run %s --entry=special --inputs=nasty --device=sim --check | FileCheck %s --check-prefix=SPECIAL
 // RUN: swage-run %s --entry=special --inputs=nasty --seed=3 --device=sim --check | FileCheck %s --check-prefix=SPECIAL
 // RUN: swage-run %s --entry=infinite --device=sim --check | FileCheck %s --check-prefix=INFINITE

@@ -134,8 +134,8 @@ bool KernelBuilder::storeRow(AppendOp op, Element element, SmallVectorImpl<Value
   AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
   LinearAccess nowhere{SmallVector<AffineExpr>(extents.size(), zero), zero};
   Relation place(shapes.shapeOf(op.getPositions()).size(), nowhere);
-  for (auto [to, dim] : llvm::zip_first(place, op.getPositionDims()))
-    to = element.relation[dim];
+  for (auto [i, dim] : llvm::enumerate(op.getPositionDims()))
+    place[i] = element.relation[dim];
   LinearAccess within = std::exchange(element.relation[op.getAxis()], nowhere);
   Value row = evaluate(op.getPositions(), place);
   if (!row)
