@@ -4,6 +4,11 @@
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=3 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check --sim=check,async=random,order=random,seed=4 | FileCheck %s
+// Sums of weights alone: the result that nobody reads is memory between kernels.
+// RUN: swage-run %s --entry=sums --device=sim --sim=check --check | FileCheck %s --check-prefix=SUMS
+// RUN: swage-run %s --entry=sums --device=sim --arch=sm_80 --sim=check --check | FileCheck %s --check-prefix=SUMS
+// SUMS-COUNT-2: accepted
+// SUMS: 2 kernels ran
 // CHECK-COUNT-5: attention_{{[0-9a-f]+}}
 // CHECK-COUNT-7: accepted
 // CHECK: 5 kernels ran
@@ -48,4 +53,10 @@ func.func @main(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %gate:
   %u5 = arith.mulf %t5, %t5 : tensor<2x4x130x64xf32>
   %v5 = arith.truncf %u5 : tensor<2x4x130x64xf32> to tensor<2x4x130x64xbf16>
   return %out, %lse, %o2w, %f8, %i8, %o5, %v5 : tensor<2x130x256xbf16>, tensor<2x4x130xf32>, tensor<2x4x130x64xf32>, tensor<2x130x4x64xf8E4M3FN>, tensor<2x4x130x64xi8>, tensor<2x4x130x64xf16>, tensor<2x4x130x64xbf16>
+}
+
+func.func @sums(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %one: tensor<2x4x1x64xbf16>) -> (tensor<2x4x130xf32>, tensor<2x4x1xf32>) {
+  %o, %sums = swage.attention %q, %k, %k scale 0.125 : (tensor<2x4x130x64xbf16>, tensor<2x2x201x64xbf16>, tensor<2x2x201x64xbf16>) -> (tensor<2x4x130x64xbf16>, tensor<2x4x130xf32>)
+  %step, %stepSums = swage.attention %one, %k, %k scale 0.125 : (tensor<2x4x1x64xbf16>, tensor<2x2x201x64xbf16>, tensor<2x2x201x64xbf16>) -> (tensor<2x4x1x64xbf16>, tensor<2x4x1xf32>)
+  return %sums, %stepSums : tensor<2x4x130xf32>, tensor<2x4x1xf32>
 }

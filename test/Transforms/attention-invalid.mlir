@@ -16,6 +16,18 @@ func.func @table(%q: tensor<4x130x64xf16>, %of: tensor<130xi32>, %table: tensor<
 
 // -----
 
+// CHECK: error: 'swage.attention' op cannot become a kernel: attention multiplies queries and keys, and weights and values, but one of these products is not used
+func.func @unused(%q: tensor<4x130x64xf16>, %slopes: tensor<4xf32>) -> tensor<4x130x64xf16> {
+  %o = swage.attention %q, %q, %q score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+    swage.yield %slope : f32
+  } : (tensor<4x130x64xf16>, tensor<4x130x64xf16>, tensor<4x130x64xf16>) -> tensor<4x130x64xf16>
+  return %o : tensor<4x130x64xf16>
+}
+
+// -----
+
 // CHECK: error: 'swage.kernel' op has no kernel yet: attention's head dims are known even numbers from 8 to 256, or for few queries multiples of 32 up to 576
 func.func @dims(%q: tensor<4x130x40x35xf16>) -> tensor<4x130x40x35xf16> {
   %o = swage.attention %q, %q, %q : (tensor<4x130x40x35xf16>, tensor<4x130x40x35xf16>, tensor<4x130x40x35xf16>) -> tensor<4x130x40x35xf16>

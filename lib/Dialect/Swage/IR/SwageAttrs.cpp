@@ -52,11 +52,21 @@ static LogicalResult verifyRange(EmitError emitError, StringRef what, int64_t va
   return success();
 }
 
+/// What tensors hold, Swage_Element, or the bits of 16 that are only moved.
+static bool isElement(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integer.isSignless() && llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+  return isa<Float16Type, BFloat16Type, Float32Type, Float64Type, Float8E4M3FNType, Float8E5M2Type>(
+      type);
+}
+
 LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element, AffineMap shape,
                                AffineMap access, int64_t align, Source source, AffineMap extents) {
   if (source == Source::Coordinate ? tensor != -1 : tensor < 0)
     return emitError() << "view of tensor " << tensor << ", but must be "
                        << (source == Source::Coordinate ? "-1: it is computed" : "0 or more");
+  if (!isElement(element))
+    return emitError() << "view of elements of type " << element << ", which no kernel moves";
   if (source != Source::Memory && !element.isSignlessInteger(32))
     return emitError() << "view of computed elements of type " << element << ", but must be i32";
   unsigned rowExtents = source == Source::PagedRow ? 3 : 2;
@@ -248,12 +258,15 @@ LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t
 
 LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int64_t keys,
                                          int64_t stages, int64_t patience, int64_t blocks,
-                                         int64_t spans, bool bulk, int64_t index,
-                                         int64_t atoms, bool linear, int64_t chunk) {
+                                         int64_t spans, bool bulk, int64_t index, int64_t atoms,
+                                         bool linear, int64_t chunk) {
   if (linear && !bulk)
     return emitError() << "linear copies are the copy engine's, but bulk is false";
   if (stages == 1)
     return emitError() << "stages is 1, but must be at least 2";
+  if (failed(verifyPower(emitError, "warps", warps, 16)) ||
+      failed(verifyRange(emitError, "keys", keys, 256)))
+    return failure();
   if (keys % (16 * warps))
     return emitError() << "keys is " << keys << ", but must be a multiple of 16 for each of "
                        << warps << " warps";
@@ -261,8 +274,7 @@ LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int
   if (chunk < 0 || chunk > mostChunk || chunk % keys)
     return emitError() << "chunk is " << chunk << ", but must be a multiple of " << keys
                        << " keys up to " << mostChunk << ", or 0";
-  return success(succeeded(verifyPower(emitError, "warps", warps, 16)) &&
-                 succeeded(verifyRange(emitError, "stages", stages, 8)) &&
+  return success(succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "blocks", blocks, 8)) &&
                  succeeded(verifyRange(emitError, "spans", spans, 65536)) &&
                  succeeded(verifyRange(emitError, "atoms", atoms, 2)) &&

@@ -226,14 +226,16 @@ SmallVector<Operation *> Fuser::consumersOf(Operation *node) const {
   return found.takeVector();
 }
 
-/// The values of a group that someone outside reads.
+/// The values of a group that someone outside reads; and what attention's kernels compute anyhow,
+/// beside sums of weights that alone are read.
 SmallVector<Value> Fuser::outputsOf(const OpSet &ops) const {
   SmallVector<Value> outputs;
   for (Operation *op : ops)
     for (OpResult result : op->getResults()) {
-      if (result.use_empty())
+      bool isWeighted = isa<AttentionOp>(op) && result.getResultNumber() == 0;
+      if (result.use_empty() && !isWeighted)
         continue;
-      bool outside = isReturned(result);
+      bool outside = result.use_empty() || isReturned(result);
       llvm::DenseSet<Operation *> seen;
       SmallVector<Operation *> worklist = readersOf(result);
       while (!worklist.empty() && !outside) {

@@ -109,7 +109,7 @@ int64_t swage::alignmentOf(Value tensor) {
 /// Those of the values that are evaluated, or null where they are the kernel's.
 AffineMap KernelBuilder::ownExtents() const {
   return hasOwnExtents ? AffineMap::get(0, shapes.getSymbols().size(), extents, context())
-                   : AffineMap();
+                       : AffineMap();
 }
 
 Value KernelBuilder::load(Value tensor, const Relation &relation) {
@@ -486,6 +486,9 @@ std::optional<BuiltKernel> KernelBuilder::build() {
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
         if (op.use_empty() && !isa<YieldOp>(op))
           op.erase();
+      if (attention && llvm::range_size(body->getOps<ContractOp>()) != 2)
+        return refuse("attention multiplies queries and keys, and weights and values, but one of "
+                      "these products is not used");
       return finish(cast<KernelOp>(kernel.release()));
     }
     if (!wanted)

@@ -228,6 +228,16 @@ func.func private @view_tensor() attributes {view = #swage.view<tensor = -1, ele
 
 // -----
 
+// expected-error @+1 {{view of elements of type 'index', which no kernel moves}}
+func.func private @view_index() attributes {view = #swage.view<tensor = 0, element = index, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>}
+
+// -----
+
+// expected-error @+1 {{view of elements of type 'i24', which no kernel moves}}
+func.func private @view_width() attributes {view = #swage.view<tensor = 0, element = i24, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>}
+
+// -----
+
 // expected-error @+1 {{access has 2 results, but must have 1}}
 func.func private @view_access() attributes {view = #swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0, d1), align = 16>}
 

@@ -245,6 +245,16 @@ func.func private @decode_stages() attributes {schedule = #swage.decode_schedule
 
 // -----
 
+// expected-error @+1 {{warps is 0, but must be a power of two up to 16}}
+func.func private @decode_no_warps() attributes {schedule = #swage.decode_schedule<warps = 0, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>}
+
+// -----
+
+// expected-error @+1 {{keys is 0, but must be in 1..256}}
+func.func private @decode_no_keys() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 0, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 64>}
+
+// -----
+
 // expected-error @+1 {{keys is 96, but must be a multiple of 16 for each of 8 warps}}
 func.func private @decode_keys() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 96, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>}
 
