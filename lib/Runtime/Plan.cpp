@@ -74,8 +74,8 @@ struct FrozenLaunch {
   std::vector<AddressArgument> addresses;
   std::vector<TensorMapArgument> tensorMaps;
   std::vector<FrozenCopy> copies;
-  std::string values; ///< what the other parameters point to
-  std::shared_ptr<Kernel> kernel;
+  std::string values;             ///< what the other parameters point to
+  std::shared_ptr<Kernel> kernel; ///< keeps the function loaded
 };
 } // namespace
 
@@ -286,17 +286,14 @@ Status Plan::State::checkTile(const LaunchSpec &spec, const AddressArgument &at)
 }
 
 Status Plan::State::freeze(const LaunchSpec &spec) {
-  if (!spec.kernel)
+  bool isEmpty = spec.grid[0] == 0 || spec.grid[1] == 0 || spec.grid[2] == 0;
+  if (!spec.kernel && !isEmpty)
     return badPlan("a launch has no kernel");
-  if (Status status = checkShape(spec, device); !status)
-    return status;
-  const std::string &name = spec.kernel->name();
 
   FrozenLaunch launch;
   launch.kernel = spec.kernel;
   for (const CopySpec &copy : spec.copies) {
-    const std::string what = fmt::format("a copy for kernel @{}", name);
-    auto from = place(copy.from, copy.bytes, what), to = place(copy.to, copy.bytes, what);
+    auto from = place(copy.from, copy.bytes, "a copy"), to = place(copy.to, copy.bytes, "a copy");
     if (!from)
       return from.takeError();
     if (!to)
@@ -304,11 +301,14 @@ Status Plan::State::freeze(const LaunchSpec &spec) {
     if (copy.bytes != 0)
       launch.copies.push_back({*from, *to, copy.bytes});
   }
-  if (spec.grid[0] == 0 || spec.grid[1] == 0 || spec.grid[2] == 0) {
+  if (isEmpty) {
     if (!launch.copies.empty())
       launches.push_back(std::move(launch));
     return {};
   }
+  if (Status status = checkShape(spec, device); !status)
+    return status;
+  const std::string &name = spec.kernel->name();
   launch.threads = spec.threads;
   launch.clusterSize = spec.clusterSize;
   // Before the first there is what the caller has put on the stream.
@@ -504,8 +504,7 @@ static Expected<bool> putCopies(const Device &device, const FrozenLaunch &launch
     if (Result copied = device.driver().cuMemcpyDtoDAsync_v2(to, from, copy.bytes, stream);
         copied != kSuccess)
       return device
-          .check(Stage::Launch, "cuMemcpyDtoDAsync", copied,
-                 fmt::format("{} bytes for kernel @{}", copy.bytes, launch.kernel->name()))
+          .check(Stage::Launch, "cuMemcpyDtoDAsync", copied, fmt::format("{} bytes", copy.bytes))
           .error();
   }
   return hasCopied;

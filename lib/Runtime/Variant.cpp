@@ -113,14 +113,11 @@ Expected<std::shared_ptr<Kernel>> Variant::load(const KernelInfo &kernel, const 
   return known->second;
 }
 
-/// Whether there is nothing to write, and nothing that a result keeps of an argument.
-static bool isIdle(const LaunchInfo &launch) { return launch.blocks == 0 && launch.kept.empty(); }
-
 bool Variant::isLoaded(const Device &device, const Layout &layout) const {
   std::lock_guard<std::mutex> lock(mutex);
   for (const LaunchInfo &launch : layout.launches) {
     auto known = loaded.find({kernels[launch.kernel].binary.get(), device.sharedDriver().get()});
-    if (!isIdle(launch) && (known == loaded.end() || !known->second->isPrepared(device)))
+    if (launch.blocks != 0 && (known == loaded.end() || !known->second->isPrepared(device)))
       return false;
   }
   return true;
@@ -167,7 +164,7 @@ Expected<Plan> Variant::plan(const Device &device, const Layout &layout,
   spec.workspaceBytes = layout.workspaceBytes;
   spec.aliases = aliases;
   for (const LaunchInfo &launch : layout.launches) {
-    if (isIdle(launch))
+    if (launch.blocks == 0 && launch.kept.empty())
       continue;
     for (auto *tensors : {&launch.inputs, &launch.outputs})
       for (const LaunchTensor &tensor : *tensors)
@@ -176,7 +173,11 @@ Expected<Plan> Variant::plan(const Device &device, const Layout &layout,
               (tensor.kind == BufferKind::Input ? spec.inputs : spec.outputs)[tensor.index];
           buffer.alignment = std::max(buffer.alignment, tensor.alignment);
         }
-    auto kernel = load(kernels[launch.kernel], device, context);
+    // What is always empty has no machine code; a result may keep what an argument holds all the
+    // same.
+    Expected<std::shared_ptr<Kernel>> kernel = std::shared_ptr<Kernel>();
+    if (launch.blocks != 0)
+      kernel = load(kernels[launch.kernel], device, context);
     if (!kernel)
       return kernel.takeError();
     spec.launches.push_back(freeze(launch, *kernel));

@@ -594,6 +594,11 @@ TEST_F(PlanTest, MistakesInTheSpecAreFoundAtCreation) {
             "cannot make a plan: the alignment of input 0 'x' is 24, not a power of two");
   EXPECT_EQ(with([](PlanSpec &s) { s.launches[0].kernel = nullptr; }),
             "cannot make a plan: a launch has no kernel");
+  EXPECT_EQ(with([](PlanSpec &s) {
+              s.launches[0].kernel = nullptr; // nor needs one
+              s.launches[0].grid[0] = 0;
+            }),
+            "created");
 }
 
 TEST_F(PlanTest, APlanKeepsWhatItNeedsAlive) {

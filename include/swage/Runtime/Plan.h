@@ -81,7 +81,7 @@ struct CopySpec {
 
 struct LaunchSpec {
   std::shared_ptr<Kernel> kernel;
-  uint64_t grid[3] = {1, 1, 1}; ///< a zero: there is nothing to do but copies
+  uint64_t grid[3] = {1, 1, 1}; ///< a zero: there is nothing to do but copies, and no kernel needed
   unsigned threads = 1;         ///< per block, along x
   unsigned clusterSize = 1;     ///< blocks along x that share a cluster; divides grid[0]
   /// The kernel waits for the grids before it, as described above, so that its launch may overlap

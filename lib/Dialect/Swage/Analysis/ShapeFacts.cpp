@@ -37,10 +37,11 @@ static SmallVector<AffineExpr> dividedSizes(KernelOp kernel, unsigned dim, bool 
   SmallVector<AffineExpr> sizes;
   if (!tail)
     sizes.push_back(kernel.getExtents().getResult(dim));
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+    if (isRow(view.getSource()))
+      sizes.push_back(LinearAccess::of(view.getAccess())->offset);
   for (ViewAttr view : viewsOf(kernel)) {
     LinearAccess access = *LinearAccess::of(view.getAccess());
-    if (isRow(view.getSource()))
-      sizes.push_back(access.offset);
     if (constantSize(access.strides[dim]) != 1 || !takesPart(view))
       continue;
     for (unsigned other = 0; other < kernel.getRank(); ++other)
