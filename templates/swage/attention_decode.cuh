@@ -159,7 +159,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       unsigned pair[1];
       if (from + 8 <= Spec::kHeadColumns ||
           (from < Spec::kHeadColumns && from + column < Spec::kHeadColumns)) {
-        loadGlobal<4, Traffic::Reused>(own + from, pair);
+        loadGlobal<4, Spec::Queries::traffic()>(own + from, pair);
         parts[part] = pair[0];
       }
     }

@@ -117,7 +117,7 @@ template <class Spec, class Arguments, class WarpLayout, class Part> struct Narr
       if (row < count)
 #pragma unroll
         for (int step = 0; step < kHeadSteps; ++step) {
-          loadGlobal<8, Traffic::Reused>(own + 16 * step, words[step]);
+          loadGlobal<8, Queries::traffic()>(own + 16 * step, words[step]);
           orderAsKeys<typename Spec::Cache>(words[step]);
         }
       const float inverse = scaleQueries(Element{}, words);

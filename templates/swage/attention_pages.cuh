@@ -72,7 +72,7 @@ struct KeyPlaces<Spec, Arguments> {
       pages[word] = -1;
       if (run < kRuns * kShares && key < tile.endKey && key + kRun > tile.firstKey) {
         const auto coord = tile.template at<typename Spec::Coord>(0, key / Spec::kPageSize);
-        loadGlobal<4, Traffic::Reused>(table + Table::offset(coord, arguments.sizes),
+        loadGlobal<4, Table::traffic()>(table + Table::offset(coord, arguments.sizes),
                                        reinterpret_cast<unsigned(&)[1]>(pages[word]));
       }
     }
