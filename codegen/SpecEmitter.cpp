@@ -767,9 +767,11 @@ void SpecEmitter::emitEntry() {
   auto row = dyn_cast<RowScheduleAttr>(*kernel.getSchedule());
   auto decode = dyn_cast<DecodeScheduleAttr>(*kernel.getSchedule());
   int64_t atOnce = row ? row.getResident() : decode ? decode.getBlocks() : 0;
-  // Without a number ptxas aims for more blocks, and spills a few bytes for them.
-  if (isa<PortableAttentionScheduleAttr>(*kernel.getSchedule()) &&
-      AttentionProblem::of(kernel)->isWide())
+  // Without a number ptxas aims for more blocks, and spills a few bytes for them, or ignores how
+  // many registers warpgroups ask for.
+  if ((isa<PortableAttentionScheduleAttr>(*kernel.getSchedule()) &&
+       AttentionProblem::of(kernel)->isWide()) ||
+      (isa<AttentionScheduleAttr>(*kernel.getSchedule()) && kernel.getPhase(Phase::Weight)))
     atOnce = 1;
   std::string resident = atOnce ? fmt::format(", {}", atOnce) : "";
   out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads" + resident + ")");

@@ -19,7 +19,9 @@
 //
 // The honest evaluation adds up in f32, one key after another, and rounds weights to the operands'
 // type. A value that is infinite or NaN counts for sure where its weight cannot vanish. A sink is
-// a score without a value; its weight, and the maximum that it begins with, are 3 u more.
+// a score without a value; its weight, and the maximum that it begins with, are 3 u more. A factor
+// f of a weight, with an error F, makes it p_j f (e_j + w + gamma(n) + 2 u) + p_j F, and t f where
+// it is taken apart and f > 1.
 //
 // Factors of f32 may be, for tensor cores, two numbers of tf32, of 11 bits each. Of an evaluation
 // with them as they are, and one with what the two hold, the honest one is, for each element, the
@@ -180,6 +182,8 @@ private:
                    : sumBound(n, precision);
   }
   void computeScores(int64_t row, llvm::ArrayRef<int64_t> at, std::vector<Number> &scores) const;
+  std::vector<Number> factorsOf(llvm::ArrayRef<int64_t> at,
+                                const std::vector<Number> &scores) const;
   Number special(int64_t column, const std::vector<Number> &weights) const;
 
   Matrix<Real> q, k, v; ///< k transposed: a row for each d
@@ -263,6 +267,28 @@ void Head<Real>::computeScores(int64_t row, llvm::ArrayRef<int64_t> at,
   }
 }
 
+/// What the weights are multiplied by; nothing where that is 1, and 1 where there is no weight.
+template <typename Real>
+std::vector<Number> Head<Real>::factorsOf(llvm::ArrayRef<int64_t> at,
+                                          const std::vector<Number> &scores) const {
+  if (!options.weight)
+    return {};
+  // Times what a weight is with a late maximum.
+  double most = (type == ElementType::F16 ? 65280 : precision.largest()) * 0x1p-8;
+  std::vector<Number> factors(keys, Number{1, 0, 1}), registers = options.weight->makeRegisters();
+  for (size_t i = 0; i < at.size(); ++i)
+    registers[i].integer = at[i];
+  for (int64_t j = 0; j < keys; ++j) {
+    if (scores[j].reference == -HUGE_VAL)
+      continue;
+    registers[at.size()].integer = j;
+    factors[j] = options.weight->run(registers);
+    if (!(std::fabs(factors[j].reference) <= most))
+      factors[j].error = kUncertain;
+  }
+  return factors;
+}
+
 /// The sum over a column of values that are not all finite, or not all known.
 template <typename Real>
 Number Head<Real>::special(int64_t column, const std::vector<Number> &weights) const {
@@ -272,9 +298,9 @@ Number Head<Real>::special(int64_t column, const std::vector<Number> &weights) c
     bool isKnown = std::isfinite(v.errorAt(j * width + column));
     if (isKnown && std::isfinite(value))
       continue;
-    if (!isKnown || weights[j].reference <= 4 * weightFloor)
+    if (!isKnown || std::fabs(weights[j].reference) <= 4 * weightFloor)
       return {NAN, kUncertain, NAN};
-    sum += value;
+    sum += weights[j].reference < 0 ? -value : value;
   }
   return {sum, 0, sum};
 }
@@ -306,6 +332,8 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
   double unit = precision.unit(), gamma = sumBound(keys, precision), product = productBound(keys);
   double sum = 0, sumError = 0;
   Real honestSum = 0;
+  double mostFactor = 1;
+  std::vector<Number> factors = factorsOf(at, scores);
   std::vector<double> numerator(width), error(width);
   std::vector<Real> honest(width);
   std::vector<double> honestWeights(scores.size());
@@ -325,11 +353,18 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     honestWeights[j] = static_cast<double>(honestP) * weightScale;
     if (j == keys) // a sink
       break;
-    honestP = static_cast<Real>(roundTo(type, honestWeights[j]));
+    Number factor = factors.empty() ? Number{1, 0, 1} : factors[j];
+    honestP = static_cast<Real>(roundTo(type, honestWeights[j] * factor.honest));
     if (inParts)
       honestP = inTwoParts(honestP);
     honestWeights[j] = static_cast<double>(honestP);
-    double share = pError + p * (weightUnit + product) + weightFloor;
+    double magnitude = std::fabs(factor.reference), most = magnitude + factor.error;
+    mostFactor = std::max(mostFactor, most);
+    double share = magnitude * (pError + p * (weightUnit + product)) +
+                   weightFloor * std::max(1.0, magnitude) + (p + pError) * factor.error;
+    if (!factors.empty())
+      share += 2 * unit * p * magnitude;
+    p *= factor.reference;
     const double *y = &v.reference[j * width];
     const Real *yHonest = &v.honest[j * width];
     for (int64_t d = 0; d < width; ++d) {
@@ -338,7 +373,7 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
       honest[d] += honestP * yHonest[d];
     }
     for (int64_t d = 0; !v.error.empty() && d < width; ++d)
-      error[d] += (p + share) * v.error[j * width + d];
+      error[d] += (std::fabs(p) + share) * v.error[j * width + d];
     s = {p, 0, 0};
   }
 
@@ -355,15 +390,21 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
       result[d] = special(d, scores);
       continue;
     }
+    if (std::isinf(mostFactor)) {
+      result[d] = {NAN, kUncertain, NAN};
+      continue;
+    }
     if (sum == 0) { // masked or -inf throughout
       result[d] = {empty, 0, empty};
       continue;
     }
     double r = numerator[d] / sum;
-    double bound = error[d] / sum + std::fabs(r) * common + valueFloor + 2 * precision.smallest();
-    bound = std::min(bound, std::fabs(r) + largest[d] * (1 + 4 * weightUnit + 4 * product));
+    double bound =
+        error[d] / sum + std::fabs(r) * common + mostFactor * valueFloor + 2 * precision.smallest();
+    bound = std::min(bound,
+                     std::fabs(r) + mostFactor * largest[d] * (1 + 4 * weightUnit + 4 * product));
     constexpr double kLate = 256; // weights of a kernel whose maximum is too small
-    if (kLate * sum * largest[d] > precision.largest())
+    if (kLate * mostFactor * sum * largest[d] > precision.largest())
       bound = kUncertain;
     if (inSteps)
       honest[d] = static_cast<Real>(

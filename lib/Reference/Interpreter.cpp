@@ -482,8 +482,9 @@ LogicalResult Evaluator::evaluateAttention(AttentionOp op) {
     attentionOptions.scale = attribute.getValueAsDouble();
   attentionOptions.nanRows = op.getNanRows();
   attentionOptions.ofCache = isMadeOf8Bits(op.getV());
-  FailureOr<ScalarProgram> programs[2];
-  const ScalarProgram **regions[] = {&attentionOptions.score, &attentionOptions.mask};
+  FailureOr<ScalarProgram> programs[3];
+  const ScalarProgram **regions[] = {&attentionOptions.score, &attentionOptions.mask,
+                                     &attentionOptions.weight};
   for (auto [region, program, option] : llvm::zip_equal(op->getRegions(), programs, regions)) {
     if (region.empty())
       continue;

@@ -79,7 +79,7 @@ struct AttentionOptions {
   double scale = 1;
   bool nanRows = false; ///< a row that is masked or -inf throughout gives NaN
   bool ofCache = false; ///< values are made of 8 bits, and weights may be rounded to f16 for them
-  const ScalarProgram *score = nullptr, *mask = nullptr;
+  const ScalarProgram *score = nullptr, *mask = nullptr, *weight = nullptr;
   const Value *sinks = nullptr; ///< for each query head
 };
 struct AttentionResult {

@@ -175,6 +175,13 @@ template <class Spec, class Arguments> struct AttentionGroup {
         return rows.template exponentials<Masked, true>(scores, firstColumn(block), tile);
     rows.template exponentials<Masked>(scores);
   }
+  template <bool Masked>
+  __device__ __forceinline__ void weigh(float (&scores)[kScores], int block, SeenKeys seen) {
+    if constexpr (HasAgree<Spec> && !Masked)
+      if (seen == SeenKeys::None)
+        return;
+    rows.template weigh<Masked>(scores, firstColumn(block), tile);
+  }
 
   /// As an accumulator lies, so lies the left operand of the next product; of 8-bit elements after
   /// a permutation of the keys, in which the values lie as well.
@@ -294,6 +301,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
     rows.template raise<true>(scores, firstColumn(block), tile, SeenKeys::Some);
     rows.template exponentials<true>(scores);
+    weigh<true>(scores, block, SeenKeys::Some);
     narrowWeights(scores);
     if constexpr (Spec::kEager)
       scaleOutput();
@@ -343,11 +351,13 @@ template <class Spec, class Arguments> struct AttentionGroup {
       takeSums();
       shared.values.release(value);
       exponentials<Masked>(scores, block, seen);
+      weigh<Masked>(scores, block, seen);
       narrowWeights(scores, seen);
       scaleOutput();
       shared.values.waitFull(value);
     } else {
       exponentials<Masked>(scores, block, seen);
+      weigh<Masked>(scores, block, seen);
       // The values of this block are wanted next.  To wait for them here and not later keeps ptxas
       // from moving the exponentials past the wait for the products, which they are to overlap.
       auto next = value;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "swage/attention_tile.cuh"
+#include "swage/attention_weight.cuh"
 #include "swage/device/math.cuh"
 #include "swage/device/vote.cuh"
 #include "swage/phases.cuh"
@@ -338,17 +339,33 @@ template <class Spec, class Arguments> struct AttentionRows {
   __device__ __forceinline__ void weigh(float (&weights)[kScores], int firstColumn,
                                         const Tile &tile) const {
     if constexpr (HasWeight<Spec>)
+      weighBy<Masked>(typename Spec::WeightLoads{}, weights, firstColumn, tile);
+  }
+  template <bool Masked, class... L>
+  __device__ __forceinline__ void weighBy(List<L...>, float (&weights)[kScores], int firstColumn,
+                                          const Tile &tile) const {
+    struct : WeightInput<L, Places>... {
+    } in;
+    (in.WeightInput<L, Places>::begin(
+         arguments, [&](int r, int key) { return coordOf(r, key, 0, tile); }, firstColumn),
+     ...);
+    const int last = arguments.keys() - 1;
 #pragma unroll
-      for (int i = 0; i < kScores; ++i) {
-        const int j = i / 4, r = i / 2 % 2, c = i % 2,
-                  step = Places::kGroupKeys * j + Places::kSecondKey * c, key = firstColumn + step,
-                  last = arguments.keys() - 1;
-        float &of = weights[Places::at(j, r, c)];
-        const float weight = at(typename Spec::WeightLoads{},
-                                coordOf(r, key < last ? key : last, step, tile),
-                                [&](auto... in) { return Spec::weight(of, in...); });
-        of = weightOf<Masked>(of, weight);
-      }
+    for (int j = 0; j < Places::kGroups; ++j) {
+      (in.WeightInput<L, Places>::prepare(j), ...);
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+#pragma unroll
+        for (int c = 0; c < 2; ++c) {
+          const int step = Places::kGroupKeys * j + Places::kSecondKey * c,
+                    key = firstColumn + step;
+          const auto coord = coordOf(r, key < last ? key : last, step, tile);
+          float &of = weights[Places::at(j, r, c)];
+          const float weight =
+              Spec::weight(of, in.WeightInput<L, Places>::value(r, c, arguments, coord)...);
+          of = weightOf<Masked>(of, weight);
+        }
+    }
   }
 
   /// A row's sum of weights.

@@ -19,6 +19,16 @@ template <Access Kind> struct Coordinate {
   static constexpr __device__ Source source() { return Source::Coordinate; }
 };
 
+/// The stream of a state, which is a seed and an offset.
+template <Traffic Use>
+__device__ __forceinline__ RandomStream randomStream(const long long *state) {
+  Vector<long long, 1> seed, offset;
+  seed.template fetch<Use>(state);
+  offset.template fetch<Use>(state + 1);
+  return {static_cast<unsigned long long>(seed.value(0)),
+          static_cast<unsigned long long>(offset.value(0))};
+}
+
 /// Its pointer is that of the state: the seed and the offset of the stream.
 template <Access Kind, Traffic Use = Traffic::Stream> struct Random {
   using Element = int;
@@ -56,11 +66,7 @@ template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, S
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
-    Vector<long long, 1> seed, offset;
-    seed.template fetch<Operand::traffic()>(from);
-    offset.template fetch<Operand::traffic()>(from + 1);
-    const RandomStream stream{static_cast<unsigned long long>(seed.value(0)),
-                              static_cast<unsigned long long>(offset.value(0))};
+    const RandomStream stream = randomStream<Operand::traffic()>(from);
     if constexpr (Kind == Access::Vector) {
       stream.read(static_cast<unsigned long long>(Operand::offset(coord, sizes)), words);
     } else {

@@ -34,14 +34,14 @@ struct RandomStream {
     }
   }
 
-private:
+  /// The four words of a counter.
   __device__ __forceinline__ void block(unsigned long long counter, unsigned *words) const {
     unsigned c0 = static_cast<unsigned>(counter), c1 = static_cast<unsigned>(counter >> 32);
     unsigned c2 = 0, c3 = 0;
     unsigned key0 = static_cast<unsigned>(seed), key1 = static_cast<unsigned>(seed >> 32);
 #pragma unroll
     for (int round = 0; round < 10; ++round) {
-      const unsigned long long a = 0xD2511F53ull * c0, b = 0xCD9E8D57ull * c2;
+      const unsigned long long a = multiplyWide(c0, 0xD2511F53u), b = multiplyWide(c2, 0xCD9E8D57u);
       c0 = static_cast<unsigned>(b >> 32) ^ c1 ^ key0;
       c2 = static_cast<unsigned>(a >> 32) ^ c3 ^ key1;
       c1 = static_cast<unsigned>(b);

@@ -96,12 +96,81 @@ func.func @mask_of_scores(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
 
 // -----
 
-// Dropout, and weights that no softmax gives, are no attention; nothing to say of them.
+// Weights that are changed otherwise than by a factor, and such that no softmax gives, are no attention; nothing to say of them.
 // CHECK-LABEL: func @other_weights
-func.func @other_weights(%q: tensor<8x16x8xf16>, %w: tensor<8x16x16xf16>) -> tensor<8x16x8xf16> {
+func.func @other_weights(%q: tensor<8x16x8xf16>, %w: tensor<8x16x16xf16>) -> (tensor<8x16x8xf16>, tensor<8x16x8xf16>, tensor<8x16x8xf16>, tensor<8x16x8xf16>) {
   %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
   %p = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
-  %d = arith.mulf %p, %w : tensor<8x16x16xf16>
+  %d = arith.addf %p, %w : tensor<8x16x16xf16>
+  %o = swage.matmul %d, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  %p1 = arith.mulf %p, %p : tensor<8x16x16xf16>
+  %o1 = swage.matmul %p1, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  %p2 = arith.divf %w, %p : tensor<8x16x16xf16>
+  %o2 = swage.matmul %p2, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  %none = arith.constant dense<0x7C00> : tensor<8x16x16xf16>
+  %p3 = arith.mulf %p, %none : tensor<8x16x16xf16>
+  %o3 = swage.matmul %p3, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o, %o1, %o2, %o3 : tensor<8x16x8xf16>, tensor<8x16x8xf16>, tensor<8x16x8xf16>, tensor<8x16x8xf16>
+}
+
+// -----
+
+// Dropout of weights that are returned as well.
+// CHECK-LABEL: func @dropped_weights_returned
+func.func @dropped_weights_returned(%q: tensor<8x16x8xf16>, %keep: tensor<8x16x16xi1>) -> (tensor<8x16x8xf16>, tensor<8x16x16xf16>) {
+  %zeros = arith.constant dense<0.0> : tensor<8x16x16xf16>
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  %d = arith.select %keep, %p, %zeros : tensor<8x16x16xi1>, tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the weights are used elsewhere}}
+  %o = swage.matmul %d, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o, %p : tensor<8x16x8xf16>, tensor<8x16x16xf16>
+}
+
+// -----
+
+// Coordinates of what weights are multiplied by are those that the softmax has.
+// CHECK-LABEL: func @dropped_behind_reshape
+func.func @dropped_behind_reshape(%q: tensor<8x16x8xf16>, %keep: tensor<2x4x16x16xi1>) -> tensor<8x16x8xf16> {
+  %zeros = arith.constant dense<0.0> : tensor<2x4x16x16xf16>
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  %r = swage.reshape %p : tensor<8x16x16xf16> -> tensor<2x4x16x16xf16>
+  %d = arith.select %keep, %r, %zeros : tensor<2x4x16x16xi1>, tensor<2x4x16x16xf16>
+  %b = swage.reshape %d : tensor<2x4x16x16xf16> -> tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the weights are reshaped before they are multiplied}}
+  %o = swage.matmul %b, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}
+
+// -----
+
+// What weights are multiplied by is made of the sums of their exponentials.
+// CHECK-LABEL: func @multiplied_by_sums
+func.func @multiplied_by_sums(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p, %sums = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>, tensor<8x16xf32>
+  %sums16 = arith.truncf %sums : tensor<8x16xf32> to tensor<8x16xf16>
+  %most = swage.reduce max %sums16 dims [1] : tensor<8x16xf16> -> tensor<8xf16>
+  %all = swage.broadcast %most dims [0] : tensor<8xf16> -> tensor<8x16x16xf16>
+  %d = arith.mulf %p, %all : tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the weights are multiplied by what is made of them}}
+  %o = swage.matmul %d, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
+  return %o : tensor<8x16x8xf16>
+}
+
+// -----
+
+// Weights that are dropped where they are small.
+// CHECK-LABEL: func @small_weights
+func.func @small_weights(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
+  %zeros = arith.constant dense<0.0> : tensor<8x16x16xf16>
+  %least = arith.constant dense<0.1> : tensor<8x16x16xf16>
+  %s = swage.matmul %q, %q transpose_b : (tensor<8x16x8xf16>, tensor<8x16x8xf16>) -> tensor<8x16x16xf16>
+  %p = swage.softmax %s axis 2 : tensor<8x16x16xf16> -> tensor<8x16x16xf16>
+  %keep = arith.cmpf ogt, %p, %least : tensor<8x16x16xf16>
+  %d = arith.select %keep, %p, %zeros : tensor<8x16x16xi1>, tensor<8x16x16xf16>
+  // expected-remark @+1 {{not recognised as attention: the weights are used elsewhere}}
   %o = swage.matmul %d, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
   return %o : tensor<8x16x8xf16>
 }
@@ -132,7 +201,7 @@ func.func @wrong_guard(%q: tensor<8x16x8xf16>) -> tensor<8x16x8xf16> {
   %e3 = arith.cmpi ne, %e2, %nothing : tensor<8x16xi32>
   %e4 = swage.broadcast %e3 dims [0, 1] : tensor<8x16xi1> -> tensor<8x16x16xi1>
   %w = arith.select %e4, %zeros, %p : tensor<8x16x16xi1>, tensor<8x16x16xf16>
-  // expected-remark @+1 {{not recognised as attention: the weights are replaced by zeros where rows are other than -inf throughout}}
+  // expected-remark @+1 {{not recognised as attention: the scores are used elsewhere}}
   %o = swage.matmul %w, %q : (tensor<8x16x16xf16>, tensor<8x16x8xf16>) -> tensor<8x16x8xf16>
   return %o : tensor<8x16x8xf16>
 }

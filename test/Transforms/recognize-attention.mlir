@@ -1,6 +1,6 @@
 // RUN: swage-opt %s --canonicalize --cse --swage-recognize --canonicalize --cse -split-input-file | FileCheck %s
 // RUN: swage-opt %s --swage-recognize -split-input-file 2>&1 | grep -c "remark: recognised attention" | FileCheck %s --check-prefix=COUNT
-// COUNT: {{^}}17{{$}}
+// COUNT: {{^}}19{{$}}
 
 // What attention is at its plainest: both products, scale, softmax.
 // CHECK-LABEL: func @plain
@@ -391,4 +391,57 @@ func.func @full(%q: tensor<2x8x128x64xf32>, %k: tensor<2x8x96x64xf32>, %v: tenso
   %p = swage.softmax %t axis 3 : tensor<2x8x128x96xf32> -> tensor<2x8x128x96xf32>
   %o = swage.matmul %p, %v : (tensor<2x8x128x96xf32>, tensor<2x8x96x32xf32>) -> tensor<2x8x128x32xf32>
   return %o : tensor<2x8x128x32xf32>
+}
+
+// -----
+
+// Dropout as frameworks write it: zeros by a select, and what is left is raised.
+// CHECK-LABEL: func @dropout
+// CHECK: %[[BITS:.*]] = swage.random %arg3
+// CHECK: swage.attention %arg0, %arg1, %arg2 scale 1.250000e-01 nan_rows weight {
+// CHECK-NEXT: ^bb0(%[[B:.*]]: index, %[[H:.*]]: index, %[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-DAG: %[[WORD:.*]] = tensor.extract %[[BITS]][%[[B]], %[[H]], %[[I]], %[[J]]] : tensor<2x8x128x96xi32>
+// CHECK-DAG: %[[KEPT:.*]] = arith.cmpi uge, %[[WORD]], %{{.*}} : i32
+// CHECK: %[[F:.*]] = arith.select %[[KEPT]], %{{.*}}, %{{.*}} : f32
+// CHECK-NEXT: swage.yield %[[F]] : f32
+func.func @dropout(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x8x96x64xbf16>, %v: tensor<2x8x96x32xbf16>, %state: tensor<2xi64>)
+    -> (tensor<2x8x128x32xbf16>, tensor<2x8x128x96xi1>) {
+  %s = swage.matmul %q, %k transpose_b : (tensor<2x8x128x64xbf16>, tensor<2x8x96x64xbf16>) -> tensor<2x8x128x96xbf16>
+  %p = swage.softmax %s axis 3 scale 0.125 : tensor<2x8x128x96xbf16> -> tensor<2x8x128x96xbf16>
+  %bits = swage.random %state : tensor<2xi64> -> tensor<2x8x128x96xi32>
+  %least = arith.constant dense<-2147483648> : tensor<2x8x128x96xi32>
+  %keep = arith.cmpi uge, %bits, %least : tensor<2x8x128x96xi32>
+  %two = arith.constant dense<2.0> : tensor<2x8x128x96xbf16>
+  %zero = arith.constant dense<0.0> : tensor<2x8x128x96xbf16>
+  %raised = arith.mulf %p, %two : tensor<2x8x128x96xbf16>
+  %d = arith.select %keep, %raised, %zero : tensor<2x8x128x96xi1>, tensor<2x8x128x96xbf16>
+  %o = swage.matmul %d, %v : (tensor<2x8x128x96xbf16>, tensor<2x8x96x32xbf16>) -> tensor<2x8x128x32xbf16>
+  return %o, %keep : tensor<2x8x128x32xbf16>, tensor<2x8x128x96xi1>
+}
+
+// -----
+
+// The same as a product with zeros and ones, of f32, and a factor for each query.
+// CHECK-LABEL: func @dropout_product
+// CHECK: swage.attention %arg0, %arg1, %arg2 scale 1.250000e-01 nan_rows weight {
+// CHECK-NEXT: ^bb0(%[[B:.*]]: index, %[[H:.*]]: index, %[[I:.*]]: index, %[[J:.*]]: index):
+// CHECK-DAG: %[[KEPT:.*]] = tensor.extract %arg3[%[[B]], %[[H]], %[[I]], %[[J]]]
+// CHECK-DAG: %[[OWN:.*]] = tensor.extract %arg4[%[[I]]]
+// CHECK-DAG: %[[RAISED:.*]] = arith.mulf %[[OWN]], %{{.*}} : f32
+// CHECK: %[[F:.*]] = arith.select %[[KEPT]], %[[RAISED]], %{{.*}} : f32
+// CHECK-NEXT: swage.yield %[[F]] : f32
+func.func @dropout_product(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x8x96x64xbf16>, %v: tensor<2x8x96x32xbf16>, %keep: tensor<2x8x128x96xi1>,
+                           %own: tensor<128xf32>) -> tensor<2x8x128x32xbf16> {
+  %s = swage.matmul %q, %k transpose_b : (tensor<2x8x128x64xbf16>, tensor<2x8x96x64xbf16>) -> tensor<2x8x128x96xbf16>
+  %wide = arith.extf %s : tensor<2x8x128x96xbf16> to tensor<2x8x128x96xf32>
+  %p = swage.softmax %wide axis 3 scale 0.125 : tensor<2x8x128x96xf32> -> tensor<2x8x128x96xf32>
+  %ones = arith.uitofp %keep : tensor<2x8x128x96xi1> to tensor<2x8x128x96xf32>
+  %d = arith.mulf %ones, %p : tensor<2x8x128x96xf32>
+  %half = arith.constant dense<0.5> : tensor<2x8x128x96xf32>
+  %raised = arith.divf %d, %half : tensor<2x8x128x96xf32>
+  %rows = swage.broadcast %own dims [2] : tensor<128xf32> -> tensor<2x8x128x96xf32>
+  %weighted = arith.mulf %raised, %rows : tensor<2x8x128x96xf32>
+  %narrow = arith.truncf %weighted : tensor<2x8x128x96xf32> to tensor<2x8x128x96xbf16>
+  %o = swage.matmul %narrow, %v : (tensor<2x8x128x96xbf16>, tensor<2x8x96x32xbf16>) -> tensor<2x8x128x32xbf16>
+  return %o : tensor<2x8x128x32xbf16>
 }

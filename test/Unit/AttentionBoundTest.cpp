@@ -37,6 +37,8 @@ enum class Fault {
   Float16Scores, ///< scores rounded to f16
   BaseTwoSum,    ///< log-sum-exp in base 2
   NoFactor,      ///< of keys of 8 bits
+  NoWeight,      ///< factor of weights
+  SummedWeight,  ///< the sum is that of weights times factors
 };
 
 /// One problem, as text and as the functions of a kernel.
@@ -44,9 +46,10 @@ struct Problem {
   ElementType type = ElementType::BF16;
   int64_t batch = 1, heads = 2, keyHeads = 2, queries = 64, keys = 64, depth = 32, width = 32;
   float scale = 0.125f;
-  std::string attributes, scoreText, maskText;
+  std::string attributes, scoreText, maskText, weightText;
   std::function<float(float s, int64_t h, int64_t i, int64_t j)> score;
   std::function<bool(int64_t h, int64_t i, int64_t j)> mask;
+  std::function<float(int64_t h, int64_t i, int64_t j)> weight; ///< the factor of one
   InputFamily family = InputFamily::Dense;
   double queryFactor = 1; ///< for scores of any size
   double bias = 0;        ///< added to the values
@@ -91,6 +94,8 @@ std::string textOf(const Problem &p) {
     text += " score {\n^bb0(%s: f32, " + at + p.scoreText + "\nswage.yield %t : f32 }";
   if (!p.maskText.empty())
     text += " mask {\n^bb0(" + at + p.maskText + "\nswage.yield %m : i1 }";
+  if (!p.weightText.empty())
+    text += " weight {\n^bb0(" + at + p.weightText + "\nswage.yield %f : f32 }";
   return text + " : (" + q + ", " + k + ", " + v + ") -> (" + o + ", " + lse +
          ")\nreturn %o, %l : " + o + ", " + lse + " }";
 }
@@ -185,7 +190,9 @@ private:
           continue;
         float weight = fault == Fault::NaturalExponent ? std::exp2(s - maximum)
                                                        : std::exp2(std::fma(s, kLog2e, -shift));
-        part += weight;
+        float factor = p.weight && fault != Fault::NoWeight ? p.weight(h, i, j) : 1;
+        part += fault == Fault::SummedWeight ? weight * factor : weight;
+        weight *= factor;
         weight = static_cast<float>(roundTo(fault == Fault::SumOfRounded8 ? ElementType::F8E4M3FN
                                             : p.cache                     ? ElementType::F16
                                                                           : p.type,
@@ -305,6 +312,34 @@ Problem slopeAndCap(Problem p) {
   return p;
 }
 
+/// Factors from -4 to 3 in turn, or, of 11 keys, 1.1 for eight and 0 for three.
+Problem weighted(Problem p, bool drops) {
+  p.weightText = R"(%c3 = arith.constant 3 : index
+    %c11 = arith.constant 11 : index
+    %i3 = arith.muli %i, %c3 : index
+    %n = arith.addi %i3, %j : index
+    %r = arith.remui %n, %c11 : index
+    %r32 = arith.index_cast %r : index to i32
+    %x = arith.sitofp %r32 : i32 to f32
+    %a = arith.constant 0.7 : f32
+    %low = arith.constant -4.0 : f32
+    %y = arith.mulf %x, %a : f32
+    %z = arith.addf %y, %low : f32
+    %zero = arith.constant 0.0 : f32
+    %raised = arith.constant 1.1 : f32
+    %c8 = arith.constant 8 : index
+    %kept = arith.cmpi ult, %r, %c8 : index
+    %d = arith.select %kept, %raised, %zero : f32
+    %drops = arith.constant )" +
+                 std::string(drops ? "true" : "false") + R"(
+    %f = arith.select %drops, %d, %z : f32)";
+  p.weight = [=](int64_t, int64_t i, int64_t j) {
+    int64_t r = (3 * i + j) % 11;
+    return drops ? r < 8 ? 1.1f : 0.f : static_cast<float>(r) * 0.7f + -4.f;
+  };
+  return p;
+}
+
 } // namespace
 
 TEST(AttentionBound, kernelsOfAllKinds) {
@@ -322,6 +357,8 @@ TEST(AttentionBound, kernelsOfAllKinds) {
         check(causal(p), what + " causal");
         check(window(p, 20), what + " window");
         check(slopeAndCap(p), what + " slope and cap");
+        check(weighted(causal(p), /*drops=*/true), what + " causal, dropped");
+        check(weighted(p, /*drops=*/false), what + " weighted");
       }
 }
 
@@ -396,6 +433,10 @@ TEST(AttentionBound, faultsAreRejected) {
       p.maskText.clear(), p.scoreText.clear();
       for (Fault fault : {Fault::LastKeyDropped, Fault::KeysTransposed, Fault::Float16Scores})
         EXPECT_TRUE(isRejected(p, fault)) << name(type) << keys << " fault " << int(fault);
+      for (bool drops : {false, true})
+        for (Fault fault : {Fault::NoWeight, Fault::SummedWeight, Fault::KeysTransposed})
+          EXPECT_TRUE(isRejected(weighted(p, drops), fault))
+              << name(type) << keys << " fault " << int(fault);
     }
 }
 

@@ -263,6 +263,10 @@ func.func @attention(%q: tensor<2x4x8xf16>, %m: tensor<4xi1>) -> (tensor<2x4x8xf
   ^bb0(%h: index, %i: index, %j: index):
     %true = arith.constant true
     swage.yield %true : i1
+  } weight {
+  ^bb0(%h: index, %i: index, %j: index):
+    %one = arith.constant 1.0 : f32
+    swage.yield %one : f32
   } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
   return %a, %b, %c : tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>
 }

@@ -83,6 +83,21 @@ func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v
     %m = arith.cmpi ult, %j, %length : index
     swage.yield %m : i1
   } : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> (tensor<2x8x128x32xbf16>, tensor<2x8x128xf32>)
+  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} mask {
+  // CHECK: } weight {
+  // CHECK-NEXT: ^bb0(%{{.*}}: index, %[[H2:.*]]: index, %{{.*}}: index, %{{.*}}: index):
+  // CHECK-NEXT:   %[[F:.*]] = tensor.extract %{{.*}}[%[[H2]]] : tensor<8xf32>
+  // CHECK-NEXT:   swage.yield %[[F]] : f32
+  // CHECK-NEXT: } : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> tensor<2x8x128x32xbf16>
+  %4 = swage.attention %q, %k, %v mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %m = arith.cmpi ult, %j, %length : index
+    swage.yield %m : i1
+  } weight {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<8xf32>
+    swage.yield %slope : f32
+  } : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> tensor<2x8x128x32xbf16>
   // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} nan_rows batch_invariant mask {
   // CHECK: } {note} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
   %2 = swage.attention %d, %d, %d nan_rows batch_invariant mask {

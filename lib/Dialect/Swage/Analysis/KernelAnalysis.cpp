@@ -279,9 +279,9 @@ static std::string attentionProblem(KernelOp kernel) {
   };
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   Value weighted = weightedValuesOf(kernel);
-  if (Value factor = valueFactor(kernel);
-      factor && !isSameAlong(kernel, factor, AttentionDim::ValueDim))
-    return "what weights are multiplied by differs along the head dim";
+  for (Value term : llvm::drop_end(weightTerms(kernel)))
+    if (!isSameAlong(kernel, term, AttentionDim::ValueDim))
+      return "what weights are multiplied by differs along the head dim";
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
     ViewAttr view = kernel.getOutput(i);
     bool isElement = dependsOn(value, weighted),

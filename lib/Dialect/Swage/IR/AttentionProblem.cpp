@@ -2,6 +2,7 @@
 
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -17,9 +18,23 @@ ContractOp swage::weightedValuesOf(KernelOp kernel) {
   return *std::next(kernel.getBody().getOps<ContractOp>().begin());
 }
 
-Value swage::valueFactor(KernelOp kernel) {
-  auto product = weightedValuesOf(kernel).getLhs().getDefiningOp<arith::MulFOp>();
-  return product ? product.getRhs() : Value();
+SmallVector<Value> swage::weightTerms(KernelOp kernel) {
+  SmallVector<Value> terms;
+  Value weight = weightedValuesOf(kernel).getLhs();
+  for (;;) {
+    auto select = weight.getDefiningOp<arith::SelectOp>();
+    if (auto product = weight.getDefiningOp<arith::MulFOp>()) {
+      terms.push_back(product.getRhs());
+      weight = product.getLhs();
+    } else if (select && matchPattern(select.getFalseValue(), m_PosZeroFloat())) {
+      terms.push_back(select.getCondition());
+      weight = select.getTrueValue();
+    } else {
+      break;
+    }
+  }
+  terms.push_back(weight);
+  return terms;
 }
 BlockArgument swage::contractedInput(Value operand) {
   if (auto wide = operand.getDefiningOp<arith::SIToFPOp>())
@@ -225,7 +240,8 @@ const char *AttentionProblem::cacheProblem(KernelOp kernel) const {
   if (headDim % 16 || valueDim % 16 || team() > 1)
     return "keys and values of 8 bits have head dims that are multiples of 16, up to 320";
   // Such a weight may be beyond f16.
-  if (element.isF16() && kernel.getBody().front().getOps<PhaseOp>().empty() && valueFactor(kernel))
+  if (element.isF16() && kernel.getBody().front().getOps<PhaseOp>().empty() &&
+      weightTerms(kernel).size() > 1)
     return "weights of f16 are multiplied by no factors of keys";
   return nullptr;
 }

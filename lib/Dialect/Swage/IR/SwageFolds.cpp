@@ -75,7 +75,8 @@ template <class Scaled> struct DropUnitScale : OpRewritePattern<Scaled> {
   }
 };
 
-// Pattern: attention with a score that yields its score, or a mask that yields true -> without
+// Pattern: attention with a score that yields its score, a mask that yields true, or a weight that
+// yields 1 -> without
 struct DropIdleRegion : OpRewritePattern<AttentionOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
@@ -86,6 +87,9 @@ struct DropIdleRegion : OpRewritePattern<AttentionOp> {
       idle.push_back(&score);
     if (Region &mask = op.getMask(); !mask.empty() && matchPattern(yielded(mask), m_One()))
       idle.push_back(&mask);
+    if (Region &weight = op.getWeight();
+        !weight.empty() && matchPattern(yielded(weight), m_OneFloat()))
+      idle.push_back(&weight);
     if (idle.empty())
       return rewriter.notifyMatchFailure(op, "every region does something");
     rewriter.modifyOpInPlace(op, [&] {

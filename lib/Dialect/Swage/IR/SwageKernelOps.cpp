@@ -591,15 +591,12 @@ static LogicalResult verifyContractions(KernelOp kernel) {
     BlockArgument argument = contractedInput(value);
     return argument && argument.getArgNumber() == position;
   };
-  Value weight = result.getLhs();
-  if (auto product = weight.getDefiningOp<arith::MulFOp>()) // by what a key's values have
-    weight = product.getLhs();
   if (!isInput(scores.getLhs(), AttentionInput::Queries) ||
       !isInput(scores.getRhs(), AttentionInput::Keys) || scores.getDim() != AttentionDim::HeadDim)
     return scores.emitOpError() << "must be of inputs 0 and 1 over dimension "
                                 << unsigned(AttentionDim::HeadDim);
-  if (weight != softmax.getValues()[0] || !isInput(result.getRhs(), AttentionInput::Values) ||
-      result.getDim() != AttentionDim::Key)
+  if (weightTerms(kernel).back() != softmax.getValues()[0] ||
+      !isInput(result.getRhs(), AttentionInput::Values) || result.getDim() != AttentionDim::Key)
     return result.emitOpError() << "must be of the softmax and input 2 over dimension "
                                 << unsigned(AttentionDim::Key);
   return success();

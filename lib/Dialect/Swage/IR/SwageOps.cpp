@@ -251,8 +251,12 @@ static LogicalResult verifyScalarRegion(Operation *op, StringRef name, Region &r
 LogicalResult AttentionOp::verifyRegions() {
   SmallVector<Type> types(shaped(getQ()).getRank(), IndexType::get(getContext()));
   Type decision = IntegerType::get(getContext(), 1), score = getScoreType();
-  if (failed(verifyScalarRegion(*this, "mask", getMask(), types, decision))) // C11
+  if (failed(verifyScalarRegion(*this, "mask", getMask(), types, decision)) || // C11
+      failed(verifyScalarRegion(*this, "weight", getWeight(), types, score)))  // C14
     return failure();
+  if (!getWeight().empty() && elementBytes(shaped(getQ()).getElementType()) == 1) // C14
+    return emitOpError() << "has a weight, but operands of " << shaped(getQ()).getElementType()
+                         << " take none";
   types.insert(types.begin(), score);
   return verifyScalarRegion(*this, "score", getScore(), types, score); // C10
 }

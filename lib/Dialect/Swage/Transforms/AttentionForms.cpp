@@ -253,13 +253,13 @@ void MaskMover::run() {
 
 void swage::absorbIntoAttention(AttentionOp op) {
   absorbRepeatedHeads(op);
-  for (Region *region : {&op.getScore(), &op.getMask()})
+  for (Region *region : {&op.getScore(), &op.getMask(), &op.getWeight()})
     for (auto read : llvm::to_vector(region->getOps<tensor::ExtractOp>()))
       computeInRegion(read);
   if (!op.getScore().empty())
     MaskMover(op).run();
-  eraseDead(op.getScore());
-  eraseDead(op.getMask());
+  for (Region &region : op->getRegions())
+    eraseDead(region);
 }
 
 //===----------------------------------------------------------------------===//
@@ -456,6 +456,7 @@ void BatchMerger::run() {
   }
   mergeRegion(op.getMask(), 0);
   mergeRegion(op.getScore(), 1);
+  mergeRegion(op.getWeight(), 0);
   for (OpResult result : op->getResults())
     splitResult(result);
 }

@@ -378,6 +378,32 @@ std::optional<KernelBuilder::Contracted> KernelBuilder::contracted(unsigned inpu
   return found;
 }
 
+/// Dropout's factor is 0 or a number that all weights have in common: to leave some out takes less
+/// than to multiply them all. What remains of a weight, and the number; nulls for another factor.
+static std::pair<Value, Value> keepWeight(OpBuilder &builder, Value weight, Value factor) {
+  auto isFinite = [](Value value) {
+    FloatAttr known;
+    return matchPattern(value, m_Constant(&known)) && known.getValue().isFinite();
+  };
+  if (isFinite(factor))
+    return {weight, factor};
+  auto select = factor.getDefiningOp<arith::SelectOp>();
+  if (!select)
+    return {};
+  Value kept = select.getTrueValue(), zero = select.getFalseValue();
+  bool swapped = matchPattern(kept, m_PosZeroFloat());
+  if (swapped)
+    std::swap(kept, zero);
+  if (!matchPattern(zero, m_PosZeroFloat()) || !isFinite(kept))
+    return {};
+  Value condition = select.getCondition();
+  if (swapped)
+    condition = arith::XOrIOp::create(
+        builder, factor.getLoc(), condition,
+        arith::ConstantOp::create(builder, factor.getLoc(), builder.getBoolAttr(true)).getResult());
+  return {arith::SelectOp::create(builder, factor.getLoc(), condition, weight, zero), kept};
+}
+
 Value KernelBuilder::computeAttention(OpResult result) {
   Location loc = attention.getLoc();
   auto number = [&](double value) {
@@ -443,9 +469,20 @@ Value KernelBuilder::computeAttention(OpResult result) {
     Value weight = softmax.getValues()[0];
     if (values.factor && !isCommon)
       weight = multiply(weight, finite(values.factor));
+    Value common;
+    if (!attention.getWeight().empty()) {
+      Value factor = inlineRegion(attention.getWeight(), {});
+      if (!factor)
+        return {};
+      Value kept;
+      std::tie(kept, common) = keepWeight(*builder, weight, factor);
+      weight = kept ? kept : multiply(weight, factor);
+    }
     weighted = ContractOp::create(*builder, loc, type, weight, values.element, Dim::Key);
     if (isCommon)
       weighted = multiply(weighted, finite(values.factor));
+    if (common)
+      weighted = multiply(weighted, common);
   }
   if (result.getResultNumber() == 0)
     return weighted;

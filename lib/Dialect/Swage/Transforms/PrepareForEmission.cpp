@@ -145,14 +145,20 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
   auto rowSchedule = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
   bool aligned = rowSchedule && rowSchedule.getAligned() && vectorDim == kernel.getRank() - 1;
   if (view.getSource() != Source::Memory) {
-    // Random words come four at a time, so a vector of them starts at a multiple of itself.
-    bool whole = vectorDim && constantSize(access.strides[*vectorDim]) == 1 &&
-                 !(aligned && view.getSource() == Source::Random);
-    for (unsigned dim = 0; dim < kernel.getRank() && view.getSource() == Source::Random; ++dim)
-      whole = whole && (dim == vectorDim ||
-                        isMultipleOf(access.strides[dim], vectorOf(kernel), factsOf(kernel)));
-    if (view.getSource() == Source::Random)
-      whole = whole && isMultipleOf(access.offset, vectorOf(kernel), factsOf(kernel));
+    // Random words come four at a time, so a vector of them starts at a multiple of itself. Those
+    // of four keys may be made by one lane for several.
+    bool isRandom = view.getSource() == Source::Random,
+         isOfKeys = isRandom && kernel.isAttention() && !vectorDim;
+    if (isOfKeys)
+      vectorDim = AttentionDim::Key;
+    int64_t words = isOfKeys ? 4 : vectorOf(kernel);
+    bool whole =
+        vectorDim && constantSize(access.strides[*vectorDim]) == 1 && !(aligned && isRandom);
+    for (unsigned dim = 0; dim < kernel.getRank() && isRandom; ++dim)
+      whole =
+          whole && (dim == vectorDim || isMultipleOf(access.strides[dim], words, factsOf(kernel)));
+    if (isRandom)
+      whole = whole && isMultipleOf(access.offset, words, factsOf(kernel));
     if (whole)
       kind = Access::Vector;
     else if (!vectorDim || access.isBroadcast(*vectorDim))
@@ -369,7 +375,7 @@ LogicalResult Preparer::addAttentionPhases() {
     if (failed(addPhase(Phase::Sink, sink, std::nullopt)))
       return failure();
   }
-  if (valueFactor(kernel) &&
+  if (weightTerms(kernel).size() > 1 &&
       failed(addPhase(Phase::Weight, weightedValuesOf(kernel).getLhs(), std::nullopt)))
     return failure();
   // What the copy engine takes is given back, the rest is stored.

@@ -6,6 +6,9 @@
 // -inf, which becomes `mask`: a select, or the sum with one between 0 and -inf. Such a sum is NaN
 // for a score that is NaN; the mask ignores it, as every attention kernel does.
 //
+// What weights are multiplied by behind the softmax, or replaced by 0 where a condition says so,
+// becomes the region `weight`: dropout.
+//
 // Roundings move as they do in kernels: weights are rounded to the operands' type before they are
 // divided by their sum, whether a cast says so after it or nothing does. Operands that are widened
 // and a result that is narrowed again are how frameworks write out attention of 16-bit operands.
@@ -17,6 +20,7 @@
 #include "EmptyRows.h"
 #include "KernelBuilder.h"
 #include "RowPattern.h"
+#include "WeightFactors.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -101,6 +105,7 @@ private:
     bool isAdded, keeps; ///< keeps where the condition is true
   };
   SmallVector<MaskPart> masks;
+  WeightFactors factors;
 
   bool miss(const Twine &why) {
     if (reason.empty())
@@ -112,7 +117,7 @@ private:
   bool matchWeights();
   bool matchScores();
   bool matchOperands();
-  bool matchGuard();
+  bool matchSelect(arith::SelectOp select);
   void peelMasks();
   bool dependsOnScores(Value value);
   MatmulOp findProduct(Value value, llvm::SmallPtrSetImpl<Operation *> &seen);
@@ -123,6 +128,7 @@ private:
   void build();
   void buildScore(AttentionOp op);
   void buildMask(AttentionOp op);
+  void buildWeight(AttentionOp op);
   SmallVector<Value> startRegion(Region &region, ArrayRef<Type> first, int64_t rank);
 };
 
@@ -193,6 +199,7 @@ bool Matcher::matchWeights() {
   Value weights = product.getA();
   Type narrowest = tensorType(product.getB()).getElementType();
   SmallVector<Operation *> path;
+  SmallVector<arith::SelectOp> selects;
   for (;;) {
     Operation *op = weights.getDefiningOp();
     if (!op)
@@ -200,12 +207,17 @@ bool Matcher::matchWeights() {
     path.push_back(op);
     if ((softmax = dyn_cast<SoftmaxOp>(op)))
       break;
-    if (auto select = dyn_cast<arith::SelectOp>(op); select && !guard) {
+    if (auto select = dyn_cast<arith::SelectOp>(op)) {
       bool isFirst = splatOf(select.getTrueValue()) == 0.0;
       if (!isFirst && splatOf(select.getFalseValue()) != 0.0)
         return false;
-      guard = select;
+      selects.push_back(select);
       weights = isFirst ? select.getFalseValue() : select.getTrueValue();
+      continue;
+    }
+    if (isa<arith::MulFOp, arith::DivFOp>(op)) {
+      if (!(weights = factors.take(op)))
+        return false;
       continue;
     }
     auto reshape = dyn_cast<ReshapeOp>(op);
@@ -224,18 +236,32 @@ bool Matcher::matchWeights() {
   for (Operation *op : path)
     if (!op->getResult(0).hasOneUse())
       return miss("the weights are used elsewhere");
-  return !guard || matchGuard();
+  if (!llvm::all_of(selects, [&](arith::SelectOp select) { return matchSelect(select); }))
+    return false;
+  if (std::string problem = factors.problem(softmax); !problem.empty())
+    return miss(problem);
+  if (!factors.empty() && elementBytes(narrowest) == 1)
+    return miss("the weights of 8 bits are multiplied");
+  return true;
 }
 
-/// Whether zeros take the place of rows that are -inf throughout, and of no others.
-bool Matcher::matchGuard() {
-  bool zeroWhere = splatOf(guard.getTrueValue()) == 0.0;
-  if (!tellsEmptyRows(guard.getCondition(), zeroWhere, softmax.getX(), guardOps))
-    return miss("the weights are replaced by zeros where rows are other than -inf throughout");
-  for (Operation *op : guardOps)
-    for (Operation *user : op->getUsers())
-      if (user != guard && !guardOps.contains(user))
-        return miss("the scores are used elsewhere");
+/// Whether zeros take the place of rows that are -inf throughout, and of no others; or where some
+/// other condition says so.
+bool Matcher::matchSelect(arith::SelectOp select) {
+  bool zeroWhere = splatOf(select.getTrueValue()) == 0.0;
+  llvm::SmallPtrSet<Operation *, 16> ops;
+  if (!guard && tellsEmptyRows(select.getCondition(), zeroWhere, softmax.getX(), ops)) {
+    guard = select;
+    guardOps = ops;
+    for (Operation *op : guardOps)
+      for (Operation *user : op->getUsers())
+        if (user != guard && !guardOps.contains(user))
+          return miss("the scores are used elsewhere");
+    return true;
+  }
+  if (!isa<RankedTensorType>(select.getCondition().getType()))
+    return miss("the weights are replaced by zeros as a whole");
+  factors.keep(select.getCondition(), !zeroWhere);
   return true;
 }
 
@@ -453,6 +479,7 @@ void Matcher::build() {
       /*batch_invariant=*/false);
   buildScore(op);
   buildMask(op);
+  buildWeight(op);
   builder.setInsertionPointAfter(op);
   auto replace = [&](Value from, Value to) {
     if (from.getType() != to.getType())
@@ -516,6 +543,13 @@ void Matcher::buildMask(AttentionOp op) {
   for (Operation &inner : llvm::make_early_inc_range(llvm::reverse(op.getMask().front())))
     if (isOpTriviallyDead(&inner))
       inner.erase();
+}
+
+void Matcher::buildWeight(AttentionOp op) {
+  if (factors.empty())
+    return;
+  SmallVector<Value> at = startRegion(op.getWeight(), {}, tensorType(op.getQ()).getRank());
+  YieldOp::create(builder, op.getLoc(), factors.at(at, op.getScoreType(), builder, op.getLoc()));
 }
 
 } // namespace

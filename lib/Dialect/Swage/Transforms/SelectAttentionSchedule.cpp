@@ -42,8 +42,13 @@ static Value unmaskedScores(KernelOp kernel) {
   return score;
 }
 
+/// Whether weights are changed behind their sum.
+static bool hasWeights(KernelOp kernel) { return weightTerms(kernel).size() > 1; }
+
 /// Whether scores are scaled and masked by position only, which leaves registers.
 static bool isPlain(KernelOp kernel) {
+  if (hasWeights(kernel))
+    return false;
   Value score = unmaskedScores(kernel);
   if (auto product = score.getDefiningOp<arith::MulFOp>())
     score = product.getLhs();
@@ -95,12 +100,13 @@ static bool isMultiplied(KernelOp kernel) {
          });
 }
 
-/// Whether scores depend on something that is read for each key, which takes registers.
+/// Whether scores or weights depend on something that is read for each key, which takes registers.
 static bool readsForKeys(KernelOp kernel) {
-  return llvm::any_of(furtherInputs(kernel), [&](unsigned input) {
+  auto isOfKey = [&](unsigned input) {
     LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
     return !access.isBroadcast(AttentionDim::Key) && doScoresRead(kernel, input);
-  });
+  };
+  return hasWeights(kernel) || llvm::any_of(furtherInputs(kernel), isOfKey);
 }
 
 /// What a query costs, in keys that it is multiplied with, on the average of tiles that see this
@@ -171,9 +177,11 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   constexpr int64_t mostRun = AttentionProblem::kMostRun;
   bool hasRuns = isNarrow && (!all || *all > mostRun || isInvariant(kernel)),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
-       eager = isShort || isWide || isLong || isNarrow;
+       weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
+  // What makes random bits takes registers: with more keys ptxas spills.
+  int64_t mostKeys = !weighs || !isLong ? 128 : dim <= 192 ? 64 : 32;
   int64_t groups = isWide && !areFewQueries(kernel) && !isFull ? 3 : 2, step = isNarrow ? 32 : 16,
-          least = isNarrow ? 96 : isWide ? 80 : 128;
+          least = isNarrow ? 96 : isWide ? 80 : mostKeys;
   auto make = [&](int64_t keys, int64_t slots) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
@@ -186,7 +194,7 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
   for (int64_t slots : {2, 1})
-    for (int64_t keys = 128; keys >= (slots == 1 ? step : least); keys -= step)
+    for (int64_t keys = mostKeys; keys >= (slots == 1 ? step : least); keys -= step)
       if (AttentionScheduleAttr schedule = make(keys, slots);
           problem.sharedBytes(schedule) <= kMostSharedBytes &&
           problem.registers(schedule) <= problem.mostRegisters(schedule)) {
@@ -205,13 +213,17 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
   if (problem.isNarrow())
     return {{}, "attention of 8 bits for " + device.arch};
   bool isShort = std::max(problem.headDim, problem.valueDim) <= 64;
-  int64_t taken = isPlain(kernel) ? 0 : 16; // registers, by what scores depend on
+  bool weighs = hasWeights(kernel);
+  // Registers, by what scores and weights depend on.
+  int64_t taken = weighs ? 32 : isPlain(kernel) ? 0 : 16, fewer = weighs ? 16 : 0; // keys
   for (auto [atoms, warps] : {std::pair<int64_t, int64_t>{2, 4}, {2, 8}, {1, 8}})
-    for (int64_t keys = atoms == 2 && !isShort ? 48 : 64; keys >= 16 * atoms; keys -= 16)
+    for (int64_t keys = atoms == 1 ? 64 : (isShort ? 64 : 48) - fewer; keys >= 16 * atoms;
+         keys -= 16)
       for (int64_t stages : {2, 1}) {
         auto schedule = PortableAttentionScheduleAttr::get(
             context(), warps, atoms, keys, stages, /*patience=*/isShort ? 0 : 8,
-            /*holdsQuery=*/problem.headDim <= 64 || atoms == 1, kSectionBytes, index);
+            /*holdsQuery=*/(problem.headDim <= 64 && !weighs) || atoms == 1,
+            kSectionBytes, index);
         // One KiB of each block's shared memory is the system's own.
         int64_t shared = device.sharedBytesPerSm * warps / 8 - 1024;
         if (problem.sharedBytes(schedule) <= shared &&

@@ -13,6 +13,11 @@ __device__ __forceinline__ unsigned long long mulHigh(unsigned long long a, unsi
   return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
 }
 
+/// The full product.
+__device__ __forceinline__ unsigned long long multiplyWide(unsigned a, unsigned b) {
+  return static_cast<unsigned long long>(a) * b;
+}
+
 /// Picks four of the eight bytes {a: 0..3, b: 4..7}; each hex digit of `selector` names one, lowest
 /// first.
 __device__ __forceinline__ unsigned permuteBytes(unsigned a, unsigned b, unsigned selector) {

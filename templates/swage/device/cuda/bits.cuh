@@ -11,6 +11,13 @@ __device__ __forceinline__ unsigned long long mulHigh(unsigned long long a, unsi
   return __umul64hi(a, b);
 }
 
+/// The full product.
+__device__ __forceinline__ unsigned long long multiplyWide(unsigned a, unsigned b) {
+  unsigned long long product;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+}
+
 /// Picks four of the eight bytes {a: 0..3, b: 4..7}; each hex digit of `selector` names one, lowest
 /// first.
 __device__ __forceinline__ unsigned permuteBytes(unsigned a, unsigned b, unsigned selector) {

@@ -211,3 +211,52 @@ func.func @sinks_rank(%q: tensor<6x4x8xf16>, %sinks: tensor<6x1xf32>) {
   %o = swage.attention %q, %q, %q sinks %sinks : (tensor<6x4x8xf16>, tensor<6x4x8xf16>, tensor<6x4x8xf16>, tensor<6x1xf32>) -> tensor<6x4x8xf16>
   return
 }
+
+// -----
+
+func.func @attention_c14(%q: tensor<2x4x8xf16>) {
+  // expected-error @+1 {{'swage.attention' op weight takes ('f32', 'index', 'index', 'index'), but must take ('index', 'index', 'index')}}
+  %o = swage.attention %q, %q, %q weight {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    swage.yield %s : f32
+  } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
+  return
+}
+
+// -----
+
+func.func @attention_c14_result(%q: tensor<2x4x8xf16>) {
+  // expected-error @+1 {{'swage.attention' op weight ends with 'swage.yield' of ('i1'), but must end with 'swage.yield' of 'f32'}}
+  %o = swage.attention %q, %q, %q weight {
+  ^bb0(%h: index, %i: index, %j: index):
+    %kept = arith.cmpi ule, %j, %i : index
+    swage.yield %kept : i1
+  } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
+  return
+}
+
+// -----
+
+func.func @attention_c14_narrow(%q: tensor<2x4x16xf8E4M3FN>) {
+  // expected-error @+1 {{'swage.attention' op has a weight, but operands of 'f8E4M3FN' take none}}
+  %o = swage.attention %q, %q, %q weight {
+  ^bb0(%h: index, %i: index, %j: index):
+    %f = arith.constant 2.0 : f32
+    swage.yield %f : f32
+  } : (tensor<2x4x16xf8E4M3FN>, tensor<2x4x16xf8E4M3FN>, tensor<2x4x16xf8E4M3FN>) -> tensor<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_c12_weight(%q: tensor<2x4x8xf16>, %state: tensor<2xi64>) {
+  %o = swage.attention %q, %q, %q weight {
+  ^bb0(%h: index, %i: index, %j: index):
+    // expected-error @+1 {{'swage.random' op is in the region weight, which must hold scalar arith and math, constants and 'tensor.extract' only}}
+    %bits = swage.random %state : tensor<2xi64> -> tensor<2x4x4xi32>
+    %word = tensor.extract %bits[%h, %i, %j] : tensor<2x4x4xi32>
+    %f = arith.uitofp %word : i32 to f32
+    swage.yield %f : f32
+  } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
+  return
+}

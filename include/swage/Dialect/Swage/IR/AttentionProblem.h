@@ -138,8 +138,9 @@ struct AttentionProblem {
 /// The kernel's two contractions, before it is prepared.
 ContractOp scoresOf(KernelOp kernel);
 ContractOp weightedValuesOf(KernelOp kernel);
-/// What a key's weight is multiplied by behind the sum of weights, for its values alone; or null.
-mlir::Value valueFactor(KernelOp kernel);
+/// What changes a weight behind the softmax, whose sum does not know it, from the last on: factors,
+/// and conditions without which it is 0. In the end the weight itself.
+llvm::SmallVector<mlir::Value> weightTerms(KernelOp kernel);
 /// The input that a contraction takes, as it is or converted from integers; or null.
 mlir::BlockArgument contractedInput(mlir::Value operand);
 

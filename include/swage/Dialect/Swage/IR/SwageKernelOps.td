@@ -111,7 +111,7 @@ def Swage_ContractOp : Swage_Op<"contract", [Pure, AllTypesMatch<["lhs", "rhs", 
 
     on tensor cores, so both are rounded to the type of the queries in memory. A kernel has two of them, attention's: queries times keys over the last
     dimension, and, behind a softmax over the one before it, weights times values over that. Keys and values may be integers of 8 bits that
-    `arith.sitofp` converts; a weight may be multiplied by what its key's values have for a factor.
+    `arith.sitofp` converts; a weight may be multiplied by factors, which are the same for all of its key's values, and be 0 by `arith.select` where a condition does not hold.
 
     Example:
     ```mlir

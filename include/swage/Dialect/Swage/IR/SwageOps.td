@@ -154,11 +154,14 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     `q` is [.., Hq, Sq, D], `k` [.., Hk, Sk, D] and `v` [.., Hk, Sk, Dv]. Query head h reads the keys and values of head h / (Hq / Hk).
 
         s_ij = score(scale * sum_d q_id k_jd, b.., h, i, j), or -inf where mask(b.., h, i, j) is false
-        result_i = sum_j w_ij v_j     with w_ij = exp(s_ij - max_j s_ij) / sum_j exp(s_ij - max_j s_ij)
+        result_i = sum_j weight(b.., h, i, j) w_ij v_j     with w_ij = exp(s_ij - max_j s_ij) / sum_j exp(s_ij - max_j s_ij)
 
-    `scale` is 1 where it is left out. The regions `score`, which changes a score, and `mask` are optional. Their coordinates have type `index`: the leading
-    dimensions, the query head, the query and the key. Scores are f32 (f64 for f64 operands). The regions may use scalars of the function around them, and
+    `scale` is 1 where it is left out. The regions `score`, which changes a score, `mask` and `weight`, which is 1 where it is left out, are optional. Their
+    coordinates have type `index`: the leading dimensions, the query head, the query and the key. Scores are f32 (f64 for f64 operands). The regions may use scalars of the function around them, and
     its tensors by `tensor.extract`, which stays inside the tensor for all coordinates, masked or not.
+
+    `weight` is what a weight is multiplied by behind the softmax, whose sum and statistic do not know it: dropout, say, by what `swage.random` gives for a score. What it gives for
+    a score that is masked or -inf does not count. A factor that is no number, or whose magnitude is above 2^119 (255 for f16 operands), may make the result NaN or infinite.
 
     Operands of f8E4M3FN stand for numbers of theirs times factors of whole tensors or heads: score takes those of q and k, a product with the result that of v.
     Where few queries share a head of keys, k and v may be of 8 bits although q has 16: `arith.sitofp` or `arith.extf` of a tensor of i8, f8E4M3FN or f8E5M2, with products by
@@ -182,7 +185,7 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     multiple of k's, v has k's. (C5) k has the D of q, v the Sk of k. (C6) result is [.., Hq, Sq, Dv]. (C7) there is at most one statistic, [.., Hq, Sq].
     (C8) it is f32, or f64 for f64 operands. (C9) scale is positive and finite. (C10) score takes a score and one index for each dimension of q, and
     yields a score. (C11) mask takes the indices and yields an i1. (C12) the regions hold ops of arith and math on scalars, constants and `tensor.extract`.
-    (C13) sinks is [Hq].
+    (C13) sinks is [Hq]. (C14) weight takes the indices and yields what a score is; operands of f8E4M3FN have none.
 
     Example:
     ```mlir
@@ -201,10 +204,10 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
   let arguments = (ins Swage_FactorTensor:$q, Swage_FactorTensor:$k, Swage_FactorTensor:$v,
                        Optional<Swage_FloatTensor>:$sinks, OptionalAttr<F64Attr>:$scale, UnitAttr:$nan_rows, UnitAttr:$batch_invariant);
   let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
-  let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask);
+  let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask, MaxSizedRegion<1>:$weight);
   let assemblyFormat = [{
     $q `,` $k `,` $v (`sinks` $sinks^)? (`scale` $scale^)? (`nan_rows` $nan_rows^)? (`batch_invariant` $batch_invariant^)? (`score` $score^)?
-    (`mask` $mask^)? attr-dict
+    (`mask` $mask^)? (`weight` $weight^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
