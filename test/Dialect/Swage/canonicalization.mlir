@@ -283,6 +283,43 @@ func.func @append_before_permute(%cache: tensor<8x3x4xf32>, %rows: tensor<3x2x4x
   return %y : tensor<8x3x4xf32>
 }
 
+// One key head: what moves a dimension of extent 1 is a reshape.
+// CHECK-LABEL: func @append_before_reshape
+// CHECK-NEXT: %[[R:.*]] = swage.reshape %arg1 : tensor<3x1x2x4xf32> -> tensor<3x2x1x4xf32>
+// CHECK-NEXT: %[[A:.*]] = swage.append %arg0, %[[R]] at %arg2 axis 1 : (tensor<3x8x1x4xf32>, tensor<3x2x1x4xf32>, tensor<3xi32>) -> tensor<3x8x1x4xf32>
+// CHECK-NEXT: return %[[A]]
+func.func @append_before_reshape(%cache: tensor<3x8x1x4xf32>, %rows: tensor<3x1x2x4xf32>, %at: tensor<3xi32>) -> tensor<3x8x1x4xf32> {
+  %c = swage.permute %cache [0, 2, 1, 3] : tensor<3x8x1x4xf32> -> tensor<3x1x8x4xf32>
+  %a = swage.append %c, %rows at %at axis 2 : (tensor<3x1x8x4xf32>, tensor<3x1x2x4xf32>, tensor<3xi32>) -> tensor<3x1x8x4xf32>
+  %y = swage.permute %a [0, 2, 1, 3] : tensor<3x1x8x4xf32> -> tensor<3x8x1x4xf32>
+  return %y : tensor<3x8x1x4xf32>
+}
+
+// CHECK-LABEL: func @append_paged_before_reshape
+// CHECK-NEXT: %[[R:.*]] = swage.reshape %arg1 : tensor<2x2x3x4xf32> -> tensor<2x2x12xf32>
+// CHECK-NEXT: %[[A:.*]] = swage.append %arg0, %[[R]] at %arg2 axis 1 paged : (tensor<9x8x12xf32>, tensor<2x2x12xf32>, tensor<2x2xi32>) -> tensor<9x8x12xf32>
+// CHECK-NEXT: return %[[A]]
+func.func @append_paged_before_reshape(%pool: tensor<9x8x12xf32>, %rows: tensor<2x2x3x4xf32>, %places: tensor<2x2xi32>) -> tensor<9x8x12xf32> {
+  %c = swage.reshape %pool : tensor<9x8x12xf32> -> tensor<9x8x3x4xf32>
+  %a = swage.append %c, %rows at %places axis 1 paged : (tensor<9x8x3x4xf32>, tensor<2x2x3x4xf32>, tensor<2x2xi32>) -> tensor<9x8x3x4xf32>
+  %y = swage.reshape %a : tensor<9x8x3x4xf32> -> tensor<9x8x12xf32>
+  return %y : tensor<9x8x12xf32>
+}
+
+// Positions of one sequence follow those of another in memory, or are a part of a dimension there.
+// CHECK-LABEL: func @append_reshaped_elsewhere
+// CHECK-NEXT: swage.reshape %arg0
+// CHECK-NEXT: swage.append
+// CHECK-NEXT: swage.reshape %arg1
+// CHECK-NEXT: swage.append
+func.func @append_reshaped_elsewhere(%cache: tensor<24x4xf32>, %whole: tensor<3x32xf32>, %rows: tensor<3x2x4xf32>, %at: tensor<3xi32>) -> (tensor<3x8x4xf32>, tensor<3x8x4xf32>) {
+  %c = swage.reshape %cache : tensor<24x4xf32> -> tensor<3x8x4xf32>
+  %a = swage.append %c, %rows at %at axis 1 : (tensor<3x8x4xf32>, tensor<3x2x4xf32>, tensor<3xi32>) -> tensor<3x8x4xf32>
+  %d = swage.reshape %whole : tensor<3x32xf32> -> tensor<3x8x4xf32>
+  %b = swage.append %d, %rows at %at axis 1 : (tensor<3x8x4xf32>, tensor<3x2x4xf32>, tensor<3xi32>) -> tensor<3x8x4xf32>
+  return %a, %b : tensor<3x8x4xf32>, tensor<3x8x4xf32>
+}
+
 // Pages are counted by the first dimension of both, and are so in memory: keys and values as [page, position, head, dim].
 // CHECK-LABEL: func @append_paged_before_permute
 // CHECK-NEXT: %[[R:.*]] = swage.permute %arg1 [0, 2, 1, 3] : tensor<2x3x2x4xf32> -> tensor<2x2x3x4xf32>

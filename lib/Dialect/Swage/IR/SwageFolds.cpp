@@ -440,8 +440,47 @@ struct AppendBeforePermute : OpRewritePattern<AppendOp> {
   }
 };
 
+// Pattern: append(reshape(cache), rows) -> reshape(append(cache, reshape(rows))), for the same
+// reason, where the cache has the dimension that rows are added along, and that of sequences
+struct AppendBeforeReshape : OpRewritePattern<AppendOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AppendOp op, PatternRewriter &rewriter) const override {
+    auto reshape = op.getCache().getDefiningOp<ReshapeOp>();
+    if (!reshape)
+      return rewriter.notifyMatchFailure(op, "the cache is not reshaped");
+    RankedTensorType from = typeOf(reshape.getX()), to = typeOf(reshape.getResult()),
+                     rows = typeOf(op.getRows());
+    if (!from.hasStaticShape() || !to.hasStaticShape() || !rows.hasStaticShape() ||
+        from.getNumElements() == 0)
+      return rewriter.notifyMatchFailure(op, "there are dynamic extents, or no elements");
+    bool hasSequences = op.isPerSequence() || op.getPaged();
+    if (hasSequences && (from.getRank() < 2 || from.getDimSize(0) != to.getDimSize(0)))
+      return rewriter.notifyMatchFailure(op, "sequences or pages are another dimension there");
+    auto elementsBefore = [](RankedTensorType type, int64_t dim) {
+      return ShapedType::getNumElements(type.getShape().take_front(dim));
+    };
+    int64_t axis = hasSequences;
+    while (axis < from.getRank() &&
+           (from.getDimSize(axis) != to.getDimSize(op.getAxis()) ||
+            elementsBefore(from, axis) != elementsBefore(to, op.getAxis())))
+      ++axis;
+    if (axis == from.getRank())
+      return rewriter.notifyMatchFailure(op, "rows are along no dimension there");
+    SmallVector<int64_t> shape(from.getShape());
+    shape[axis] = rows.getDimSize(op.getAxis());
+    if (op.getPaged())
+      shape.front() = rows.getDimSize(0);
+    auto added =
+        ReshapeOp::create(rewriter, op.getLoc(), rows.clone(shape), op.getRows(), ValueRange());
+    auto appended = AppendOp::create(rewriter, op.getLoc(), from, reshape.getX(), added,
+                                     op.getPositions(), axis, op.getCircular(), op.getPaged());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), appended, ValueRange());
+    return success();
+  }
+};
+
 } // namespace
 
 void AppendOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<AppendBeforePermute>(context);
+  patterns.add<AppendBeforePermute, AppendBeforeReshape>(context);
 }
