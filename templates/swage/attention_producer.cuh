@@ -147,6 +147,8 @@ template <class Spec, class Arguments> struct AttentionProducer {
             tileAt<Spec, Layout::kRows, Layout::kKeyRow>(index, perHead, arguments);
         end = tile.endBlock;
         first = tile.firstBlock;
+        if constexpr (IsBounded<Spec>)
+          syncWarp(); // all have read what was there, of the tile before the last
         if (electLane())
           *shared.loading(tiles) = tile;
         syncWarp();

@@ -6,6 +6,9 @@
 // RUN: swage-run %examples/attention.mlir --device=sim --check | FileCheck %s --check-prefix=EXAMPLE
 // EXAMPLE: accepted
 // RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s --check-prefix=BOUNDS
+// Many tiles of one block of keys each: a block of threads goes from one to the next but one before others of its warp have read where that is.
+// RUN: swage-run %s --entry=tiles --device=sim --sim=check --check | FileCheck %s --check-prefix=TILES
+// TILES: accepted
 // CHECK-COUNT-3: accepted
 // CHECK-NOT: rejected
 // BOUNDS-COUNT-2: swage.phase bounds scattered loads
@@ -43,4 +46,15 @@ func.func @main(%q: tensor<1x3x300x64xbf16>, %k: tensor<1x1x300x64xbf16>, %v: te
     swage.yield %seen : i1
   } : (tensor<1x3x300x64xbf16>, tensor<1x1x300x64xbf16>, tensor<1x1x300x64xbf16>) -> (tensor<1x3x300x64xbf16>, tensor<1x3x300xf32>)
   return %packed, %any, %sums : tensor<1x3x300x64xbf16>, tensor<1x3x300x64xbf16>, tensor<1x3x300xf32>
+}
+
+func.func @tiles(%q: tensor<5x66x1x64xbf16>, %k: tensor<5x2x2x64xbf16>, %v: tensor<5x2x2x64xbf16>, %lengths: tensor<5xi32> {swage.range = array<i64: 0, 2>}) -> tensor<5x66x1x64xbf16> {
+  %o = swage.attention %q, %k, %v scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %length = tensor.extract %lengths[%b] : tensor<5xi32>
+    %at = arith.index_cast %j : index to i32
+    %seen = arith.cmpi slt, %at, %length : i32
+    swage.yield %seen : i1
+  } : (tensor<5x66x1x64xbf16>, tensor<5x2x2x64xbf16>, tensor<5x2x2x64xbf16>) -> tensor<5x66x1x64xbf16>
+  return %o : tensor<5x66x1x64xbf16>
 }
