@@ -10,6 +10,9 @@
 // RUN: swage-run %s --entry=decomposed --device=sim --arch=sm_80 --check --seed=3 | FileCheck %s --check-prefix=DECOMPOSED
 // RUN: swage-run %s --entry=dynamic --dims='2,3,4,70,64;2,3,2,90,64;2' --device=sim --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=dynamic --dims='1,1,4,1,64;1,1,2,1,64;2' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
+// RUN: swage-run %s --entry=scores --device=sim --sim=check --check | FileCheck %s --check-prefix=SCORES
+// RUN: swage-run %s --entry=scores --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SCORES
+// RUN: swage-run %s --entry=cache --device=sim --sim=check --check | FileCheck %s --check-prefix=CACHE
 // CHECK: reg{{.*}}schedule
 // CHECK-COUNT-11: accepted
 // CHECK-NOT: rejected
@@ -18,6 +21,9 @@
 // DECOMPOSED-COUNT-2: accepted
 // DYNAMIC-COUNT-2: accepted
 // DYNAMIC-NOT: rejected
+// SCORES-COUNT-4: accepted
+// SCORES-NOT: rejected
+// CACHE: 0 {{.*}} accepted
 func.func @main(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x200x64xbf16>, %v: tensor<2x2x200x64xbf16>, %odd: tensor<2x2x77x64xbf16>, %state: tensor<2xi64>,
                 %qw: tensor<1x2x70x128xf16>, %kw: tensor<1x2x140x128xf16>, %wide: tensor<2x50x72xf32>, %few: tensor<2x4x3x64xbf16>,
                 %keep: tensor<4x130xi1>, %factors: tensor<2x200xf32>)
@@ -160,4 +166,89 @@ func.func @dynamic(%q: tensor<?x?x4x?x64xbf16>, %k: tensor<?x?x2x?x64xbf16>, %st
     swage.yield %f : f32
   } : (tensor<?x?x4x?x64xbf16>, tensor<?x?x2x?x64xbf16>, tensor<?x?x2x?x64xbf16>) -> (tensor<?x?x4x?x64xbf16>, tensor<?x?x4x?xf32>)
   return %o, %lse : tensor<?x?x4x?x64xbf16>, tensor<?x?x4x?xf32>
+}
+
+// Beside score functions and masks of every form: documents, a bound by tanh, a bias that is read and one by distance, sinks.
+func.func @scores(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x204x64xbf16>, %v: tensor<2x2x204x64xbf16>, %state: tensor<2xi64>, %docs: tensor<2x204xi32>, %sinks: tensor<4xf32>, %bias: tensor<4x130x204xbf16>)
+    -> (tensor<2x4x130x64xbf16>, tensor<2x4x130x64xbf16>, tensor<2x4x130x64xbf16>, tensor<2x4x130xf32>) {
+  %bits = swage.random %state : tensor<2xi64> -> tensor<2x4x130x204xi32>
+  %tenth = arith.constant 429496730 : i32
+  %raised = arith.constant 1.11111111 : f32
+  %zero = arith.constant 0.0 : f32
+  %cap = arith.constant 30.0 : f32
+  %a = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %x = arith.divf %s, %cap : f32
+    %y = math.tanh %x : f32
+    %z = arith.mulf %y, %cap : f32
+    swage.yield %z : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %mine = tensor.extract %docs[%b, %i] : tensor<2x204xi32>
+    %other = tensor.extract %docs[%b, %j] : tensor<2x204xi32>
+    %same = arith.cmpi eq, %mine, %other : i32
+    %before = arith.cmpi sle, %j, %i : index
+    %m = arith.andi %same, %before : i1
+    swage.yield %m : i1
+  } weight {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %word = tensor.extract %bits[%b, %h, %i, %j] : tensor<2x4x130x204xi32>
+    %kept = arith.cmpi uge, %word, %tenth : i32
+    %factor = arith.select %kept, %raised, %zero : f32
+    swage.yield %factor : f32
+  } : (tensor<2x4x130x64xbf16>, tensor<2x2x204x64xbf16>, tensor<2x2x204x64xbf16>) -> tensor<2x4x130x64xbf16>
+  %c = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %e = tensor.extract %bias[%h, %i, %j] : tensor<4x130x204xbf16>
+    %w = arith.extf %e : bf16 to f32
+    %z = arith.addf %s, %w : f32
+    swage.yield %z : f32
+  } weight {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %word = tensor.extract %bits[%b, %h, %i, %j] : tensor<2x4x130x204xi32>
+    %kept = arith.cmpi uge, %word, %tenth : i32
+    %factor = arith.select %kept, %raised, %zero : f32
+    swage.yield %factor : f32
+  } : (tensor<2x4x130x64xbf16>, tensor<2x2x204x64xbf16>, tensor<2x2x204x64xbf16>) -> tensor<2x4x130x64xbf16>
+  %d, %lse = swage.attention %q, %k, %v sinks %sinks scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %n = arith.subi %j, %i : index
+    %n32 = arith.index_cast %n : index to i32
+    %f = arith.sitofp %n32 : i32 to f32
+    %sl = arith.constant 0.03125 : f32
+    %e = arith.mulf %sl, %f : f32
+    %z = arith.addf %s, %e : f32
+    swage.yield %z : f32
+  } weight {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %word = tensor.extract %bits[%b, %h, %i, %j] : tensor<2x4x130x204xi32>
+    %kept = arith.cmpi uge, %word, %tenth : i32
+    %factor = arith.select %kept, %raised, %zero : f32
+    swage.yield %factor : f32
+  } : (tensor<2x4x130x64xbf16>, tensor<2x2x204x64xbf16>, tensor<2x2x204x64xbf16>, tensor<4xf32>) -> (tensor<2x4x130x64xbf16>, tensor<2x4x130xf32>)
+  return %a, %c, %d, %lse : tensor<2x4x130x64xbf16>, tensor<2x4x130x64xbf16>, tensor<2x4x130x64xbf16>, tensor<2x4x130xf32>
+}
+
+// Few queries, and keys and values of 8 bits whose factors multiply weights as well.
+func.func @cache(%q: tensor<4x8x1x128xbf16>, %k8: tensor<4x2x200x128xi8>, %v8: tensor<4x2x200x128xi8>, %ks: tensor<4x2x200xf32>, %vs: tensor<4x2x200xf32>, %state: tensor<2xi64>) -> tensor<4x8x1x128xbf16> {
+  %k1 = arith.sitofp %k8 : tensor<4x2x200x128xi8> to tensor<4x2x200x128xf32>
+  %kb = swage.broadcast %ks dims [0, 1, 2] : tensor<4x2x200xf32> -> tensor<4x2x200x128xf32>
+  %k2 = arith.mulf %k1, %kb : tensor<4x2x200x128xf32>
+  %k = arith.truncf %k2 : tensor<4x2x200x128xf32> to tensor<4x2x200x128xbf16>
+  %v1 = arith.sitofp %v8 : tensor<4x2x200x128xi8> to tensor<4x2x200x128xf32>
+  %vb = swage.broadcast %vs dims [0, 1, 2] : tensor<4x2x200xf32> -> tensor<4x2x200x128xf32>
+  %v2 = arith.mulf %v1, %vb : tensor<4x2x200x128xf32>
+  %v = arith.truncf %v2 : tensor<4x2x200x128xf32> to tensor<4x2x200x128xbf16>
+  %bits = swage.random %state : tensor<2xi64> -> tensor<4x8x1x200xi32>
+  %o = swage.attention %q, %k, %v scale 0.1 weight {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %least = arith.constant 429496730 : i32
+    %one = arith.constant 1.111 : f32
+    %zero = arith.constant 0.0 : f32
+    %r = tensor.extract %bits[%b, %h, %i, %j] : tensor<4x8x1x200xi32>
+    %kp = arith.cmpi uge, %r, %least : i32
+    %f = arith.select %kp, %one, %zero : f32
+    swage.yield %f : f32
+  } : (tensor<4x8x1x128xbf16>, tensor<4x2x200x128xbf16>, tensor<4x2x200x128xbf16>) -> tensor<4x8x1x128xbf16>
+  return %o : tensor<4x8x1x128xbf16>
 }
