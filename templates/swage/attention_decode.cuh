@@ -78,6 +78,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     kBlockThreads = BlockSpec::kThreads,
     kTeam = TeamOf<Spec>::kMembers,
     kAtOnce = 16,
+    /// Whether the next unit's queries are on their way while one is concluded.
+    kAsksEarly = Spec::kHoldsQuery && !HasNarrowCache<Spec> && !IsChunked<Spec>,
     /// Outputs that a thread merges together: two, if that is all that it has.
     kColumns =
         Spec::kRows * Spec::kValueDim <= 2 * kBlockThreads || Spec::kValueColumns % 4 != 0 ? 2 : 4,
@@ -165,23 +167,23 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     }
   }
 
-  /// The unit's queries as the products take them, in registers or for all warps in shared memory;
+  /// A unit's queries as the products take them, in registers or for all warps in shared memory;
   /// those that pad 16 rows, or the head dim, are zero.
-  __device__ __forceinline__ void loadQueries() {
+  __device__ __forceinline__ void loadQueries(const PackedTile &tile) {
     if constexpr (HasNarrowCache<Spec>)
       mine.loadQueries();
     else
-      loadWideQueries();
+      loadWideQueries(tile);
   }
-  __device__ __forceinline__ void loadWideQueries() {
+  __device__ __forceinline__ void loadWideQueries(const PackedTile &tile) {
     using Queries = typename Spec::Queries;
     const auto *const from = static_cast<const swage::Slot<Queries> &>(arguments.pointers).pointer;
-    const int rows = rowsOf<Spec>(mine.tile, arguments);
+    const int rows = rowsOf<Spec>(tile, arguments);
 #pragma unroll
     for (int half = 0; half < 2 * Spec::kAtoms; ++half) {
       const int row = mine.lane / 4 + 8 * half;
-      auto coord = mine.tile.template at<typename Spec::Coord>(
-          mine.tile.firstQuery + (row < rows ? row : rows - 1), 0);
+      auto coord = tile.template at<typename Spec::Coord>(
+          tile.firstQuery + (row < rows ? row : rows - 1), 0);
       coord[AttentionDim::HeadDim] = mine.lane % 4 * 2;
       const auto *const own = from + Queries::offset(coord, arguments.sizes);
 #pragma unroll
@@ -509,12 +511,12 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       }
       ownTickets = askTickets(parts.tickets(blockIndex(), PartOf::Begun));
     }
-    bool hasQueries = false; // of the chunk before
+    bool hasQueries = false; // already
     while (computing.left > 0) {
       mine.tile = computing.tile;
       const bool begins = computing.block == mine.tile.firstBlock;
-      if (!IsChunked<Spec> || !hasQueries)
-        loadQueries();
+      if (!hasQueries)
+        loadQueries(mine.tile);
       mine.template begin<false>();
       if constexpr (HasNarrowCache<Spec>)
         mine.askBeside(shareOf(computing.block));
@@ -541,10 +543,14 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
           first += spans.lengthOf(mine.tile);
       } else {
         const bool ends = computing.block == mine.tile.endBlock;
-        conclude(begins, ends, first);
-        first += mine.tile.endBlock - mine.tile.firstBlock;
-        if (computing.left > 0)
+        if (computing.left > 0) {
           computing.proceed(spans);
+          if constexpr (kAsksEarly)
+            loadQueries(computing.tile);
+          hasQueries = kAsksEarly;
+        }
+        conclude(begins, ends, first);
+        first += spans.lengthOf(mine.tile);
       }
     }
   }

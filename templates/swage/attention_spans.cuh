@@ -5,6 +5,7 @@
 #pragma once
 
 #include "swage/attention_chunks.cuh"
+#include "swage/device/math.cuh"
 #include "swage/device/vote.cuh"
 
 namespace swage::detail {
@@ -48,50 +49,63 @@ template <class Spec, class Arguments> struct KeySpans {
     kByUnit = Spec::kBoundsByHead || (kByRow && Spec::kRowTiles > 1),
     kEven = !IsBounded<Spec> || !(Spec::kBoundsByBatch || kByUnit) ///< all units have as many tiles
   };
+  /// Tiles are about 64 KB, which a multiprocessor reads in 1.4 us.  To conclude a unit and to begin
+  /// the next one takes about as long, to merge its parts longer.
+  enum : int { kPause = 1, kMerge = 3 };
+
   const Arguments &arguments;
   int same; ///< units next to each other that have as many tiles
-  int all;  ///< tiles of all units
-  /// Of one, where they have as many or nearly so, and with them those that fill its last span;
-  /// else 0.
-  int each;
-  int span; ///< tiles of a block
+  int all;  ///< tiles that are dealt out
+  int span; ///< those of a block
+  int each; ///< those of a unit, where all have as many; else 0
+  int lead = 0; ///< those that stand for the pause in front of a unit
+  bool isAligned = false; ///< units begin where spans do: none has parts of two
+  /// Where there are no more, a lane knows how many tiles units next to each other have (of each
+  /// `same` the first), as many of these as `ofLane`; else that is 0.
+  enum : int { kKept = 4 };
+  int ofLane = 0, kept[kKept];
 
   /// Where units are even, a block has some of them whole, or a part of one: who has ends of two
-  /// merges twice.  So it is where units turn out to be so nearly even that the longest span is at
-  /// most a twenty-fifth longer than the others would be.
+  /// merges twice.
   __device__ __forceinline__ explicit KeySpans(const Arguments &arguments)
       : arguments(arguments),
         same(kByUnit ? 1 : arguments.template extent<AttentionDim::KeyHead>() * Spec::kRowTiles),
         each(0) {
     const int units = arguments.units(), blocks = static_cast<int>(blockCount());
     if constexpr (kEven) {
-      dealWhole(tilesOf(0), units, blocks);
+      dealEvenly(tilesOf(0), units, blocks);
     } else {
-      int mine = 0, most = 0;
+      int tiles = 0, most = 0;
+      const auto look = [&](int unit) {
+        const int ofUnit = unit < units ? tilesOf(unit) : 0;
+        tiles += ofUnit * same;
+        most = ofUnit > most ? ofUnit : most;
+        return ofUnit;
+      };
+      const int lane = static_cast<int>(laneIndex()),
+                ofEach = (units + same * kWarpSize - 1) / (same * kWarpSize);
+      if (ofEach <= kKept) {
+        ofLane = ofEach;
+#pragma unroll
+        for (int i = 0; i < kKept; ++i)
+          kept[i] = i < ofLane ? look((lane * ofLane + i) * same) : 0;
+      } else {
 #pragma unroll 4
-      for (int first = static_cast<int>(laneIndex()) * same; first < units;
-           first += kWarpSize * same) {
-        const int tiles = tilesOf(first);
-        mine += tiles * same;
-        most = tiles > most ? tiles : most;
+        for (int first = lane * same; first < units; first += kWarpSize * same)
+          look(first);
       }
-      const int tiles = reduceLanes<LaneOp::Add>(mine),
-                cut = (tiles + blocks - 1) / blocks; // wherever spans end
+      tiles = reduceLanes<LaneOp::Add>(tiles);
       most = reduceLanes<LaneOp::Max>(most);
-      if (!IsChunked<Spec> && most > 0)
-        if (dealWhole(most, units, blocks); span - span / 25 <= cut)
-          return;
-      all = tiles;
-      each = 0;
-      span = cut;
       if constexpr (IsChunked<Spec>) {
-        const int chunk = Chunks<Spec>(most).tiles;
-        span = chunk > span ? chunk : span;
+        const int chunk = Chunks<Spec>(most).tiles, cut = (tiles + blocks - 1) / blocks;
+        span = chunk > cut ? chunk : cut;
+        all = tiles;
+      } else {
+        deal(tiles, most, units, blocks);
       }
     }
   }
-  /// As if all units had `tiles`.
-  __device__ __forceinline__ void dealWhole(int tiles, int units, int blocks) {
+  __device__ __forceinline__ void dealEvenly(int tiles, int units, int blocks) {
     each = tiles;
     if (const int parts = blocks / units; parts > 0) {
       span = (each + parts - 1) / parts;
@@ -104,6 +118,51 @@ template <class Spec, class Arguments> struct KeySpans {
       span = (units + blocks - 1) / blocks * each;
     }
     all = units * each;
+  }
+  /// Where lengths are in memory: units whole, if that takes no longer than to merge parts of them,
+  /// else as many parts of each as blocks suffice for, or as they come.
+  __device__ __forceinline__ void deal(int tiles, int most, int units, int blocks) {
+    // As long as a block takes, and memory, which 96 of 132 multiprocessors can keep busy: near
+    // where both meet neither is reached.
+    const float memory = static_cast<float>(tiles) / static_cast<float>(blocks) * (132.0f / 96.0f);
+    const auto time = [&](int ofBlock) {
+      const float own = static_cast<float>(ofBlock + kPause);
+      return sqrt(sqrt(own * own * own * own + memory * memory * memory * memory));
+    };
+    if (units <= blocks && ofLane > 0) {
+      isAligned = true;
+      span = (tiles + blocks - 1) / blocks;
+      int spans = units;
+#pragma unroll 1
+      for (; span < most; span += 1 + span / 32)
+        if (spans = countSpans(); spans <= blocks)
+          break;
+      if (span >= most || time(most) <= time(span) + kMerge) {
+        span = most;
+        spans = units;
+      }
+      all = spans * span;
+      return;
+    }
+    const int turns = (units + blocks - 1) / blocks;
+    const int cut = (tiles + units * kPause + blocks - 1) / blocks;
+    if (time(turns * (most + kPause) - kPause) <= time(cut) + kMerge) {
+      each = most;
+      span = turns * most;
+      all = units * most;
+    } else {
+      lead = kPause;
+      span = cut;
+      all = tiles + units * kPause;
+    }
+  }
+  /// How many spans there are if each unit begins one.
+  __device__ __forceinline__ int countSpans() const {
+    int spans = 0;
+#pragma unroll
+    for (int ofUnit : kept)
+      spans += (ofUnit + span - 1) / span;
+    return reduceLanes<LaneOp::Add>(spans * same);
   }
 
   static __device__ __forceinline__ unsigned blockCount() {
@@ -150,37 +209,66 @@ template <class Spec, class Arguments> struct KeySpans {
   }
   /// From a unit's first tile to the next one's.
   __device__ __forceinline__ int lengthOf(const PackedTile &tile) const {
-    return kEven ? each : tile.endBlock - tile.firstBlock;
+    return kEven ? each : dealt(tile.endBlock - tile.firstBlock);
+  }
+  __device__ __forceinline__ int dealt(int ofUnit) const {
+    return isAligned ? (ofUnit + span - 1) / span * span : lead + ofUnit;
   }
   /// The block whose span a tile is in.
   __device__ __forceinline__ unsigned blockOf(int tile) const { return tile / span; }
 
-  /// Where a tile is: of which unit, and how many of its tiles come before.
+  /// Where a tile is: of which unit, and how many of its tiles come before; less than none in front
+  /// of them.
   struct Place {
     int unit, before;
   };
   __device__ __forceinline__ Place find(int tile) const {
     if (kEven || each > 0)
       return {tile / each, tile % each};
-    if constexpr (!kEven) {
-      const int lane = static_cast<int>(laneIndex());
-      for (int first = 0;; first += kWarpSize * same) {
-        const int unit = first + lane * same;
-        const int each = unit < arguments.units() ? tilesOf(unit) : 0;
-        int through = each * same; // the lanes up to this one
-        for (int distance = 1; distance < kWarpSize; distance *= 2) {
-          const int others = shuffleUp(through, distance);
-          if (lane >= distance)
-            through += others;
-        }
-        if (const int owner = reduceLanes<LaneOp::Min>(tile < through ? lane : kWarpSize);
-            owner < kWarpSize) {
-          const int behind = tile - shuffleFrom(through - each * same, owner);
-          const int ofEach = shuffleFrom(each, owner);
-          return {first + owner * same + behind / ofEach, behind % ofEach};
-        }
-        tile -= shuffleFrom(through, kWarpSize - 1);
+    if constexpr (!kEven)
+      return ofLane > 0 ? findKept(tile) : findInTurn(tile);
+  }
+  /// The lane whose part of what lies end to end has a tile, which becomes counted from there on.
+  static __device__ __forceinline__ int findOwner(int ofMine, int &tile) {
+    const int lane = static_cast<int>(laneIndex());
+    int through = ofMine; // the lanes up to this one
+    for (int distance = 1; distance < kWarpSize; distance *= 2) {
+      const int others = shuffleUp(through, distance);
+      if (lane >= distance)
+        through += others;
+    }
+    const int owner = reduceLanes<LaneOp::Min>(tile < through ? lane : kWarpSize);
+    tile -= shuffleFrom(owner < kWarpSize ? through - ofMine : through,
+                        owner < kWarpSize ? owner : kWarpSize - 1);
+    return owner;
+  }
+  __device__ __forceinline__ Place placeIn(int first, int tile, int ofEach) const {
+    return {first + tile / ofEach, tile % ofEach - lead};
+  }
+  __device__ __forceinline__ Place findKept(int tile) const {
+    int ofMine = 0;
+#pragma unroll
+    for (int i = 0; i < kKept; ++i)
+      ofMine += i < ofLane ? dealt(kept[i]) * same : 0;
+    const int owner = findOwner(ofMine, tile);
+    int unit = owner * ofLane * same, ofEach = shuffleFrom(dealt(kept[0]), owner);
+#pragma unroll
+    for (int i = 1; i < kKept; ++i) {
+      const int next = shuffleFrom(dealt(kept[i]), owner);
+      if (i < ofLane && tile >= ofEach * same) {
+        tile -= ofEach * same;
+        unit += same;
+        ofEach = next;
       }
+    }
+    return placeIn(unit, tile, ofEach);
+  }
+  __device__ __forceinline__ Place findInTurn(int tile) const {
+    for (int first = 0;; first += kWarpSize * same) {
+      const int unit = first + static_cast<int>(laneIndex()) * same;
+      const int ofEach = unit < arguments.units() ? dealt(tilesOf(unit)) : 0;
+      if (const int owner = findOwner(ofEach * same, tile); owner < kWarpSize)
+        return placeIn(first + owner * same, tile, shuffleFrom(ofEach, owner));
     }
   }
 };
@@ -208,13 +296,22 @@ template <class Spec, class Arguments> struct SpanCursor : UnitCursor<Spec, Argu
     this->enter(spans, start.unit);
     this->block += start.before;
     this->left = tiles;
-    return true;
+    if constexpr (Spans::kEven)
+      return true;
+    if (start.before < 0) {
+      this->block -= start.before;
+      this->left += start.before;
+    }
+    return this->left > 0;
   }
   /// Whether that was the last tile that goes into one part.
-  __device__ __forceinline__ bool advance(const Spans &) {
+  __device__ __forceinline__ bool advance(const Spans &spans) {
     ++this->block;
     --this->left;
-    return this->left == 0 || this->block == this->tile.endBlock;
+    const bool ends = this->block == this->tile.endBlock;
+    if (!Spans::kEven && ends)
+      this->left = spans.isAligned ? 0 : this->left - spans.lead;
+    return this->left == 0 || ends;
   }
   /// Behind such a tile, if there are more; whether they are another unit's.
   __device__ __forceinline__ bool proceed(const Spans &spans) {
