@@ -78,8 +78,6 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     kBlockThreads = BlockSpec::kThreads,
     kTeam = TeamOf<Spec>::kMembers,
     kAtOnce = 16,
-    /// Whether the next unit's queries are on their way while one is concluded.
-    kAsksEarly = Spec::kHoldsQuery && !HasNarrowCache<Spec> && !IsChunked<Spec>,
     /// Outputs that a thread merges together: two, if that is all that it has.
     kColumns =
         Spec::kRows * Spec::kValueDim <= 2 * kBlockThreads || Spec::kValueColumns % 4 != 0 ? 2 : 4,
@@ -104,6 +102,13 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   __device__ __forceinline__ void syncTeam() const {
     if constexpr (kTeam > 1)
       mine.syncTeam();
+  }
+
+  /// Whether the next unit's queries are on their way while one is concluded; where most blocks
+  /// have parts of one unit that is code that they only wait for.
+  __device__ __forceinline__ bool asksEarly() const {
+    return Spec::kHoldsQuery && !HasNarrowCache<Spec> && !IsChunked<Spec> &&
+           arguments.units() > static_cast<int>(Spans::blockCount());
   }
 
   /// The warp's keys of a tile, counted by warps' shares.
@@ -545,9 +550,9 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         const bool ends = computing.block == mine.tile.endBlock;
         if (computing.left > 0) {
           computing.proceed(spans);
-          if constexpr (kAsksEarly)
+          hasQueries = asksEarly();
+          if (hasQueries)
             loadQueries(computing.tile);
-          hasQueries = kAsksEarly;
         }
         conclude(begins, ends, first);
         first += spans.lengthOf(mine.tile);
@@ -595,8 +600,7 @@ __device__ __forceinline__ void attentionDecode(const Pointers &pointers, void *
 /// By the copy engine: values alone, where keys are in runs.
 template <class Spec, class Pointers>
 __device__ __forceinline__ void attentionDecode(const TensorMap &values, const Pointers &pointers,
-                                                void *scratch,
-                                                const typename Spec::Sizes &sizes) {
+                                                void *scratch, const typename Spec::Sizes &sizes) {
   if (threadIndex() == 0)
     prefetchTensorMap(values);
   detail::decodeAttention<Spec>(pointers, scratch, sizes, values);

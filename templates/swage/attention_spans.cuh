@@ -5,7 +5,6 @@
 #pragma once
 
 #include "swage/attention_chunks.cuh"
-#include "swage/device/math.cuh"
 #include "swage/device/vote.cuh"
 
 namespace swage::detail {
@@ -42,6 +41,23 @@ __device__ __forceinline__ int rowsOf(const PackedTile &tile, const Arguments &a
   return Spec::kRowTiles == 1 || left > Spec::kRows ? int(Spec::kRows) : left;
 }
 
+/// a / b and a % b, in half as many instructions, for what is not negative and a / b below 2^22:
+/// one more or less is all that a float may be off.
+struct Quotient {
+  int whole, rest;
+  __device__ __forceinline__ Quotient(int a, int b)
+      : whole(static_cast<int>(static_cast<float>(a) * reciprocal(static_cast<float>(b)))),
+        rest(a - whole * b) {
+    if (rest < 0) {
+      --whole;
+      rest += b;
+    } else if (rest >= b) {
+      ++whole;
+      rest -= b;
+    }
+  }
+};
+
 template <class Spec, class Arguments> struct KeySpans {
   enum : bool {
     kByRow = Spec::kBoundsByHead || Spec::kBoundsByQuery,
@@ -49,19 +65,19 @@ template <class Spec, class Arguments> struct KeySpans {
     kByUnit = Spec::kBoundsByHead || (kByRow && Spec::kRowTiles > 1),
     kEven = !IsBounded<Spec> || !(Spec::kBoundsByBatch || kByUnit) ///< all units have as many tiles
   };
-  /// Tiles are about 64 KB, which a multiprocessor reads in 1.4 us.  To conclude a unit and to begin
-  /// the next one takes about as long, to merge its parts longer.
+  /// Tiles are about 64 KB, which a multiprocessor reads in 1.4 us.  To conclude a unit and to
+  /// begin the next one takes about as long, to merge its parts longer.
   enum : int { kPause = 1, kMerge = 3 };
 
   const Arguments &arguments;
-  int same; ///< units next to each other that have as many tiles
-  int all;  ///< tiles that are dealt out
-  int span; ///< those of a block
-  int each; ///< those of a unit, where all have as many; else 0
-  int lead = 0; ///< those that stand for the pause in front of a unit
+  int same;               ///< units next to each other that have as many tiles
+  int all;                ///< tiles that are dealt out
+  int span;               ///< those of a block
+  int each;               ///< those of a unit, where all have as many; else 0
+  int lead = 0;           ///< those that stand for the pause in front of a unit
   bool isAligned = false; ///< units begin where spans do: none has parts of two
-  /// Where there are no more, a lane knows how many tiles units next to each other have (of each
-  /// `same` the first), as many of these as `ofLane`; else that is 0.
+  /// How much is dealt out for units next to each other (of each `same` the first) a lane keeps,
+  /// for as many as `ofLane`: tiles, or spans where units are aligned.  0: there are too many.
   enum : int { kKept = 4 };
   int ofLane = 0, kept[kKept];
 
@@ -122,26 +138,27 @@ template <class Spec, class Arguments> struct KeySpans {
   /// Where lengths are in memory: units whole, if that takes no longer than to merge parts of them,
   /// else as many parts of each as blocks suffice for, or as they come.
   __device__ __forceinline__ void deal(int tiles, int most, int units, int blocks) {
-    // As long as a block takes, and memory, which 96 of 132 multiprocessors can keep busy: near
+    // As long as a block takes, or memory, which 96 of 132 multiprocessors can keep busy; near
     // where both meet neither is reached.
-    const float memory = static_cast<float>(tiles) / static_cast<float>(blocks) * (132.0f / 96.0f);
+    const float memory = static_cast<float>(tiles) * (132.0f / 96.0f / static_cast<float>(blocks));
     const auto time = [&](int ofBlock) {
       const float own = static_cast<float>(ofBlock + kPause);
-      return sqrt(sqrt(own * own * own * own + memory * memory * memory * memory));
+      return own > memory ? own + memory / 8.0f : memory + own / 8.0f;
     };
     if (units <= blocks && ofLane > 0) {
       isAligned = true;
       span = (tiles + blocks - 1) / blocks;
-      int spans = units;
+      int parts[kKept], spans = units;
 #pragma unroll 1
       for (; span < most; span += 1 + span / 32)
-        if (spans = countSpans(); spans <= blocks)
+        if (spans = countSpans(parts); spans <= blocks)
           break;
-      if (span >= most || time(most) <= time(span) + kMerge) {
-        span = most;
-        spans = units;
-      }
-      all = spans * span;
+      const bool areWhole = span >= most || time(most) <= time(span) + kMerge;
+#pragma unroll
+      for (int i = 0; i < kKept; ++i)
+        kept[i] = !areWhole ? parts[i] : kept[i] > 0 ? 1 : 0;
+      span = areWhole ? most : span;
+      all = (areWhole ? units : spans) * span;
       return;
     }
     const int turns = (units + blocks - 1) / blocks;
@@ -154,14 +171,17 @@ template <class Spec, class Arguments> struct KeySpans {
       lead = kPause;
       span = cut;
       all = tiles + units * kPause;
+#pragma unroll
+      for (int &ofUnit : kept)
+        ofUnit += lead;
     }
   }
-  /// How many spans there are if each unit begins one.
-  __device__ __forceinline__ int countSpans() const {
+  /// How many spans there are if each unit begins one, `parts` of each that is kept.
+  __device__ __forceinline__ int countSpans(int (&parts)[kKept]) const {
     int spans = 0;
 #pragma unroll
-    for (int ofUnit : kept)
-      spans += (ofUnit + span - 1) / span;
+    for (int i = 0; i < kKept; ++i)
+      spans += parts[i] = i < ofLane ? Quotient(kept[i] + span - 1, span).whole : 0;
     return reduceLanes<LaneOp::Add>(spans * same);
   }
 
@@ -209,10 +229,7 @@ template <class Spec, class Arguments> struct KeySpans {
   }
   /// From a unit's first tile to the next one's.
   __device__ __forceinline__ int lengthOf(const PackedTile &tile) const {
-    return kEven ? each : dealt(tile.endBlock - tile.firstBlock);
-  }
-  __device__ __forceinline__ int dealt(int ofUnit) const {
-    return isAligned ? (ofUnit + span - 1) / span * span : lead + ofUnit;
+    return kEven ? each : lead + tile.endBlock - tile.firstBlock;
   }
   /// The block whose span a tile is in.
   __device__ __forceinline__ unsigned blockOf(int tile) const { return tile / span; }
@@ -228,8 +245,8 @@ template <class Spec, class Arguments> struct KeySpans {
     if constexpr (!kEven)
       return ofLane > 0 ? findKept(tile) : findInTurn(tile);
   }
-  /// The lane whose part of what lies end to end has a tile, which becomes counted from there on.
-  static __device__ __forceinline__ int findOwner(int ofMine, int &tile) {
+  /// The lane whose part of what lies end to end has a place, which becomes counted from there on.
+  static __device__ __forceinline__ int findOwner(int ofMine, int &place) {
     const int lane = static_cast<int>(laneIndex());
     int through = ofMine; // the lanes up to this one
     for (int distance = 1; distance < kWarpSize; distance *= 2) {
@@ -237,38 +254,38 @@ template <class Spec, class Arguments> struct KeySpans {
       if (lane >= distance)
         through += others;
     }
-    const int owner = reduceLanes<LaneOp::Min>(tile < through ? lane : kWarpSize);
-    tile -= shuffleFrom(owner < kWarpSize ? through - ofMine : through,
-                        owner < kWarpSize ? owner : kWarpSize - 1);
+    const int owner = reduceLanes<LaneOp::Min>(place < through ? lane : kWarpSize);
+    place -= shuffleFrom(owner < kWarpSize ? through - ofMine : through,
+                         owner < kWarpSize ? owner : kWarpSize - 1);
     return owner;
   }
-  __device__ __forceinline__ Place placeIn(int first, int tile, int ofEach) const {
-    return {first + tile / ofEach, tile % ofEach - lead};
-  }
   __device__ __forceinline__ Place findKept(int tile) const {
-    int ofMine = 0;
+    int place = isAligned ? static_cast<int>(blockIndex()) : tile, ofMine = 0;
 #pragma unroll
     for (int i = 0; i < kKept; ++i)
-      ofMine += i < ofLane ? dealt(kept[i]) * same : 0;
-    const int owner = findOwner(ofMine, tile);
-    int unit = owner * ofLane * same, ofEach = shuffleFrom(dealt(kept[0]), owner);
+      ofMine += i < ofLane ? kept[i] * same : 0;
+    const int owner = findOwner(ofMine, place);
+    int unit = owner * ofLane * same, ofEach = shuffleFrom(kept[0], owner);
 #pragma unroll
     for (int i = 1; i < kKept; ++i) {
-      const int next = shuffleFrom(dealt(kept[i]), owner);
-      if (i < ofLane && tile >= ofEach * same) {
-        tile -= ofEach * same;
+      const int next = shuffleFrom(kept[i], owner);
+      if (i < ofLane && place >= ofEach * same) {
+        place -= ofEach * same;
         unit += same;
         ofEach = next;
       }
     }
-    return placeIn(unit, tile, ofEach);
+    const Quotient in(place, ofEach);
+    return {unit + in.whole, isAligned ? in.rest * span : in.rest - lead};
   }
   __device__ __forceinline__ Place findInTurn(int tile) const {
     for (int first = 0;; first += kWarpSize * same) {
       const int unit = first + static_cast<int>(laneIndex()) * same;
-      const int ofEach = unit < arguments.units() ? dealt(tilesOf(unit)) : 0;
-      if (const int owner = findOwner(ofEach * same, tile); owner < kWarpSize)
-        return placeIn(first + owner * same, tile, shuffleFrom(ofEach, owner));
+      const int ofEach = unit < arguments.units() ? lead + tilesOf(unit) : 0;
+      if (const int owner = findOwner(ofEach * same, tile); owner < kWarpSize) {
+        const Quotient in(tile, shuffleFrom(ofEach, owner));
+        return {first + owner * same + in.whole, in.rest - lead};
+      }
     }
   }
 };
