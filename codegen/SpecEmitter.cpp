@@ -599,11 +599,15 @@ void SpecEmitter::emitConstants() {
     constant("kGroups", attention.getGroups());
     constant("kQuerySlots", attention.getQuerySlots());
     constant("kRun", attention.getRun());
+    if (attention.getParts() > 1)
+      constant("kParts", attention.getParts());
     flag("kEager", attention.getEager());
     flag("kDynamic", attention.getDynamic());
     emitAttention(attention);
   } else if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(schedule)) {
     constant("kAtoms", attention.getAtoms());
+    if (AttentionProblem::of(kernel)->isTf32)
+      flag("kTf32");
     emitAttention(attention);
   } else if (auto attention = dyn_cast<DecodeScheduleAttr>(schedule)) {
     AttentionProblem problem = *AttentionProblem::of(kernel);

@@ -29,6 +29,10 @@
 // scores are uncertain where a query or key is finite beyond it; sums of such values are anyway.
 // Of a number below 2^-112 the second one is denormal, without what is below 2^-136.
 //
+// With `tf32` there is the first number alone: the nearest one of queries and weights, and of keys
+// and values the one that is left if the other bits are cut. E_j is then larger by
+// scale (2^-11 + 2^-10) sum |q_d k_d|, w is 2^-11, and E by 2^-10 sum p_j |v_j| / l.
+//
 // Tensor cores add up products of 8-bit floats in steps of 32, in which they cut all terms 13 bits
 // behind the first one of the largest. So does the honest evaluation, for 2112 products at most,
 // sums of which it adds up in f64. gamma(n) is then c(n) = 2^-13 (17 / 32 m + 4 sqrt(m)) with
@@ -51,11 +55,20 @@ namespace swage::reference {
 
 namespace {
 
-/// What two numbers of tf32 hold of an f32: the nearest one, and the first bits of the rest.
-float inTwoParts(float x) {
+/// What honest evaluations take of an f32: all of it; what two numbers of tf32 hold, the nearest one
+/// and the first bits of the rest; the nearest one alone; or the first bits.
+enum class Factors { Whole, TwoParts, Nearest, Cut };
+
+float factorOf(float x, Factors kind) {
   auto bits = [](float y) { return llvm::bit_cast<uint32_t>(y); };
   auto first = [](uint32_t bits) { return llvm::bit_cast<float>(bits & 0xffffe000u); };
+  if (kind == Factors::Whole || !std::isfinite(x))
+    return x;
+  if (kind == Factors::Cut)
+    return first(bits(x));
   float high = first(bits(x) + 0x1000);
+  if (kind == Factors::Nearest)
+    return high;
   return std::isfinite(high) ? high + first(bits(x - high)) : x;
 }
 /// Of two honest evaluations, the one that is farther off.
@@ -76,7 +89,7 @@ template <typename Real> struct Matrix {
 
   /// Element (i, j) is element `at(i, j)` of x, rounded to its type.
   template <typename At>
-  Matrix(const Value &x, int64_t rows, int64_t columns, bool inParts, At at)
+  Matrix(const Value &x, int64_t rows, int64_t columns, Factors factors, At at)
       : columns(columns), reference(rows * columns), error(x.isExact() ? 0 : rows * columns),
         honest(rows * columns) {
     parallelFor(rows, rowChunk(columns), [&](int64_t begin, int64_t end) {
@@ -86,9 +99,9 @@ template <typename Real> struct Matrix {
           if (!x.isExact())
             number = storedAs(x.type(), number);
           reference[i * columns + j] = number.reference;
-          honest[i * columns + j] = static_cast<Real>(number.honest);
-          if (inParts)
-            honest[i * columns + j] = inTwoParts(honest[i * columns + j]);
+          Real &factor = honest[i * columns + j] = static_cast<Real>(number.honest);
+          if (factors != Factors::Whole)
+            factor = factorOf(factor, factors);
           if (!x.isExact())
             error[i * columns + j] = number.error;
         }
@@ -138,9 +151,9 @@ template <typename Term> double sumOfSteps(int64_t n, Term term) {
 template <typename Real> class Head {
 public:
   Head(Matrix<Real> q, Matrix<Real> k, Matrix<Real> v, const AttentionOptions &options,
-       ElementType type, Precision precision, bool inParts)
+       ElementType type, Precision precision, Factors weightFactors)
       : q(std::move(q)), k(std::move(k)), v(std::move(v)), options(options), precision(precision),
-        type(type), keys(this->k.columns), width(this->v.columns), inParts(inParts) {
+        type(type), keys(this->k.columns), width(this->v.columns), weightFactors(weightFactors) {
     FloatFormat format = formatOf(type);
     bool isNarrow = byteWidth(type) < 4;
     inSteps = byteWidth(type) == 1;
@@ -152,6 +165,11 @@ public:
     if (options.ofCache && isNarrow && !inSteps) {
       FloatFormat half = formatOf(ElementType::F16);
       weightFloor = std::max(weightFloor, std::ldexp(1.0, half.minExponent - half.precision));
+    }
+    if (options.tf32) {
+      weightUnit = 0x1p-11;
+      valueUnit = 0x1p-10;
+      scoreUnit = weightUnit + valueUnit + 0x1p-20; // and their product
     }
     if (type == ElementType::F32 && !precision.wide) {
       double most = 0;
@@ -191,9 +209,10 @@ private:
   Precision precision;
   ElementType type;
   int64_t keys, width;
-  bool inParts; ///< whether the honest evaluation takes factors as two numbers of tf32
+  Factors weightFactors; ///< what the honest evaluation takes of weights
   bool inSteps, isBeyond = false; ///< whether a query or key is finite, but not as tf32
   double weightUnit, weightFloor, weightScale; ///< w, t, and what weights are multiplied by
+  double scoreUnit = 0, valueUnit = 0;         ///< of products, and of values, in tf32
   double scoreFloor = 0, valueFloor = 0;       ///< what is left out of small factors of f32
   std::vector<double> largest;    ///< by column of v
 };
@@ -251,7 +270,7 @@ void Head<Real>::computeScores(int64_t row, llvm::ArrayRef<int64_t> at,
     }
     double error = std::isnan(errors[j]) ? kUncertain : errors[j];
     if (absolute[j] > 0 && std::isfinite(absolute[j]))
-      error += std::max(gamma * absolute[j] + scoreFloor + precision.smallest(),
+      error += std::max((gamma + scoreUnit) * absolute[j] + scoreFloor + precision.smallest(),
                         std::fabs(static_cast<double>(honest[j]) - sums[j]));
     if (std::isfinite(sums[j]) && absolute[j] > precision.largest()) // on the way
       error = kUncertain;
@@ -355,12 +374,12 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
       break;
     Number factor = factors.empty() ? Number{1, 0, 1} : factors[j];
     honestP = static_cast<Real>(roundTo(type, honestWeights[j] * factor.honest));
-    if (inParts)
-      honestP = inTwoParts(honestP);
+    if (weightFactors != Factors::Whole)
+      honestP = factorOf(honestP, weightFactors);
     honestWeights[j] = static_cast<double>(honestP);
     double magnitude = std::fabs(factor.reference), most = magnitude + factor.error;
     mostFactor = std::max(mostFactor, most);
-    double share = magnitude * (pError + p * (weightUnit + product)) +
+    double share = magnitude * (pError + p * (weightUnit + valueUnit + product)) +
                    weightFloor * std::max(1.0, magnitude) + (p + pError) * factor.error;
     if (!factors.empty())
       share += 2 * unit * p * magnitude;
@@ -430,20 +449,21 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
   int64_t heads = elementCount(k.shape().take_front(leading + 1)), rows = group * queries;
   bool hasStatistic = !results.logSumExp.shape().empty();
   for (int64_t head = 0; head < heads; ++head) {
-    auto evaluationOf = [&](bool inParts) {
+    auto evaluationOf = [&](Factors ofLeft, Factors ofRight) {
       return Head<Real>(
-          Matrix<Real>(q, rows, depth, inParts,
+          Matrix<Real>(q, rows, depth, ofLeft,
                        [&](int64_t i, int64_t d) { return (head * rows + i) * depth + d; }),
-          Matrix<Real>(k, depth, keys, inParts,
+          Matrix<Real>(k, depth, keys, ofRight,
                        [&](int64_t d, int64_t j) { return (head * keys + j) * depth + d; }),
-          Matrix<Real>(v, keys, width, inParts,
+          Matrix<Real>(v, keys, width, ofRight,
                        [&](int64_t j, int64_t d) { return (head * keys + j) * width + d; }),
-          options, q.type(), precision, inParts);
+          options, q.type(), precision, ofLeft);
     };
-    const Head<Real> one = evaluationOf(false);
+    const Head<Real> one = evaluationOf(Factors::Whole, Factors::Whole);
     std::optional<Head<Real>> other;
     if (q.type() == ElementType::F32 && !precision.wide)
-      other.emplace(evaluationOf(true));
+      other.emplace(options.tf32 ? evaluationOf(Factors::Nearest, Factors::Cut)
+                                 : evaluationOf(Factors::TwoParts, Factors::TwoParts));
     parallelFor(rows, rowChunk(keys * (depth + width)), [&](int64_t begin, int64_t end) {
       std::vector<Number> result(width), ofOther(width);
       Shape at(leading + 2);

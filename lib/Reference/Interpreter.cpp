@@ -482,6 +482,7 @@ LogicalResult Evaluator::evaluateAttention(AttentionOp op) {
     attentionOptions.scale = attribute.getValueAsDouble();
   attentionOptions.nanRows = op.getNanRows();
   attentionOptions.ofCache = isMadeOf8Bits(op.getV());
+  attentionOptions.tf32 = op.getTf32();
   FailureOr<ScalarProgram> programs[3];
   const ScalarProgram **regions[] = {&attentionOptions.score, &attentionOptions.mask,
                                      &attentionOptions.weight};

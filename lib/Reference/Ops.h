@@ -79,6 +79,7 @@ struct AttentionOptions {
   double scale = 1;
   bool nanRows = false; ///< a row that is masked or -inf throughout gives NaN
   bool ofCache = false; ///< values are made of 8 bits, and weights may be rounded to f16 for them
+  bool tf32 = false;    ///< factors of f32 have 11 bits
   const ScalarProgram *score = nullptr, *mask = nullptr, *weight = nullptr;
   const Value *sinks = nullptr; ///< for each query head
 };

@@ -29,7 +29,7 @@
 namespace swage {
 namespace detail {
 
-enum : int { kTurnBarrier = 1, kStoreBarrier = 4 }; // of the first computing warpgroup
+enum : int { kTurnBarrier = 1, kStoreBarrier = 4, kPartBarrier = 7 }; // of the first computing warpgroup
 
 /// What a computing warpgroup knows and does.  Element 4 j + 2 r + c of an accumulator is in row
 /// lane / 4 + 8 r of the warp's 16, and in column 8 j + 2 (lane % 4) + c.
@@ -282,8 +282,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
   __device__ __forceinline__ void begin() {
     tile = shared.tile(query.stage);
     const int first = tile.firstQuery + group * 64;
-    rows.begin(first + warp * 16 + lane / 4, tile);
-    firstBlock = Spec::kBeginsLater ? tile.firstBlock : 0;
+    rows.template begin<partsOf<Spec>() == 1>(first + warp * 16 + lane / 4, tile);
+    firstBlock = beginsLater<Spec>() ? tile.firstBlock : 0;
     endBlock = tile.endBlock;
     const RowRange<int> open = seenByRows<Spec, 64>(tile, first, rows.arguments).all;
     firstOpen = (open.first + Spec::kKeys - 1) / Spec::kKeys;
@@ -424,7 +424,47 @@ template <class Spec, class Arguments> struct AttentionGroup {
         syncWarp();
   }
 
+  /// Merges the parts of the cluster's blocks and stores every so many columns of the result.
+  __device__ __forceinline__ void storeMerged(int slot) {
+    const AttentionTile tile = shared.tile(slot);
+    const AttentionPart<Spec> part{shared.base, Layout::kPartAt, group * 128 + warp * 32 + lane};
+    const bool sees = tile.firstKey < tile.endKey;
+    // The warp that loads has to end: the cluster's barrier waits for all threads there are.
+    syncWarp();
+    if (lane == 0)
+      shared.releaseQuery(slot);
+    // All warpgroups have read the last keys and values.
+    namedBarrier(kPartBarrier, part.kThreads);
+    const float sums[2] = {rows.totalOf(0), rows.totalOf(1)};
+    part.leave(0, sees ? rows.highest[0] : unseen(), sees ? sums[0] : 0.0f,
+               sees ? rows.highest[1] : unseen(), sees ? sums[1] : 0.0f);
+#pragma unroll
+    for (int i = 0; i < kOutputs; i += 4)
+      part.leave(1 + i / 4, sees ? output[i] : 0.0f, sees ? output[i + 1] : 0.0f,
+                 sees ? output[i + 2] : 0.0f, sees ? output[i + 3] : 0.0f);
+    clusterBarrier();
+    const int rank = static_cast<int>(clusterRank());
+    float factors[Spec::kParts][2], scales[2];
+    AttentionStatistics statistics[2];
+    part.mergeRows(rows, tile, lane, factors);
+    rows.end(scales, statistics, lane % 4 == 0 && rank == 0, tile);
+    // Two places are whole sectors of a result of 16 bits.
+#pragma unroll 1
+    for (int place = 2 * rank; place < part.kOutputs; place += place % 2 ? 2 * Spec::kParts - 1 : 1) {
+      const auto merged = part.mergeOutputs(place, factors);
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        float pair[2] = {merged.of[2 * r] * scales[r], merged.of[2 * r + 1] * scales[r]};
+        rows.finishPair(typename Spec::EpilogueLoads{}, typename Spec::EpilogueStores{}, pair, r,
+                        place * 8 + lane % 4 * 2, statistics[r], tile);
+      }
+    }
+    clusterBarrier(); // others read until then
+  }
+
   __device__ __forceinline__ void store(int slot, const TensorMap &o) {
+    if constexpr (partsOf<Spec>() > 1)
+      return storeMerged(slot);
     const AttentionTile tile = shared.tile(slot);
     if constexpr (Layout::kHasRuns)
       if (endBlock - firstBlock > runOf<Spec>() && !isOutside())

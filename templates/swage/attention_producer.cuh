@@ -4,6 +4,7 @@
 #pragma once
 
 #include "swage/attention_order.cuh"
+#include "swage/attention_parts.cuh"
 #include "swage/attention_tile.cuh"
 #include "swage/device/bulk.cuh"
 #include "swage/device/vote.cuh"
@@ -137,14 +138,17 @@ template <class Spec, class Arguments> struct AttentionProducer {
     int last = 0; // block of the tile before, whose values are yet to be loaded
     if (Spec::kDynamic && laneIndex() == 0)
       beginTickets(arguments.tickets, askTickets(arguments.tickets));
-    for (unsigned index = blockIndex(); index < all; ++tiles) {
+    // In a cluster one tile.
+    for (unsigned index = blockIndex() / partsOf<Spec>(); index < all; ++tiles) {
       unsigned drawn = 0;
       if constexpr (Spec::kDynamic)
         drawn = ticket();
       int end, first;
       {
-        const AttentionTile tile =
+        AttentionTile tile =
             tileAt<Spec, Layout::kRows, Layout::kKeyRow>(index, perHead, arguments);
+        if constexpr (partsOf<Spec>() > 1)
+          takePart<Spec>(tile, static_cast<int>(clusterRank()));
         end = tile.endBlock;
         first = tile.firstBlock;
         if constexpr (IsBounded<Spec>)

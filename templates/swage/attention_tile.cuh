@@ -42,6 +42,8 @@ enum : int { kPanelRow = 128 };
 
 /// Whether operands are f32.
 template <class Spec> concept IsWide = sizeof(typename Spec::Element) == 4;
+/// Whether products take 11 bits of these, not two times as many.
+template <class Spec> concept IsTf32 = requires { requires bool(Spec::kTf32); };
 
 /// The score of a key that is not seen.
 __device__ __forceinline__ float unseen() { return -static_cast<float>(infinity()); }
@@ -51,6 +53,17 @@ template <class Spec> constexpr __device__ int runOf() {
   if constexpr (requires { Spec::kRun; })
     return Spec::kRun;
   return 0;
+}
+
+/// Blocks of a cluster that share the keys of a tile.
+template <class Spec> constexpr __device__ int partsOf() {
+  if constexpr (requires { Spec::kParts; })
+    return Spec::kParts;
+  return 1;
+}
+/// Whether a tile's blocks of keys may begin behind the first one.
+template <class Spec> constexpr __device__ bool beginsLater() {
+  return Spec::kBeginsLater || partsOf<Spec>() > 1;
 }
 
 template <class Spec> struct AttentionLayout {
@@ -88,7 +101,8 @@ template <class Spec> struct AttentionLayout {
     kWarpSums = kWarpResult > 16 * Spec::kValueDim * 4 ? kWarpResult : 16 * Spec::kValueDim * 4,
     kTransposedAt = kSumsAt + (kHasRuns ? 4 * Spec::kGroups * kWarpSums : 0),
     kMaximaAt = kTransposedAt + Spec::kStages * kTransposedBytes,
-    kBytes = kMaximaAt + (kHasRuns ? kRows * 16 : 0) ///< schedules ask for it
+    /// What a block leaves for others of its cluster (AttentionPart) takes the place of all rings.
+    kPartAt = kKeyAt
   };
   /// Bytes of K of a matrix instruction are 32 for all elements.
   template <class T> static constexpr __device__ int steps(int columns) {
@@ -311,7 +325,7 @@ template <class Spec> struct AttentionShared {
   __device__ __forceinline__ AttentionTile tile(int slot) const {
     AttentionTile tile = *tileAt(slot);
     tile.firstQuery = shuffleFrom(tile.firstQuery, 0);
-    if constexpr (Spec::kBeginsLater)
+    if constexpr (beginsLater<Spec>())
       tile.firstBlock = shuffleFrom(tile.firstBlock, 0);
     tile.endBlock = shuffleFrom(tile.endBlock, 0);
     return tile;

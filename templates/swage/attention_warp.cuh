@@ -85,11 +85,20 @@ template <class Spec> struct PortableLayout : PaddedRows<Spec> {
   }
 };
 
+/// What matrix instructions take of an element.
+template <class T> struct FactorOf {
+  using Type = T;
+};
+template <> struct FactorOf<float> {
+  using Type = tf32;
+};
+
 /// A warp's 16 rows, or twice that.  Element 4 j + 2 r + c of an accumulator is in row
 /// lane / 4 + 8 r of the 16, and in column 8 j + 2 (lane % 4) + c.
 template <class Spec, class Arguments, class WarpLayout = PortableLayout<Spec>>
 struct AttentionWarp {
   using Element = typename Spec::Element;
+  using Factor = typename FactorOf<Element>::Type;
   using Layout = WarpLayout;
   enum : int {
     kAtoms = Spec::kAtoms,
@@ -152,7 +161,7 @@ struct AttentionWarp {
 #pragma unroll
     for (int tile = 0; tile < Count / 2; ++tile, d += 4) {
       float sums[4] = {d[0], d[1], d[2], d[3]};
-      multiply<Element>(sums, a, {b[2 * tile], b[2 * tile + 1]});
+      multiply<Factor>(sums, a, {b[2 * tile], b[2 * tile + 1]});
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         d[i] = sums[i];
@@ -175,6 +184,10 @@ struct AttentionWarp {
       query[2] = query[3] = 0;
     } else {
       loadMatrix<4>(at + lane / 16 * 16, query);
+      if constexpr (IsTf32<Spec>)
+#pragma unroll
+        for (unsigned &word : query)
+          word = nearestTf32(word);
     }
   }
 
@@ -201,7 +214,7 @@ struct AttentionWarp {
 
   /// scores = Q K^T.
   __device__ __forceinline__ void multiplyKeys(Scores &scores, int place) const
-      requires(!IsWide<Spec>) {
+      requires(!IsWide<Spec> || IsTf32<Spec>) {
     const SharedAddress keys = keysAt(place);
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom)
@@ -269,7 +282,7 @@ struct AttentionWarp {
 
   /// The same of f32, some steps at a time.
   __device__ __forceinline__ void multiplyKeys(Scores &scores, int place) const
-      requires IsWide<Spec> {
+      requires(IsWide<Spec> && !IsTf32<Spec>) {
     constexpr int kTogether = kHeadSteps % 2 == 0 ? 2 : 1;
     const SharedAddress keys = keysAt(place);
     PairSums low[kSteps];
@@ -364,7 +377,29 @@ struct AttentionWarp {
   }
   template <int Tiles>
   __device__ __forceinline__ void multiplyColumns(const Scores &weights, const char *values,
-                                                  int pair) {
+                                                  int pair)
+      requires IsTf32<Spec> {
+#pragma unroll
+    for (int step = 0; step < Spec::kKeys / 8; ++step) {
+      unsigned value[2 * Tiles];
+#pragma unroll
+      for (int i = 0; i < 2 * Tiles; ++i)
+        loadShared<4>(values + (step * 8 + i % 2) * Layout::kValueRow + pair * 64 + i / 2 * 32,
+                      &value[i]);
+#pragma unroll
+      for (int atom = 0; atom < kAtoms; ++atom) {
+        const float *const from = weights[atom] + 4 * step;
+        multiplyTiles(output[atom] + 8 * pair,
+                      {bitCast<unsigned>(from[0]), bitCast<unsigned>(from[2]),
+                       bitCast<unsigned>(from[1]), bitCast<unsigned>(from[3])},
+                      value);
+      }
+    }
+  }
+  template <int Tiles>
+  __device__ __forceinline__ void multiplyColumns(const Scores &weights, const char *values,
+                                                  int pair)
+      requires(!IsTf32<Spec>) {
     TileSums<kAtoms, Tiles> high, low;
 #pragma unroll
     for (int step = 0; step < Spec::kKeys / 8; ++step) {
@@ -419,6 +454,10 @@ struct AttentionWarp {
       rows[atom].template exponentials<Masked>(scores[atom]);
       rows[atom].template weigh<Masked>(scores[atom], block * Spec::kKeys + lane % 4 * 2, tile);
       // As an accumulator lies, so lies the left operand of the next product.
+      if constexpr (IsTf32<Spec>)
+#pragma unroll
+        for (float &weight : scores[atom])
+          weight = bitCast<float>(nearestTf32(bitCast<unsigned>(weight)));
       if constexpr (!IsWide<Spec>)
 #pragma unroll
         for (int i = 0; i < kScores / 2; ++i)

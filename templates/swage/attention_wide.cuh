@@ -4,6 +4,9 @@
 // product is high high + high low + low high: what is left out is some 2^-22 of it.  Tensor cores
 // cut what they add up, so sums of a few steps are taken to sums of f32.  Where x is infinite low
 // is no number; high high alone counts then, which is what the product is.
+//
+// Or, where the Spec says so (IsTf32), a product is that of the nearest tf32 of queries and weights
+// and of keys and values as tensor cores cut them.
 #pragma once
 
 #include "swage/attention_tile.cuh"
@@ -11,6 +14,11 @@
 #include "swage/device/matrix.cuh"
 
 namespace swage::detail {
+
+/// The nearest tf32 of what is finite, with bits behind it that tensor cores cut.
+__device__ __forceinline__ unsigned nearestTf32(unsigned word) {
+  return abs(bitCast<float>(word)) < -unseen() ? word + 0x1000u : word;
+}
 
 /// A fragment of tf32 and what that leaves of f32.  Magnitudes from 2^128 - 2^115 on are infinite.
 template <int Count> struct SplitFragment {

@@ -10,6 +10,7 @@
 #include "ReferenceGraph.h"
 #include "swage/Reference/Acceptance.h"
 #include "gtest/gtest.h"
+#include <cstring>
 #include <fmt/format.h>
 #include <functional>
 
@@ -39,6 +40,7 @@ enum class Fault {
   NoFactor,      ///< of keys of 8 bits
   NoWeight,      ///< factor of weights
   SummedWeight,  ///< the sum is that of weights times factors
+  Factors8Bits,  ///< factors of f32 have as many bits as bf16
 };
 
 /// One problem, as text and as the functions of a kernel.
@@ -57,6 +59,7 @@ struct Problem {
   /// multiply by these behind the sums, and round weights to f16.
   std::optional<ElementType> cache;
   float keyFactor = 1, valueFactor = 1;
+  bool tf32 = false; ///< factors of f32 have 11 bits
 };
 
 std::string tensorType(llvm::ArrayRef<int64_t> shape, ElementType type) {
@@ -89,7 +92,7 @@ std::string textOf(const Problem &p) {
   std::string text = "func.func @f(%q: " + q + ", %k" + suffix + ": " + kCache + ", %v" + suffix +
                      ": " + vCache + ") -> (" + o + ", " + lse + ") {\n" + converted +
                      "%o, %l = swage.attention %q, %k, %v scale " + std::to_string(p.scale) +
-                     p.attributes;
+                     (p.tf32 ? " tf32" : "") + p.attributes;
   if (!p.scoreText.empty())
     text += " score {\n^bb0(%s: f32, " + at + p.scoreText + "\nswage.yield %t : f32 }";
   if (!p.maskText.empty())
@@ -140,12 +143,26 @@ private:
     return p.mask(h, i, j + (fault == Fault::EarlyMask) - (fault == Fault::LateMask));
   }
 
+  /// What tensor cores take of a factor.
+  float factorOf(double number, bool isNearest) const {
+    float factor = static_cast<float>(number);
+    if (fault == Fault::Factors8Bits)
+      return static_cast<float>(roundTo(ElementType::BF16, factor));
+    if (!p.tf32)
+      return factor;
+    uint32_t bits;
+    std::memcpy(&bits, &factor, sizeof bits);
+    bits = (bits + (isNearest ? 0x1000 : 0)) & 0xffffe000u;
+    std::memcpy(&factor, &bits, sizeof bits);
+    return factor;
+  }
+
   float scoreOf(int64_t row, int64_t keyRow, int64_t h, int64_t i, int64_t j) const {
     // Four sums, as the lanes of an instruction have them.
     float parts[4] = {};
     for (int64_t d = 0; d < p.depth; ++d)
-      parts[d % 4] += static_cast<float>(x.q.real(row * p.depth + d)) *
-                      static_cast<float>(x.k.real((keyRow + j) * p.depth + d));
+      parts[d % 4] += factorOf(x.q.real(row * p.depth + d), true) *
+                      factorOf(x.k.real((keyRow + j) * p.depth + d), false);
     float s = (parts[0] + parts[2]) + (parts[1] + parts[3]);
     if (fault == Fault::Float16Scores)
       s = static_cast<float>(roundTo(ElementType::F16, s));
@@ -197,11 +214,12 @@ private:
                                             : p.cache                     ? ElementType::F16
                                                                           : p.type,
                                             weight));
+        weight = factorOf(weight, true);
         int64_t from = j;
         if (fault == Fault::KeysTransposed && j < 64 && p.keys >= 64)
           from = j % 8 * 8 + j / 8;
         for (int64_t d = 0; d < p.width; ++d)
-          output[d] += weight * static_cast<float>(x.v.real((keyRow + from) * p.width + d));
+          output[d] += weight * factorOf(x.v.real((keyRow + from) * p.width + d), false);
       }
       sum += part;
     }
@@ -380,6 +398,25 @@ TEST(AttentionBound, cachesOf8Bits) {
                        std::to_string(factor) + " " + std::to_string(keys));
           EXPECT_TRUE(isRejected(p, Fault::NoFactor));
         }
+}
+
+TEST(AttentionBound, factorsOf11Bits) {
+  for (int64_t keys : {1, 64, 700})
+    for (double factor : {1e-3, 1.0, 100.0}) {
+      Problem p;
+      p.type = ElementType::F32;
+      p.tf32 = true;
+      p.queryFactor = factor;
+      p.keys = keys;
+      std::string what = std::to_string(factor) + " " + std::to_string(keys);
+      check(p, what);
+      check(slopeAndCap(causal(p)), what + " slope and cap");
+      check(weighted(p, /*drops=*/true), what + " dropped");
+      EXPECT_TRUE(isRejected(p, Fault::Factors8Bits)) << what;
+      EXPECT_TRUE(isRejected(p, Fault::NoScale) || keys == 1 || factor < 1) << what;
+      p.tf32 = false;
+      EXPECT_TRUE(isRejected(p, Fault::Factors8Bits)) << what;
+    }
 }
 
 TEST(AttentionBound, groupsOfHeadsAndOtherWidths) {

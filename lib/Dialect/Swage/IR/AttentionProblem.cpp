@@ -224,9 +224,17 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
       !problem.keyRun && problem.copyBytes == 16 &&
       isAdjacent(AttentionInput::Keys, problem.headDim) &&
       isAdjacent(AttentionInput::Values, problem.valueDim);
+  PhaseOp prologue = kernel.getPhase(Phase::Prologue);
+  auto contractions = kernel.getBody().getOps<ContractOp>();
+  problem.isTf32 = prologue ? prologue.getTf32()
+                            : !contractions.empty() && (*contractions.begin()).getTf32();
   problem.result = kernel.getOutput(0).getElement();
   problem.hasTiledResult = (problem.result.isF16() || problem.result.isBF16()) &&
                            vectorBytes(kernel, kernel.getOutput(0), Dim::ValueDim) == 16;
+  // Of a tile that blocks share each has some columns.
+  if (auto schedule = dyn_cast_if_present<AttentionScheduleAttr>(kernel.getScheduleAttr());
+      schedule && schedule.getParts() > 1)
+    problem.hasTiledResult = false;
   return problem;
 }
 
@@ -267,9 +275,12 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
           // Results leave through them; and the maxima of each thread's two rows.
           sums = schedule.getRun() ? rows * (std::max(4 * valueDim, resultRow) + 16) : 0,
           transposed = isNarrow() ? schedule.getKeys() * columns() : 0,
-          keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow + transposed;
+          keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow + transposed,
+          // What the threads of a block leave for the others of the cluster: AttentionPart.
+          part = schedule.getParts() > 1 ? 2 * rows * 16 * (1 + valueDim / 8) : 0;
   constexpr int64_t barriers = 1024;
-  return barriers + schedule.getQuerySlots() * queries + schedule.getStages() * keys + sums;
+  return barriers + schedule.getQuerySlots() * queries +
+         std::max(schedule.getStages() * keys + sums, part);
 }
 
 /// Rows lie an odd number of 16 bytes apart.
@@ -391,7 +402,7 @@ int64_t AttentionProblem::registers(PortableAttentionScheduleAttr schedule) cons
   int64_t held =
       schedule.getHoldsQuery() ? llvm::divideCeil(headDim * elementBytes(element), 32) * 4 : 0;
   // Of f32 scores have a second sum, and weights are cut in two.
-  int64_t parts = isWide() ? schedule.getKeys() * 3 / 2 : 0;
+  int64_t parts = isWide() && !isTf32 ? schedule.getKeys() * 3 / 2 : 0;
   return schedule.getAtoms() * (schedule.getKeys() / 2 + valueDim / 2 + held + parts);
 }
 

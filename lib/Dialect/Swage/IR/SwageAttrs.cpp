@@ -230,8 +230,9 @@ static LogicalResult verifyAttention(EmitError emitError, int64_t keys, int64_t 
 
 LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups, int64_t keys,
                                             int64_t stages, int64_t querySlots, int64_t patience,
-                                            bool eager, bool /*holdsQuery*/, bool /*dynamic*/,
-                                            int64_t section, int64_t index, int64_t run) {
+                                            bool eager, bool /*holdsQuery*/, bool dynamic,
+                                            int64_t section, int64_t index, int64_t run,
+                                            int64_t parts) {
   if (groups != 2 && groups != 3)
     return emitError() << "groups is " << groups << ", but must be 2 or 3";
   if (run < 0)
@@ -239,7 +240,12 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
   // The next values are waited for before the products with those at hand are.
   if (!eager && stages == 1)
     return emitError() << "stages is 1, but must be at least 2 without eager";
+  // A cluster has one tile.
+  if (parts > 1 && (querySlots != 1 || dynamic))
+    return emitError() << "parts is " << parts
+                       << ", but must be 1 with dynamic or with two query_slots";
   return success(succeeded(verifyRange(emitError, "stages", stages, 8)) &&
+                 succeeded(verifyRange(emitError, "parts", parts, 8)) &&
                  succeeded(verifyRange(emitError, "query_slots", querySlots, 2)) &&
                  succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
                  succeeded(verifyAttention(emitError, keys, patience, index)));

@@ -431,6 +431,9 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
                                      "4, and be eager";
     if (!problem->isNarrow() && schedule.getRun())
       return kernel.emitOpError() << "schedule has sums in shared memory, which are of 8 bits";
+    if (problem->isNarrow() && schedule.getParts() > 1)
+      return kernel.emitOpError() << "schedule has " << schedule.getParts()
+                                  << " parts of keys, which are not of 8 bits";
   } else if (problem->isNarrow()) {
     return kernel.emitOpError() << "schedule takes 16 bits, but the operands have 8";
   }
@@ -587,6 +590,9 @@ static LogicalResult verifyContractions(KernelOp kernel) {
   if (!softmax || softmax.getKind() != Collective::Softmax || kernel.getSecondCollective())
     return kernel.emitOpError() << "has contractions, but must have a softmax between them";
   ContractOp scores = scoresOf(kernel), result = weightedValuesOf(kernel);
+  if (scores.getTf32() != result.getTf32() ||
+      (scores.getTf32() && !kernel.getInput(AttentionInput::Queries).getElement().isF32()))
+    return scores.emitOpError() << "has tf32, which both contractions of f32 have, or none";
   auto isInput = [&](Value value, unsigned position) {
     BlockArgument argument = contractedInput(value);
     return argument && argument.getArgNumber() == position;

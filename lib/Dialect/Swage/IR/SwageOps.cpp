@@ -257,6 +257,8 @@ LogicalResult AttentionOp::verifyRegions() {
   if (!getWeight().empty() && elementBytes(shaped(getQ()).getElementType()) == 1) // C14
     return emitOpError() << "has a weight, but operands of " << shaped(getQ()).getElementType()
                          << " take none";
+  if (getTf32() && !shaped(getQ()).getElementType().isF32()) // C15
+    return emitOpError() << "has tf32, but operands of " << shaped(getQ()).getElementType();
   types.insert(types.begin(), score);
   return verifyScalarRegion(*this, "score", getScore(), types, score); // C10
 }

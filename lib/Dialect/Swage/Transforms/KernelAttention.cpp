@@ -434,7 +434,8 @@ Value KernelBuilder::computeAttention(OpResult result) {
     const auto &[queries, keys, values] = operands;
     Type type = queries.element.getType();
     Value score =
-        ContractOp::create(*builder, loc, type, queries.element, keys.element, Dim::HeadDim);
+        ContractOp::create(*builder, loc, type, queries.element, keys.element, Dim::HeadDim,
+                           attention.getTf32());
     double scale = attention.getScale() ? attention.getScale()->convertToDouble() : 1.0;
     // Times an infinite factor most keys and values are no numbers, but their sums would be.
     auto finite = [&](Value factor) -> Value {
@@ -478,7 +479,8 @@ Value KernelBuilder::computeAttention(OpResult result) {
       std::tie(kept, common) = keepWeight(*builder, weight, factor);
       weight = kept ? kept : multiply(weight, factor);
     }
-    weighted = ContractOp::create(*builder, loc, type, weight, values.element, Dim::Key);
+    weighted = ContractOp::create(*builder, loc, type, weight, values.element, Dim::Key,
+                                  attention.getTf32());
     if (isCommon)
       weighted = multiply(weighted, finite(values.factor));
     if (common)

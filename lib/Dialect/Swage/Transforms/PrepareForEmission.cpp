@@ -278,6 +278,7 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
     phase.setZeroRows(collective.getZeroRows());
     if (scoreScale != 1)
       phase.setScale(APFloat(scoreScale));
+    phase.setTf32(kernel.isAttention() && scoresOf(kernel).getTf32());
   }
   phase.setLoads(loads);
   phase.setStores(stores);
@@ -466,8 +467,11 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
     spaces = {extents};
     blocks = productOf({extents[Dim::Query].ceilDiv(64 * attention.getGroups()),
                         extents[Dim::Group], extents[Dim::KeyHead], extents[Dim::Batch]});
-    // Blocks stay and take tiles in turn; the tickets for these are counted in memory.
-    most = getAffineConstantExpr(device.smCount, context);
+    cluster = attention.getParts();
+    if (cluster > 1) // a tile each
+      blocks = blocks * cluster;
+    else // blocks stay and take tiles in turn; the tickets for these are counted in memory
+      most = getAffineConstantExpr(device.smCount, context);
     scratch = 16;
     shared = problem.sharedBytes(attention);
     tiles = problem.tiles(attention);
@@ -564,7 +568,7 @@ static bool isOneWave(KernelOp kernel, const DeviceProperties &device) {
   if (isa<DecodeScheduleAttr>(kernel.getScheduleAttr()))
     return true;
   LaunchAttr geometry = *kernel.getGeometry();
-  if (kernel.isAttention() || geometry.getBlocks().getNumResults() != 1)
+  if (geometry.getBlocks().getNumResults() != 1)
     return false;
   std::optional<int64_t> blocks = constantSize(geometry.getBlocks().getResult(0));
   return blocks && *blocks * geometry.getThreads() <=

@@ -476,7 +476,7 @@ void Matcher::build() {
       builder, loc, tensorType(product.getResult()).clone(shape), stats, queries, keys, values,
       /*sinks=*/Value(), scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
       /*nan_rows=*/!guard && (!softmax.getMask() || softmax.getNanRows()),
-      /*batch_invariant=*/false);
+      /*batch_invariant=*/false, /*tf32=*/false);
   buildScore(op);
   buildMask(op);
   buildWeight(op);

@@ -14,6 +14,8 @@
 
 namespace swage {
 
+struct AttentionProblem;
+
 /// The most words of one bank of shared memory that lanes touch which read the bytes at these
 /// places: how often they wait for it.
 int64_t bankConflicts(llvm::ArrayRef<int64_t> places);
@@ -59,6 +61,7 @@ private:
   SelectedSchedule portableAttention() const;
   SelectedSchedule wideAttention() const;
   std::optional<SelectedSchedule> decode() const;
+  int64_t partsOf(const AttentionProblem &problem, int64_t rows, int64_t keys) const;
   int64_t spansOf(int64_t keyBytes, int64_t rowTiles) const;
 
   int64_t indexWidth() const;

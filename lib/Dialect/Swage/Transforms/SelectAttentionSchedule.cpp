@@ -153,6 +153,35 @@ static bool areFewQueries(KernelOp kernel) {
   return llvm::divideCeil(parts, 2) * 2 * 6 < llvm::divideCeil(parts, 3) * 3 * 5;
 }
 
+/// Blocks of a cluster that share a tile's keys, by blocks of `keys`: several where there are fewer
+/// tiles than multiprocessors. Clusters of 4 and more do not fill all of these, whose groups have 14
+/// to 18; what does not run at once takes twice as long.
+int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
+                                  int64_t keys) const {
+  using Dim = AttentionDim;
+  std::optional<int64_t> all = constantSize(extent(Dim::Key)),
+                         queries = constantSize(extent(Dim::Query));
+  if (!all || !queries || problem.isNarrow() || isInvariant(kernel))
+    return 1;
+  int64_t tiles = llvm::divideCeil(*queries, rows), blocks = llvm::divideCeil(*all, keys);
+  for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
+    std::optional<int64_t> size = constantSize(extent(dim));
+    if (!size)
+      return 1;
+    tiles *= *size;
+  }
+  // Microseconds, of an H100 with few of its multiprocessors busy.
+  double block = 2.0 * rows * keys * (problem.headDim + problem.valueDim) / 5.5e6;
+  auto cost = [&](int64_t parts) {
+    return llvm::divideCeil(blocks, parts) * block + (parts > 1 ? 2.8 + 0.5 * parts : 0);
+  };
+  int64_t best = 1;
+  for (int64_t parts = 2; parts <= std::min<int64_t>(8, blocks); ++parts)
+    if (tiles <= device.smCount / parts * 7 / 8 && cost(parts) < cost(best))
+      best = parts;
+  return best;
+}
+
 static SelectedSchedule selected(Attribute schedule, int64_t queries, int64_t keys) {
   return {schedule, "attention by " + std::to_string(queries) + " queries and " +
                         std::to_string(keys) + " keys"};
@@ -179,18 +208,18 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
   // What makes random bits takes registers: with more keys ptxas spills.
-  int64_t mostKeys = !weighs || !isLong ? 128 : dim <= 192 ? 64 : 32;
+  int64_t mostKeys = weighs && isLong ? (dim <= 192 ? 64 : 32) : isWide && isOdd ? 96 : 128;
   int64_t groups = isWide && !areFewQueries(kernel) && !isFull ? 3 : 2, step = isNarrow ? 32 : 16,
           least = isNarrow ? 96 : isWide ? 80 : mostKeys;
-  auto make = [&](int64_t keys, int64_t slots) {
+  auto make = [&](int64_t keys, int64_t slots, int64_t parts = 1) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
     return AttentionScheduleAttr::get(context(), groups, keys,
                                       /*stages=*/keys <= 64 && !eager ? 3 : 2, slots,
                                       /*patience=*/isNarrow ? 4 : isShort ? 0 : 8, eager,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
-                                      /*dynamic=*/true, kSectionBytes, index,
-                                      /*run=*/hasRuns ? mostRun / keys : 0);
+                                      /*dynamic=*/parts == 1, kSectionBytes, index,
+                                      /*run=*/hasRuns ? mostRun / keys : 0, parts);
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
   for (int64_t slots : {2, 1})
@@ -198,8 +227,9 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
       if (AttentionScheduleAttr schedule = make(keys, slots);
           problem.sharedBytes(schedule) <= kMostSharedBytes &&
           problem.registers(schedule) <= problem.mostRegisters(schedule)) {
-        int64_t rows = 64 * groups, fitting = fitKeys(kernel, rows, keys, step);
-        return selected(make(fitting, slots), rows, fitting);
+        int64_t rows = 64 * groups, fitting = fitKeys(kernel, rows, keys, step),
+                parts = partsOf(problem, rows, fitting);
+        return selected(make(fitting, parts > 1 ? 1 : slots, parts), rows, fitting);
       }
   return refused(problem);
 }
@@ -222,7 +252,8 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
       for (int64_t stages : {2, 1}) {
         auto schedule = PortableAttentionScheduleAttr::get(
             context(), warps, atoms, keys, stages, /*patience=*/isShort ? 0 : 8,
-            /*holdsQuery=*/(problem.headDim <= 64 && !weighs) || atoms == 1,
+            /*holdsQuery=*/(problem.headDim * elementBytes(problem.element) <= 128 && !weighs) ||
+                atoms == 1,
             kSectionBytes, index);
         // One KiB of each block's shared memory is the system's own.
         int64_t shared = device.sharedBytesPerSm * warps / 8 - 1024;
@@ -233,7 +264,7 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
   return refused(problem);
 }
 
-/// Of f32, of which few queries are computed like many. To cut factors in two takes registers,
+/// Of f32 by two numbers of tf32; few queries are computed like many. To cut factors in two takes registers,
 /// which warps with 16 rows have left.
 SelectedSchedule ScheduleSelector::wideAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
@@ -370,8 +401,9 @@ SelectedSchedule ScheduleSelector::attention() const {
             "memory holds"};
   if (problem.isForFewQueries())
     return refused(problem);
-  SelectedSchedule selected = problem.isWide()           ? wideAttention()
-                              : device.arch == "sm_90a" ? hopperAttention()
+  SelectedSchedule selected =
+      problem.isWide() && !problem.isTf32               ? wideAttention()
+      : device.arch == "sm_90a" && !problem.isWide() ? hopperAttention()
                                                         : portableAttention();
   // What has no tiles of many queries may have smaller ones.
   return selected.schedule ? selected : decode().value_or(selected);

@@ -44,6 +44,8 @@ struct AttentionProblem {
   /// Whether values are the first columns of keys, as in latent attention: they are read once, for
   /// few queries.
   bool areValuesInKeys = false;
+  /// Whether products of f32 are those of one number of tf32, not of two.
+  bool isTf32 = false;
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
 

@@ -109,7 +109,7 @@ def Swage_ContractOp : Swage_Op<"contract", [Pure, AllTypesMatch<["lhs", "rhs", 
   let description = [{
         result = sum of lhs * rhs over dimension `dim`
 
-    on tensor cores, so both are rounded to the type of the queries in memory. A kernel has two of them, attention's: queries times keys over the last
+    on tensor cores, so both are rounded to the type of the queries in memory, or, where that is f32, with `tf32` to 11 bits. A kernel has two of them, attention's: queries times keys over the last
     dimension, and, behind a softmax over the one before it, weights times values over that. Keys and values may be integers of 8 bits that
     `arith.sitofp` converts; a weight may be multiplied by factors, which are the same for all of its key's values, and be 0 by `arith.select` where a condition does not hold.
 
@@ -118,9 +118,9 @@ def Swage_ContractOp : Swage_Op<"contract", [Pure, AllTypesMatch<["lhs", "rhs", 
     %s = swage.contract %q, %k dim 6 : f32
     ```
   }];
-  let arguments = (ins AnyFloat:$lhs, AnyFloat:$rhs, I64Attr:$dim);
+  let arguments = (ins AnyFloat:$lhs, AnyFloat:$rhs, I64Attr:$dim, UnitAttr:$tf32);
   let results = (outs AnyFloat:$result);
-  let assemblyFormat = "$lhs `,` $rhs `dim` $dim attr-dict `:` type($result)";
+  let assemblyFormat = "$lhs `,` $rhs `dim` $dim (`tf32` $tf32^)? attr-dict `:` type($result)";
 }
 
 def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
@@ -141,16 +141,16 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     `sink` runs once per row, before everything, and yields the collective's sink in units of the scores that the prologue is handed.
 
     In a kernel with contractions the prologue is handed the score, and the softmax is of `scale` times its value and what `offset` yields, which is the same for
-    all keys that a thread has of a block; `inside` is the prologue for positions within the bounds of all rows at hand. `agree` yields two i64, one of the query and one of the key (documents, say), that are equal where the prologue is not -inf, and
+    all keys that a thread has of a block; `tf32` is that of its contractions; `inside` is the prologue for positions within the bounds of all rows at hand. `agree` yields two i64, one of the query and one of the key (documents, say), that are equal where the prologue is not -inf, and
     `alike` is `inside` where they are.
     `exponent` may stand for `alike`, or where nothing has to agree for `inside`, for scores of at most `reach` in magnitude. It is handed a score and a number, and
     yields the binary logarithm of the weight plus that number; it rises with the score, and with the key throughout or nowhere.
     `weight` is handed a weight, which counts in the sum of weights as it is, and yields what values are multiplied by.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$reach,
-                       UnitAttr:$zero_rows, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
+                       UnitAttr:$zero_rows, UnitAttr:$tf32, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`within` $reach^)? (`zero_rows` $zero_rows^)? (`statistics` $statistics^)? (`scattered` $scattered^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
+  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`within` $reach^)? (`zero_rows` $zero_rows^)? (`tf32` $tf32^)? (`statistics` $statistics^)? (`scattered` $scattered^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 

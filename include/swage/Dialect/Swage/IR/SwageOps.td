@@ -167,7 +167,8 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     Where few queries share a head of keys, k and v may be of 8 bits although q has 16: `arith.sitofp` or `arith.extf` of a tensor of i8, f8E4M3FN or f8E5M2, with products by
     constants and by what `swage.broadcast` gives all of D, and `arith.truncf`, are then not stored. There D and Dv may be up to 576 (elsewhere 256); and v may be `swage.slice` of k, its
     first columns, which are then read once; and k of 16 bits may be `swage.permute` and `swage.reshape` of [.., Hk, D / 8, Sk, 8], which is read where it is.
-    Products of f32 are those of two parts of 11 bits (docs/numerics.md): a finite query, key or value from 2^128 - 2^115 on may count as infinite.
+    Products of f32 are those of two parts of 11 bits (docs/numerics.md), and with `tf32` those of the first 11 bits, which are up to three times as fast: queries and
+    weights are then within 2^-11 of themselves, keys and values within 2^-10. A finite query, key or value from 2^128 - 2^115 on may count as infinite.
 
     A row that is masked or -inf throughout gives 0, or NaN with `nan_rows`. A row with a score of +inf or NaN that is not masked gives NaN; where it is masked, q, k and score do
     not matter. An infinity or NaN in v counts where its weight is not 0; where it is 0, whether by the mask or because exp is too small, the result may be
@@ -185,7 +186,7 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     multiple of k's, v has k's. (C5) k has the D of q, v the Sk of k. (C6) result is [.., Hq, Sq, Dv]. (C7) there is at most one statistic, [.., Hq, Sq].
     (C8) it is f32, or f64 for f64 operands. (C9) scale is positive and finite. (C10) score takes a score and one index for each dimension of q, and
     yields a score. (C11) mask takes the indices and yields an i1. (C12) the regions hold ops of arith and math on scalars, constants and `tensor.extract`.
-    (C13) sinks is [Hq]. (C14) weight takes the indices and yields what a score is; operands of f8E4M3FN have none.
+    (C13) sinks is [Hq]. (C14) weight takes the indices and yields what a score is; operands of f8E4M3FN have none. (C15) with tf32 operands are f32.
 
     Example:
     ```mlir
@@ -202,12 +203,13 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     ```
   }];
   let arguments = (ins Swage_FactorTensor:$q, Swage_FactorTensor:$k, Swage_FactorTensor:$v,
-                       Optional<Swage_FloatTensor>:$sinks, OptionalAttr<F64Attr>:$scale, UnitAttr:$nan_rows, UnitAttr:$batch_invariant);
+                       Optional<Swage_FloatTensor>:$sinks, OptionalAttr<F64Attr>:$scale, UnitAttr:$nan_rows, UnitAttr:$batch_invariant,
+                       UnitAttr:$tf32);
   let results = (outs Swage_FloatTensor:$result, Variadic<Swage_FloatTensor>:$stats);
   let regions = (region MaxSizedRegion<1>:$score, MaxSizedRegion<1>:$mask, MaxSizedRegion<1>:$weight);
   let assemblyFormat = [{
-    $q `,` $k `,` $v (`sinks` $sinks^)? (`scale` $scale^)? (`nan_rows` $nan_rows^)? (`batch_invariant` $batch_invariant^)? (`score` $score^)?
-    (`mask` $mask^)? (`weight` $weight^)? attr-dict
+    $q `,` $k `,` $v (`sinks` $sinks^)? (`scale` $scale^)? (`nan_rows` $nan_rows^)? (`batch_invariant` $batch_invariant^)? (`tf32` $tf32^)?
+    (`score` $score^)? (`mask` $mask^)? (`weight` $weight^)? attr-dict
     `:` functional-type(operands, results)
   }];
   let extraClassDeclaration = [{
