@@ -405,6 +405,8 @@ SelectedSchedule ScheduleSelector::attention() const {
       problem.isWide() && !problem.isTf32               ? wideAttention()
       : device.arch == "sm_90a" && !problem.isWide() ? hopperAttention()
                                                         : portableAttention();
+  if (!selected.schedule && problem.isWide())
+    selected = wideAttention();
   // What has no tiles of many queries may have smaller ones.
   return selected.schedule ? selected : decode().value_or(selected);
 }
