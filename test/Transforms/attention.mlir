@@ -393,3 +393,53 @@ func.func @full(%q: tensor<2x1x64xf32>, %k: tensor<2x300x64xf32>, %x: tensor<2x3
   %p = swage.attention %k, %v, %v : (tensor<2x300x64xf32>, tensor<2x300x64xf32>, tensor<2x300x64xf32>) -> tensor<2x300x64xf32>
   return %o, %p : tensor<2x1x64xf32>, tensor<2x300x64xf32>
 }
+
+// -----
+
+// Blocks of a cluster share a tile where there are few tiles and many keys: three, because of four not all would run at once. With more tiles or fewer
+// keys they do not, nor where results are not to depend on the batch; the copy engine stores no tile of which blocks have some columns.
+// PREPARED-LABEL: func.func @parts
+// PREPARED: schedule #swage.attention_schedule<groups = 2, keys = 128, stages = 2, query_slots = 1, {{.*}} dynamic = false, {{.*}} parts = 3>
+// PREPARED-SAME: blocks = () -> (96)
+// PREPARED-SAME: cluster = 3
+// PREPARED-NOT: tile<output = true
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
+// PORTABLE-LABEL: func.func @parts
+func.func @parts(%q: tensor<32x128x128xbf16>, %k: tensor<8x8192x128xbf16>, %many: tensor<32x1024x128xbf16>, %few: tensor<8x512x128xbf16>)
+    -> (tensor<32x128x128xbf16>, tensor<32x1024x128xbf16>, tensor<32x128x128xbf16>, tensor<32x128x128xbf16>) {
+  %o = swage.attention %q, %k, %k : (tensor<32x128x128xbf16>, tensor<8x8192x128xbf16>, tensor<8x8192x128xbf16>) -> tensor<32x128x128xbf16>
+  %p = swage.attention %many, %k, %k : (tensor<32x1024x128xbf16>, tensor<8x8192x128xbf16>, tensor<8x8192x128xbf16>) -> tensor<32x1024x128xbf16>
+  %r = swage.attention %q, %few, %few : (tensor<32x128x128xbf16>, tensor<8x512x128xbf16>, tensor<8x512x128xbf16>) -> tensor<32x128x128xbf16>
+  %s = swage.attention %q, %k, %k batch_invariant : (tensor<32x128x128xbf16>, tensor<8x8192x128xbf16>, tensor<8x8192x128xbf16>) -> tensor<32x128x128xbf16>
+  return %o, %p, %r, %s : tensor<32x128x128xbf16>, tensor<32x1024x128xbf16>, tensor<32x128x128xbf16>, tensor<32x128x128xbf16>
+}
+
+// -----
+
+// A bound as it is often written, by a division, is a polynomial as well.
+// PREPARED-LABEL: func.func @divided
+// PREPARED: swage.phase exponent within
+func.func @divided(%q: tensor<4x130x64xbf16>, %k: tensor<4x201x64xbf16>) -> tensor<4x130x64xbf16> {
+  %o = swage.attention %q, %k, %k scale 0.125 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %bound = arith.constant 50.0 : f32
+    %x = arith.divf %s, %bound : f32
+    %held = math.tanh %x : f32
+    %t = arith.mulf %bound, %held : f32
+    swage.yield %t : f32
+  } : (tensor<4x130x64xbf16>, tensor<4x201x64xbf16>, tensor<4x201x64xbf16>) -> tensor<4x130x64xbf16>
+  return %o : tensor<4x130x64xbf16>
+}
+
+// -----
+
+// By 11 bits factors of f32 take no more registers than they have: 32 rows a warp, as of 16 bits.
+// PREPARED-LABEL: func.func @tf32
+// PREPARED: schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 64
+// PREPARED: swage.phase prologue for softmax {{.*}}tf32
+func.func @tf32(%k: tensor<2x300x64xf32>) -> tensor<2x300x64xf32> {
+  %o = swage.attention %k, %k, %k tf32 : (tensor<2x300x64xf32>, tensor<2x300x64xf32>, tensor<2x300x64xf32>) -> tensor<2x300x64xf32>
+  return %o : tensor<2x300x64xf32>
+}

@@ -38,7 +38,7 @@ static Status copyRepeated(Buffer &buffer, const reference::Tensor &chunk, uint6
 }
 
 static std::string arenaOf(const InputSpec &input) {
-  return input.type.element + (input.range ? " in a range" : "");
+  return input.type.element + (input.given ? " given" : input.range ? " in a range" : "");
 }
 
 /// Memory for what is used of the arena, with random elements like `content`.
@@ -117,18 +117,23 @@ Expected<std::vector<Benchmark::Set>> Benchmark::makeSets(const Candidate &candi
       sets[i].outputs[result] = const_cast<void *>(sets[i].inputs[input]);
     sets[i].workspace = address("", workspaces[written]);
   }
-  // What is in a range is so from each tensor's first element on.
+  // What is given, or in a range, is so from each tensor's first element on.
   for (size_t j = 0; j < plan.inputs().size(); ++j) {
     const InputSpec &input = candidate.inputs[j];
-    if (!input.range || plan.inputs()[j].bytes == 0)
-      continue;
     uint64_t bytes = plan.inputs()[j].bytes;
-    auto chunk = makeChunk(input, int64_t(bytes / uint64_t(input.type.elementBytes)));
-    if (!chunk)
-      return chunk.takeError();
+    if ((!input.range && !input.given) || bytes == 0)
+      continue;
+    std::optional<reference::Tensor> made;
+    if (!input.given) {
+      auto chunk = makeChunk(input, int64_t(bytes / uint64_t(input.type.elementBytes)));
+      if (!chunk)
+        return chunk.takeError();
+      made = std::move(*chunk);
+    }
+    const reference::Tensor &chunk = made ? *made : *input.given;
     for (uint64_t i = 0; i < count; ++i)
       if (Status copied = copyRepeated(
-              *arenas[arenaOf(input)].buffer, *chunk,
+              *arenas[arenaOf(input)].buffer, chunk,
               inputPlaces[i * plan.inputs().size() + j] + uint64_t(candidate.misalign), bytes);
           !copied)
         return copied.takeError();

@@ -15,10 +15,11 @@ Error convert(llvm::Error error, Stage stage = Stage::Input);
 
 Expected<reference::Tensor> makeTensor(const TensorType &type);
 
-/// A tensor that is made up, for a program's argument or for a launch's input.
+/// A tensor for a program's argument or for a launch's input, made up where it is not given.
 struct InputSpec {
   TensorType type;
   std::optional<reference::IntegerRange> range; ///< from `swage.range`
+  const reference::Tensor *given = nullptr;     ///< for `Benchmark`, of this type
 
   /// Filled with the range, or as the acceptance rule's input families do.
   Expected<reference::Tensor> make(reference::InputFamily family, uint64_t seed,

@@ -286,6 +286,14 @@ Expected<std::vector<Dims>> Runner::chooseDims() const {
   return dims;
 }
 
+static Expected<reference::Tensor> readGiven(size_t argument, const TensorType &type) {
+  auto tensor =
+      reference::readNpy(npyFiles[argument], elementTypeNamed(type.element), type.shape);
+  if (!tensor)
+    return convert(tensor.takeError());
+  return std::move(*tensor);
+}
+
 Expected<std::vector<reference::Tensor>> Runner::makeInputs(reference::InputFamily family,
                                                             const std::vector<TensorType> &types,
                                                             unsigned step) const {
@@ -294,9 +302,9 @@ Expected<std::vector<reference::Tensor>> Runner::makeInputs(reference::InputFami
   for (size_t i = 0; i < types.size(); ++i) {
     const TensorType &type = types[i];
     if (i < npyFiles.size()) {
-      auto tensor = reference::readNpy(npyFiles[i], elementTypeNamed(type.element), type.shape);
+      auto tensor = readGiven(i, type);
       if (!tensor)
-        return convert(tensor.takeError());
+        return tensor.takeError();
       tensors.push_back(std::move(*tensor));
       continue;
     }
@@ -468,6 +476,13 @@ Status Runner::timeKernels() {
     return bench.takeError();
   Conditions conditions;
   conditions.misalign = offset;
+  std::vector<reference::Tensor> given;
+  for (size_t i = 0; i < npyFiles.size(); ++i) {
+    auto tensor = readGiven(i, layout->inputs[i]);
+    if (!tensor)
+      return tensor.takeError();
+    given.push_back(std::move(*tensor));
+  }
   for (size_t i = 0; i < layout->launches.size(); ++i) {
     const LaunchInfo &launch = layout->launches[i];
     seconds.push_back(0);
@@ -482,8 +497,12 @@ Status Runner::timeKernels() {
     for (const LaunchTensor &tensor : launch.outputs)
       written += tensor.type.bytes();
     written = std::min(written, launch.bytesMoved);
-    auto measured = bench->measure(*single, inputSpecs(*program, launch),
-                                   {{launch.bytesMoved - written, written}}, conditions);
+    std::vector<InputSpec> inputs = inputSpecs(*program, launch);
+    for (auto [input, tensor] : llvm::zip_equal(inputs, launch.inputs))
+      if (tensor.kind == BufferKind::Input && tensor.index < given.size() &&
+          tensor.type.element == layout->inputs[tensor.index].element)
+        input.given = &given[tensor.index];
+    auto measured = bench->measure(*single, inputs, {{launch.bytesMoved - written, written}}, conditions);
     if (!measured)
       return measured.takeError();
     seconds[i] = measured->seconds;

@@ -58,7 +58,7 @@ func.func @matmul(%a: tensor<2x?x8xbf16>, %b: tensor<2x8x?xbf16>, %c: tensor<6x8
 
 // CHECK-LABEL: func @attention
 func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v: tensor<2x2x96x32xbf16>, %d: tensor<?x?x?xf64>,
-                     %slopes: tensor<8xf32>, %length: index) {
+                     %slopes: tensor<8xf32>, %length: index, %full: tensor<2x4x8xf32>) {
   // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} sinks %{{.*}} scale 5.000000e-01 : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>, tensor<8xf32>) -> tensor<2x8x128x32xbf16>
   %3 = swage.attention %q, %k, %v sinks %slopes scale 0.5 : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>, tensor<8xf32>) -> tensor<2x8x128x32xbf16>
   // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} : (tensor<2x8x128x64xbf16>, tensor<2x2x96x64xbf16>, tensor<2x2x96x32xbf16>) -> tensor<2x8x128x32xf32>
@@ -105,6 +105,8 @@ func.func @attention(%q: tensor<2x8x128x64xbf16>, %k: tensor<2x2x96x64xbf16>, %v
     %m = arith.cmpi ule, %j, %i : index
     swage.yield %m : i1
   } {note} : (tensor<?x?x?xf64>, tensor<?x?x?xf64>, tensor<?x?x?xf64>) -> tensor<?x?x?xf64>
+  // CHECK: swage.attention %{{.*}}, %{{.*}}, %{{.*}} scale 2.500000e-01 tf32 : (tensor<2x4x8xf32>
+  %5 = swage.attention %full, %full, %full scale 0.25 tf32 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
   return
 }
 

@@ -144,6 +144,18 @@ static bool isPartOfScore(Value value, double factor) {
   });
 }
 
+/// What a value is multiplied by, where that is known: x and b of x * b or x / (1 / b).
+static std::optional<std::pair<Value, double>> factorOf(Value value) {
+  FloatAttr number;
+  if (auto product = value.getDefiningOp<arith::MulFOp>();
+      product && matchPattern(product.getRhs(), m_Constant(&number)))
+    return std::pair(product.getLhs(), number.getValueAsDouble());
+  if (auto quotient = value.getDefiningOp<arith::DivFOp>();
+      quotient && matchPattern(quotient.getRhs(), m_Constant(&number)))
+    return std::pair(quotient.getLhs(), 1 / number.getValueAsDouble());
+  return std::nullopt;
+}
+
 /// Pattern: a tanh(b x) in a score -> 2 a / (1 + exp2(-2 b log2(e) x)) - a, within 2^-22 a.
 static void replaceScoreTanh(KernelOp kernel) {
   for (auto tanh : llvm::make_early_inc_range(kernel.getBody().front().getOps<math::TanhOp>())) {
@@ -159,11 +171,9 @@ static void replaceScoreTanh(KernelOp kernel) {
     Value x = tanh.getOperand();
     double factor = -2 * M_LOG2E;
     FloatAttr number;
-    for (auto product = x.getDefiningOp<arith::MulFOp>();
-         product && matchPattern(product.getRhs(), m_Constant(&number));
-         product = x.getDefiningOp<arith::MulFOp>()) {
-      factor *= number.getValueAsDouble();
-      x = product.getLhs();
+    while (auto product = factorOf(x)) {
+      factor *= product->second;
+      x = product->first;
     }
     Value power =
         math::Exp2Op::create(builder, loc, arith::MulFOp::create(builder, loc, x, constant(factor)),

@@ -568,7 +568,7 @@ static bool isOneWave(KernelOp kernel, const DeviceProperties &device) {
   if (isa<DecodeScheduleAttr>(kernel.getScheduleAttr()))
     return true;
   LaunchAttr geometry = *kernel.getGeometry();
-  if (geometry.getBlocks().getNumResults() != 1)
+  if (kernel.isAttention() || geometry.getBlocks().getNumResults() != 1)
     return false;
   std::optional<int64_t> blocks = constantSize(geometry.getBlocks().getResult(0));
   return blocks && *blocks * geometry.getThreads() <=

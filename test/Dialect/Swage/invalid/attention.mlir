@@ -260,3 +260,11 @@ func.func @attention_c12_weight(%q: tensor<2x4x8xf16>, %state: tensor<2xi64>) {
   } : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> tensor<2x4x8xf16>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<2x4x64xbf16>) -> tensor<2x4x64xbf16> {
+  // expected-error @+1 {{'swage.attention' op has tf32, but operands of 'bf16'}}
+  %o = swage.attention %q, %q, %q tf32 : (tensor<2x4x64xbf16>, tensor<2x4x64xbf16>, tensor<2x4x64xbf16>) -> tensor<2x4x64xbf16>
+  return %o : tensor<2x4x64xbf16>
+}

@@ -191,3 +191,18 @@ swage.kernel @factor symbols 0 extents affine_map<() -> (1, 1, 1, 1, 64, 64, 64)
   %o = swage.contract %w, %v dim 5 : f32
   swage.yield %o : f32
 }
+
+// -----
+
+swage.kernel @tf32 symbols 0 extents affine_map<() -> (1, 1, 1, 1, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f32, shape = () -> (1, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f32, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f32, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f32, shape = () -> (1, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>] {
+^body(%q: f32, %k: f32, %v: f32):
+  // expected-error @+1 {{'swage.contract' op has tf32, which both contractions of f32 have, or none}}
+  %s = swage.contract %q, %k dim 6 tf32 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}

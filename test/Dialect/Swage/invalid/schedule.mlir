@@ -200,6 +200,16 @@ func.func private @attention_run() attributes {schedule = #swage.attention_sched
 
 // -----
 
+// expected-error @+1 {{parts is 9, but must be in 1..8}}
+func.func private @attention_parts() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = false, section = 1, index = 32, parts = 9>}
+
+// -----
+
+// expected-error @+1 {{parts is 2, but must be 1 with dynamic or with two query_slots}}
+func.func private @attention_parts_of_tiles() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32, parts = 2>}
+
+// -----
+
 // expected-error @+1 {{section is 1073741825, but must be in 1..1073741824}}
 func.func private @attention_section() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1073741825, index = 32>}
 
