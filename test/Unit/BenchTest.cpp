@@ -45,6 +45,12 @@ TEST(CaseFile, CombinesShapesTypesAndOffsets) {
   EXPECT_EQ(parsedNames("mask_softmax 8x16x1024 f16\ncopy 64 256"),
             (std::vector<std::string>{"mask_softmax b8 h16 s1024 f16 scale+bool mask", "copy 64MB",
                                       "copy 256MB"}));
+  EXPECT_EQ(parsedNames("attention 4x16x8x77x99x64 1x8x8x64x64x128 causal f16\n"
+                        "decode 64x32x8x4x4096x128 bf16 i8"),
+            (std::vector<std::string>{"attention b4 hq16 hk8 77x99 d64 c1 f16",
+                                      "attention b1 hq8 hk8 64x64 d128 c1 f16",
+                                      "decode b64 hq32 hk8 ctx4096 d128 q4 bf16",
+                                      "decode b64 hq32 hk8 ctx4096 d128 q4 i8"}));
 }
 
 TEST(CaseFile, BytesAreThoseThatAllStreamsMove) {
@@ -111,7 +117,7 @@ TEST(CaseFile, ErrorsNameTheLine) {
   EXPECT_EQ(problemOf("\n# x\nlayernorn 4x8 f32\n"),
             "some/cases.txt:3: 'layernorn' is no family; there are layernorm, rmsnorm, softmax, "
             "log_softmax, add_layernorm, add_bias_res_ln, mask_softmax, causal_softmax, permute, "
-            "copy, peers, graph; did you mean 'layernorm'?");
+            "attention, decode, copy, peers, graph; did you mean 'layernorm'?");
   EXPECT_EQ(problemOf("layernorm 4x8"),
             "some/cases.txt:1: needed: an element type: f16, bf16, f32 or f64");
   EXPECT_EQ(problemOf("layernorm 4x8 f33"),
@@ -142,6 +148,12 @@ TEST(CaseFile, ErrorsNameTheLine) {
                            "permute 4x8 0,1,2 f32",
                            "permute 4x8 1,0 f32 rows=2",
                            "mask_softmax 4x8 f32",
+                           "attention 4x8x8x16x16 bf16",
+                           "attention 4x8x3x16x16x64 bf16",
+                           "attention 4x8x8x16x16x64",
+                           "attention bf16",
+                           "attention 4x8x8x16x16x64 i8",
+                           "decode 4x8x8x1x16x64 causal bf16",
                            "copy",
                            "copy x",
                            "copy 99999999",
@@ -199,7 +211,9 @@ TEST(CaseFile, PeersHaveTheNamesOfPeersPy) {
 
 TEST(CaseGraphs, EveryGraphIsValid) {
   auto cases = parseCases("peers\nlog_softmax 3x5 f64\nadd_layernorm 3x5 f16\n"
-                          "mask_softmax 2x3x4 f32\ncausal_softmax 2x3x4 bf16 f32 f64\n",
+                          "mask_softmax 2x3x4 f32\ncausal_softmax 2x3x4 bf16 f32 f64\n"
+                          "attention 1x2x1x8x8x16 f16 bf16 f32 f8E4M3FN\n"
+                          "decode 1x4x2x3x16x64 bf16 i8 f8E4M3FN\n",
                           "c");
   ASSERT_TRUE(cases);
   for (const BenchCase &one : *cases) {

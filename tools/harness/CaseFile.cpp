@@ -286,6 +286,44 @@ static Expected<std::vector<BenchCase>> addCopies(const std::vector<std::string_
   return cases;
 }
 
+/// attention or decode: shapes of six extents, element types of what is read, and "causal".
+static Expected<std::vector<BenchCase>>
+addAttention(const std::vector<std::string_view> &words) {
+  bool isDecode = words.front() == "decode", isCausal = false;
+  const std::vector<std::string_view> known =
+      isDecode ? std::vector<std::string_view>{"bf16", "i8", "f8E4M3FN"}
+               : std::vector<std::string_view>{"f16", "bf16", "f32", "f8E4M3FN", "causal"};
+  std::vector<AttentionShape> shapes;
+  std::vector<std::string> elements;
+  for (size_t i = 1; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (word == "causal" && !isDecode) {
+      isCausal = true;
+    } else if (std::find(known.begin(), known.end(), word) != known.end()) {
+      elements.emplace_back(word);
+    } else if (word.front() < '0' || word.front() > '9') {
+      return unknownWord("word of " + std::string(words.front()), word, known);
+    } else {
+      auto shape = parseNumbers(word, "x", 1);
+      if (!shape || shape->size() != 6 || (*shape)[1] % (*shape)[2] != 0)
+        return wrong(fmt::format("'{}': needed: BATCHxHEADSxKEYHEADSxQUERIESxKEYSxDIM, with heads "
+                                 "a multiple of key heads, such as 64x32x8x1x4096x128",
+                                 printable(word)));
+      shapes.push_back({(*shape)[0], (*shape)[1], (*shape)[2], (*shape)[3], (*shape)[4],
+                        (*shape)[5]});
+    }
+  }
+  if (shapes.empty() || elements.empty())
+    return wrong(fmt::format("needed: a shape such as 64x32x8x1x4096x128, and an element type: {}",
+                             join({known.begin(), known.end() - (isDecode ? 0 : 1)}, ", ")));
+  std::vector<BenchCase> cases;
+  for (const std::string &element : elements)
+    for (const AttentionShape &shape : shapes)
+      cases.push_back(isDecode ? decodeCase(shape, element)
+                               : attentionCase(shape, isCausal, element));
+  return cases;
+}
+
 static Status checkPermutation(const Line &line) {
   std::vector<int64_t> sorted = line.permutation;
   std::sort(sorted.begin(), sorted.end());
@@ -315,13 +353,16 @@ Expected<std::vector<BenchCase>> swage::parseCaseLine(std::string_view text,
     return addGraphs(words, directory);
   if (line.family == "copy")
     return addCopies(words);
+  if (line.family == "attention" || line.family == "decode")
+    return addAttention(words);
   const auto &rows = rowFamilies();
   bool isRow = std::find(rows.begin(), rows.end(), line.family) != rows.end();
   bool isMasked = line.family == "mask_softmax" || line.family == "causal_softmax";
   if (!isRow && !isMasked && line.family != "permute") {
     std::vector<std::string_view> known = rows;
     for (std::string_view other :
-         {"mask_softmax", "causal_softmax", "permute", "copy", "peers", "graph"})
+         {"mask_softmax", "causal_softmax", "permute", "attention", "decode", "copy", "peers",
+          "graph"})
       known.push_back(other);
     return unknownWord("family", line.family, known);
   }

@@ -1,4 +1,5 @@
-"""Times torch.compile on the cases of a swage-bench run, on the same GPU and in the same way.
+"""Times torch.compile, and of attention cuDNN and FlashAttention-2 through PyTorch, on the cases of a swage-bench run, on
+the same GPU and in the same way.
 
     swage-bench --cases=FILE --list=cases.json
     swage-bench --cases=FILE --json=swage.json
@@ -6,14 +7,17 @@
 
 --marked: only what the file marks with torch=N. A graph is timed where its name is one of GRAPHS. Times are of GPU work:
 CUDA-graph replays over rotating inputs that together exceed the L2 cache three times, outputs where the allocator puts
-them, the median of the replays of five rounds. Records are those of swage-bench, with peer "compile" (or "eager")."""
+them, the median of the replays of five rounds. Records are those of swage-bench, with peer "compile" (or "eager"), "cudnn"
+and "flash2"."""
 
 import argparse
 import json
 import math
+import re
 
 import torch
 import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 L2 = 60 << 20
 ROUNDS, TARGET_MS, MAX_SETS = 5, 20, 64
@@ -96,6 +100,27 @@ def masked_softmax(causal, shape, dtype):
         mask = lambda: torch.rand(batch, 1, length, length, device="cuda") > 0.5
         low = -1e4
     return lambda: (randn(shape, dtype), mask()), lambda x, m: torch.softmax((x * 0.125).masked_fill(m, low), -1)
+
+
+def attention(name):
+    """Inputs, and a function for each of PyTorch's kernels, of a case by its name; what it has none for is None."""
+    found = re.fullmatch(r"b(\d+) hq(\d+) hk(\d+) (?:(\d+)x|ctx)(\d+) d(\d+)(?: c(\d))?(?: q(\d+))? (f16|bf16)", name)
+    if not found:
+        return None
+    batch, heads, key_heads, rows, keys, dim, causal, few = (int(x or 0) for x in found.groups()[:-1])
+    queries, dtype = rows or few or 1, TYPES[found[9]]
+
+    def by(backend):
+        def call(q, k, v):
+            with sdpa_kernel([backend]):
+                return F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal), enable_gqa=heads != key_heads)
+
+        return call
+
+    def make():
+        return [randn((batch, n, length, dim), dtype) for n, length in ((heads, queries), (key_heads, keys), (key_heads, keys))]
+
+    return make, [("cudnn", by(SDPBackend.CUDNN_ATTENTION)), ("flash2", by(SDPBackend.FLASH_ATTENTION))]
 
 
 def gpt2_block():
@@ -184,13 +209,17 @@ def main():
     torch._dynamo.config.cache_size_limit = 4096
     records, failed = [], 0
     for case in json.load(open(options.cases)):
-        prepared = prepare(case)
+        is_attention = case["family"] in ("attention", "decode")
+        prepared = attention(case["case"]) if is_attention else prepare(case)
         if prepared is None or (options.marked and not case["torch"]):
             continue
         make, function = prepared
-        peers = [("compile", torch.compile(function, dynamic=False, mode="max-autotune-no-cudagraphs"))]
-        if options.eager:
-            peers.append(("eager", function))
+        if is_attention:
+            peers = function
+        else:
+            peers = [("compile", torch.compile(function, dynamic=False, mode="max-autotune-no-cudagraphs"))]
+            if options.eager:
+                peers.append(("eager", function))
         for peer, call in peers:
             try:
                 time = seconds(make, call)
