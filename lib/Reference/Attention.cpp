@@ -25,7 +25,7 @@
 //
 // Factors of f32 may be, for tensor cores, two numbers of tf32, of 11 bits each. Of an evaluation
 // with them as they are, and one with what the two hold, the honest one is, for each element, the
-// one that is farther off. The first number is infinite from 2^128 - 2^115 on, so that
+// one that is farther off. The first number is infinite from 2^128 - 2^116 on, so that
 // scores are uncertain where a query or key is finite beyond it; sums of such values are anyway.
 // Of a number below 2^-112 the second one is denormal, without what is below 2^-136.
 //
@@ -55,8 +55,8 @@ namespace swage::reference {
 
 namespace {
 
-/// What honest evaluations take of an f32: all of it; what two numbers of tf32 hold, the nearest one
-/// and the first bits of the rest; the nearest one alone; or the first bits.
+/// What honest evaluations take of an f32: all of it; what two numbers of tf32 hold, the nearest
+/// one and the first bits of the rest; the nearest one alone; or the first bits.
 enum class Factors { Whole, TwoParts, Nearest, Cut };
 
 float factorOf(float x, Factors kind) {
@@ -77,7 +77,7 @@ void takeFarther(Number &one, const Number &other) {
     one.honest = other.honest;
 }
 /// The least magnitude of which the nearest tf32 is infinite.
-constexpr double kBeyondParts = 0x1p128 - 0x1p115;
+constexpr double kBeyondParts = 0x1p128 - 0x1p116;
 /// What they leave out of a number that is as small as can be.
 constexpr double kBelowParts = 0x1p-136;
 
@@ -209,7 +209,7 @@ private:
   Precision precision;
   ElementType type;
   int64_t keys, width;
-  Factors weightFactors; ///< what the honest evaluation takes of weights
+  Factors weightFactors;          ///< what the honest evaluation takes of weights
   bool inSteps, isBeyond = false; ///< whether a query or key is finite, but not as tf32
   double weightUnit, weightFloor, weightScale; ///< w, t, and what weights are multiplied by
   double scoreUnit = 0, valueUnit = 0;         ///< of products, and of values, in tf32

@@ -15,6 +15,7 @@
 //     and a tile is stored while those run: between tiles the tensor cores do not wait;
 //   - scores are scaled inside the exponent's one multiplication, and powers are of two.
 // Blocks of keys go from the last to the first: only the first ones want a mask.
+// Where there are few tiles, several blocks share one: attention_parts.cuh.
 #pragma once
 
 #include "swage/attention_producer.cuh"
@@ -29,7 +30,8 @@
 namespace swage {
 namespace detail {
 
-enum : int { kTurnBarrier = 1, kStoreBarrier = 4, kPartBarrier = 7 }; // of the first computing warpgroup
+// Of the first computing warpgroup; the last one of all.
+enum : int { kTurnBarrier = 1, kStoreBarrier = 4, kPartBarrier = 7 };
 
 /// What a computing warpgroup knows and does.  Element 4 j + 2 r + c of an accumulator is in row
 /// lane / 4 + 8 r of the warp's 16, and in column 8 j + 2 (lane % 4) + c.
@@ -433,6 +435,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     syncWarp();
     if (lane == 0)
       shared.releaseQuery(slot);
+    syncWarp();
     // All warpgroups have read the last keys and values.
     namedBarrier(kPartBarrier, part.kThreads);
     const float sums[2] = {rows.totalOf(0), rows.totalOf(1)};
@@ -450,7 +453,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
     rows.end(scales, statistics, lane % 4 == 0 && rank == 0, tile);
     // Two places are whole sectors of a result of 16 bits.
 #pragma unroll 1
-    for (int place = 2 * rank; place < part.kOutputs; place += place % 2 ? 2 * Spec::kParts - 1 : 1) {
+    for (int place = 2 * rank; place < part.kOutputs;
+         place += place % 2 ? 2 * Spec::kParts - 1 : 1) {
       const auto merged = part.mergeOutputs(place, factors);
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
@@ -459,6 +463,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
                         place * 8 + lane % 4 * 2, statistics[r], tile);
       }
     }
+    syncWarp();
     clusterBarrier(); // others read until then
   }
 

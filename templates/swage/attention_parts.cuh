@@ -8,8 +8,8 @@
 
 namespace swage::detail {
 
-/// The blocks of keys of a tile that block `rank` of a cluster takes.  Where there are fewer of them
-/// than parts it takes one that another one takes, too, and sees no key of it.
+/// The blocks of keys of a tile that block `rank` of a cluster takes.  Where there are fewer of
+/// them than parts it takes one that another one takes, too, and sees no key of it.
 template <class Spec> __device__ __forceinline__ void takePart(AttentionTile &tile, int rank) {
   const int first = tile.firstBlock, blocks = tile.endBlock - first;
   const int begin = blocks * rank / Spec::kParts, end = blocks * (rank + 1) / Spec::kParts;
@@ -27,8 +27,7 @@ template <class Spec> struct AttentionPart {
   enum : int {
     kThreads = 128 * Spec::kGroups,
     kPlace = 16 * kThreads,
-    kOutputs = Spec::kValueDim / 8, ///< places
-    kBytes = kPlace * (1 + kOutputs)
+    kOutputs = Spec::kValueDim / 8 ///< places
   };
   struct Words {
     float of[4];
@@ -51,8 +50,8 @@ template <class Spec> struct AttentionPart {
       parts[rank] = loadCluster<Words>(mapShared(base + placeOf(place), rank));
   }
 
-  /// Merges rows: what they are multiplied by in each part.  A sink, which no part has counted, is a
-  /// score more.
+  /// Merges rows: what they are multiplied by in each part.  A sink, which no part has counted, is
+  /// a score more.
   template <class Rows>
   __device__ __forceinline__ void mergeRows(Rows &rows, const AttentionTile &tile, int lane,
                                             float (&factors)[Spec::kParts][2]) const {

@@ -6,7 +6,8 @@
 // is no number; high high alone counts then, which is what the product is.
 //
 // Or, where the Spec says so (IsTf32), a product is that of the nearest tf32 of queries and weights
-// and of keys and values as tensor cores cut them.
+// and of keys and values as tensor cores cut them.  A NaN of which these leave no bit, which no
+// operation makes, is an infinity then.
 #pragma once
 
 #include "swage/attention_tile.cuh"
@@ -20,7 +21,7 @@ __device__ __forceinline__ unsigned nearestTf32(unsigned word) {
   return abs(bitCast<float>(word)) < -unseen() ? word + 0x1000u : word;
 }
 
-/// A fragment of tf32 and what that leaves of f32.  Magnitudes from 2^128 - 2^115 on are infinite.
+/// A fragment of tf32 and what that leaves of f32.  Magnitudes from 2^128 - 2^116 on are infinite.
 template <int Count> struct SplitFragment {
   unsigned high[Count], low[Count];
 

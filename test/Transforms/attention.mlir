@@ -418,6 +418,41 @@ func.func @parts(%q: tensor<32x128x128xbf16>, %k: tensor<8x8192x128xbf16>, %many
 
 // -----
 
+// What a mask leaves of many keys counts: a window of 256, the first 300 keys; but a causal mask from the end leaves all.
+// PREPARED-LABEL: func.func @seen
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} parts = 8>
+func.func @seen(%q: tensor<8x128x128xbf16>, %k: tensor<8x65536x128xbf16>) -> (tensor<8x128x128xbf16>, tensor<8x128x128xbf16>, tensor<8x128x128xbf16>) {
+  %o = swage.attention %q, %k, %k mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %c1000 = arith.constant 1000 : index
+    %c256 = arith.constant 256 : index
+    %last = arith.addi %i, %c1000 : index
+    %first = arith.subi %last, %c256 : index
+    %to = arith.cmpi sle, %j, %last : index
+    %from = arith.cmpi slt, %first, %j : index
+    %seen = arith.andi %from, %to : i1
+    swage.yield %seen : i1
+  } : (tensor<8x128x128xbf16>, tensor<8x65536x128xbf16>, tensor<8x65536x128xbf16>) -> tensor<8x128x128xbf16>
+  %p = swage.attention %q, %k, %k mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %c300 = arith.constant 300 : index
+    %seen = arith.cmpi slt, %j, %c300 : index
+    swage.yield %seen : i1
+  } : (tensor<8x128x128xbf16>, tensor<8x65536x128xbf16>, tensor<8x65536x128xbf16>) -> tensor<8x128x128xbf16>
+  %r = swage.attention %q, %k, %k mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %c = arith.constant 65408 : index
+    %last = arith.addi %i, %c : index
+    %seen = arith.cmpi sle, %j, %last : index
+    swage.yield %seen : i1
+  } : (tensor<8x128x128xbf16>, tensor<8x65536x128xbf16>, tensor<8x65536x128xbf16>) -> tensor<8x128x128xbf16>
+  return %o, %p, %r : tensor<8x128x128xbf16>, tensor<8x128x128xbf16>, tensor<8x128x128xbf16>
+}
+
+// -----
+
 // A bound as it is often written, by a division, is a polynomial as well.
 // PREPARED-LABEL: func.func @divided
 // PREPARED: swage.phase exponent within
@@ -442,4 +477,52 @@ func.func @divided(%q: tensor<4x130x64xbf16>, %k: tensor<4x201x64xbf16>) -> tens
 func.func @tf32(%k: tensor<2x300x64xf32>) -> tensor<2x300x64xf32> {
   %o = swage.attention %k, %k, %k tf32 : (tensor<2x300x64xf32>, tensor<2x300x64xf32>, tensor<2x300x64xf32>) -> tensor<2x300x64xf32>
   return %o : tensor<2x300x64xf32>
+}
+
+// -----
+
+// Whichever way a distance is written, and its bias added: a step for each score.
+// PREPARED-LABEL: func.func @distances
+// PREPARED: swage.phase inside loads [{{[0-9]+, [0-9]+}}]
+// PREPARED: swage.phase offset
+// PREPARED: swage.phase inside loads [{{[0-9]+, [0-9]+}}]
+// PREPARED: swage.phase offset
+// PREPARED: swage.phase inside loads [{{[0-9]+, [0-9]+}}]
+// PREPARED: swage.phase offset
+func.func @distances(%q: tensor<4x130x64xbf16>, %k: tensor<4x201x64xbf16>, %slopes: tensor<4xf32>)
+    -> (tensor<4x130x64xbf16>, tensor<4x130x64xbf16>, tensor<4x130x64xbf16>) {
+  %o = swage.attention %q, %k, %k scale 0.125 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+    %i32 = arith.index_cast %i : index to i32
+    %j32 = arith.index_cast %j : index to i32
+    %fi = arith.sitofp %i32 : i32 to f32
+    %fj = arith.sitofp %j32 : i32 to f32
+    %d = arith.subf %fj, %fi : f32
+    %b = arith.mulf %slope, %d : f32
+    %t = arith.addf %s, %b : f32
+    swage.yield %t : f32
+  } : (tensor<4x130x64xbf16>, tensor<4x201x64xbf16>, tensor<4x201x64xbf16>) -> tensor<4x130x64xbf16>
+  %p = swage.attention %q, %k, %k scale 0.125 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+    %n = arith.subi %i, %j : index
+    %n32 = arith.index_cast %n : index to i32
+    %d = arith.sitofp %n32 : i32 to f32
+    %b = arith.mulf %slope, %d : f32
+    %t = arith.subf %s, %b : f32
+    swage.yield %t : f32
+  } : (tensor<4x130x64xbf16>, tensor<4x201x64xbf16>, tensor<4x201x64xbf16>) -> tensor<4x130x64xbf16>
+  %r = swage.attention %q, %k, %k scale 0.125 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+    %n = arith.subi %j, %i : index
+    %n64 = arith.index_cast %n : index to i64
+    %d = arith.sitofp %n64 : i64 to f32
+    %b = arith.mulf %d, %slope : f32
+    %m = arith.negf %b : f32
+    %t = arith.addf %m, %s : f32
+    swage.yield %t : f32
+  } : (tensor<4x130x64xbf16>, tensor<4x201x64xbf16>, tensor<4x201x64xbf16>) -> tensor<4x130x64xbf16>
+  return %o, %p, %r : tensor<4x130x64xbf16>, tensor<4x130x64xbf16>, tensor<4x130x64xbf16>
 }

@@ -287,8 +287,7 @@ static Expected<std::vector<BenchCase>> addCopies(const std::vector<std::string_
 }
 
 /// attention or decode: shapes of six extents, element types of what is read, and "causal".
-static Expected<std::vector<BenchCase>>
-addAttention(const std::vector<std::string_view> &words) {
+static Expected<std::vector<BenchCase>> addAttention(const std::vector<std::string_view> &words) {
   bool isDecode = words.front() == "decode", isCausal = false;
   const std::vector<std::string_view> known =
       isDecode ? std::vector<std::string_view>{"bf16", "i8", "f8E4M3FN"}
@@ -309,8 +308,8 @@ addAttention(const std::vector<std::string_view> &words) {
         return wrong(fmt::format("'{}': needed: BATCHxHEADSxKEYHEADSxQUERIESxKEYSxDIM, with heads "
                                  "a multiple of key heads, such as 64x32x8x1x4096x128",
                                  printable(word)));
-      shapes.push_back({(*shape)[0], (*shape)[1], (*shape)[2], (*shape)[3], (*shape)[4],
-                        (*shape)[5]});
+      shapes.push_back(
+          {(*shape)[0], (*shape)[1], (*shape)[2], (*shape)[3], (*shape)[4], (*shape)[5]});
     }
   }
   if (shapes.empty() || elements.empty())
@@ -360,9 +359,8 @@ Expected<std::vector<BenchCase>> swage::parseCaseLine(std::string_view text,
   bool isMasked = line.family == "mask_softmax" || line.family == "causal_softmax";
   if (!isRow && !isMasked && line.family != "permute") {
     std::vector<std::string_view> known = rows;
-    for (std::string_view other :
-         {"mask_softmax", "causal_softmax", "permute", "attention", "decode", "copy", "peers",
-          "graph"})
+    for (std::string_view other : {"mask_softmax", "causal_softmax", "permute", "attention",
+                                   "decode", "copy", "peers", "graph"})
       known.push_back(other);
     return unknownWord("family", line.family, known);
   }

@@ -238,8 +238,14 @@ BenchCase swage::attentionCase(const AttentionShape &shape, bool causal,
                            1 / std::sqrt(double(dim)), mask, q, k, k, o),
                "%o"),
       0);
-  made.countedFlops = 4.0 * double(batch * heads) * double(queries) * double(keys) * double(dim) *
-                      (causal ? 0.5 : 1.0);
+  double seen = double(queries) * double(keys); // pairs of a query and a key
+  if (causal && queries == keys)
+    seen /= 2;
+  else if (causal) // of the later queries all keys
+    seen = queries < keys
+               ? double(queries) * double(queries + 1) / 2
+               : double(keys) * double(keys + 1) / 2 + double(queries - keys) * double(keys);
+  made.countedFlops = 4.0 * double(batch * heads) * seen * double(dim);
   made.shape = {batch, heads, queries, dim};
   made.element = element;
   return made;

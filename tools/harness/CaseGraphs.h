@@ -42,8 +42,8 @@ BenchCase maskedSoftmaxCase(const std::string &family, int64_t batch, int64_t he
 BenchCase permuteCase(const std::vector<int64_t> &shape, const std::vector<int64_t> &permutation,
                       const std::string &element);
 /// Attention of `queries` by `keys`, `heads` of one and `keyHeads` of the other, all of `dim`;
-/// causal: a query sees keys up to its own position. Half of the operations count then, as peers.py
-/// has it. Of 8 bits: the result is bf16.
+/// causal: a query sees keys up to its own position. The operations of these count, of as many
+/// queries as keys half of all, as peers.py has it. Of 8 bits: the result is bf16.
 struct AttentionShape {
   int64_t batch, heads, keyHeads, queries, keys, dim;
 };

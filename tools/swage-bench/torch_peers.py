@@ -109,6 +109,8 @@ def attention(name):
         return None
     batch, heads, key_heads, rows, keys, dim, causal, few = (int(x or 0) for x in found.groups()[:-1])
     queries, dtype = rows or few or 1, TYPES[found[9]]
+    if causal and queries != keys:
+        return None
 
     def by(backend):
         def call(q, k, v):

@@ -287,8 +287,7 @@ Expected<std::vector<Dims>> Runner::chooseDims() const {
 }
 
 static Expected<reference::Tensor> readGiven(size_t argument, const TensorType &type) {
-  auto tensor =
-      reference::readNpy(npyFiles[argument], elementTypeNamed(type.element), type.shape);
+  auto tensor = reference::readNpy(npyFiles[argument], elementTypeNamed(type.element), type.shape);
   if (!tensor)
     return convert(tensor.takeError());
   return std::move(*tensor);
@@ -502,7 +501,8 @@ Status Runner::timeKernels() {
       if (tensor.kind == BufferKind::Input && tensor.index < given.size() &&
           tensor.type.element == layout->inputs[tensor.index].element)
         input.given = &given[tensor.index];
-    auto measured = bench->measure(*single, inputs, {{launch.bytesMoved - written, written}}, conditions);
+    auto measured =
+        bench->measure(*single, inputs, {{launch.bytesMoved - written, written}}, conditions);
     if (!measured)
       return measured.takeError();
     seconds[i] = measured->seconds;

@@ -171,7 +171,9 @@ static void replaceScoreTanh(KernelOp kernel) {
     Value x = tanh.getOperand();
     double factor = -2 * M_LOG2E;
     FloatAttr number;
-    while (auto product = factorOf(x)) {
+    for (auto product = factorOf(x);
+         product && std::isfinite(static_cast<float>(factor * product->second));
+         product = factorOf(x)) {
       factor *= product->second;
       x = product->first;
     }

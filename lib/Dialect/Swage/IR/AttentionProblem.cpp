@@ -226,8 +226,8 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
       isAdjacent(AttentionInput::Values, problem.valueDim);
   PhaseOp prologue = kernel.getPhase(Phase::Prologue);
   auto contractions = kernel.getBody().getOps<ContractOp>();
-  problem.isTf32 = prologue ? prologue.getTf32()
-                            : !contractions.empty() && (*contractions.begin()).getTf32();
+  problem.isTf32 =
+      prologue ? prologue.getTf32() : !contractions.empty() && (*contractions.begin()).getTf32();
   problem.result = kernel.getOutput(0).getElement();
   problem.hasTiledResult = (problem.result.isF16() || problem.result.isBF16()) &&
                            vectorBytes(kernel, kernel.getOutput(0), Dim::ValueDim) == 16;

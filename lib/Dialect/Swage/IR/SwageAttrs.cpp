@@ -306,7 +306,7 @@ LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t 
     return emitError() << "shared_bytes is " << sharedBytes << ", but must be from 0 to " << most;
   if (scratchBytes < 0 || scratchBytes % 16)
     return emitError() << "scratch_bytes is " << scratchBytes << ", but must be a multiple of 16";
-  if (failed(verifyPower(emitError, "cluster", cluster, 16)))
+  if (failed(verifyRange(emitError, "cluster", cluster, 16)))
     return failure();
   for (AffineExpr number : blocks.getResults())
     if (!number.isMultipleOf(cluster))

@@ -434,6 +434,10 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     if (problem->isNarrow() && schedule.getParts() > 1)
       return kernel.emitOpError() << "schedule has " << schedule.getParts()
                                   << " parts of keys, which are not of 8 bits";
+    if (CollectiveOp softmax = kernel.getCollective();
+        softmax && softmax.getBatchInvariant() && schedule.getParts() > 1)
+      return kernel.emitOpError() << "does not depend on the batch, but schedule has "
+                                  << schedule.getParts() << " parts";
   } else if (problem->isNarrow()) {
     return kernel.emitOpError() << "schedule takes 16 bits, but the operands have 8";
   }

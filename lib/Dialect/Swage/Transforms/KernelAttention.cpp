@@ -433,9 +433,8 @@ Value KernelBuilder::computeAttention(OpResult result) {
     };
     const auto &[queries, keys, values] = operands;
     Type type = queries.element.getType();
-    Value score =
-        ContractOp::create(*builder, loc, type, queries.element, keys.element, Dim::HeadDim,
-                           attention.getTf32());
+    Value score = ContractOp::create(*builder, loc, type, queries.element, keys.element,
+                                     Dim::HeadDim, attention.getTf32());
     double scale = attention.getScale() ? attention.getScale()->convertToDouble() : 1.0;
     // Times an infinite factor most keys and values are no numbers, but their sums would be.
     auto finite = [&](Value factor) -> Value {

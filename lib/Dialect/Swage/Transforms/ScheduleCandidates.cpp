@@ -54,10 +54,10 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
                                        s.getUnroll(), index);
       })
       .Case([&](AttentionScheduleAttr s) {
-        return AttentionScheduleAttr::get(
-            context, s.getGroups(), s.getKeys(), s.getStages(), s.getQuerySlots(), s.getPatience(),
-            s.getEager(), s.getHoldsQuery(), s.getDynamic(), s.getSection(), index, s.getRun(),
-            s.getParts());
+        return AttentionScheduleAttr::get(context, s.getGroups(), s.getKeys(), s.getStages(),
+                                          s.getQuerySlots(), s.getPatience(), s.getEager(),
+                                          s.getHoldsQuery(), s.getDynamic(), s.getSection(), index,
+                                          s.getRun(), s.getParts());
       })
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
@@ -236,12 +236,12 @@ void Grid::reduce(ReduceScheduleAttr known) {
 /// Kernels of attention compile for a second each: those that differ in one field come first, then
 /// those in two, and no others. With other parts query slots and tickets are what these allow.
 void Grid::attention(AttentionScheduleAttr known) {
-  for (int64_t parts : {1, 2, 3, 4, 5, 6, 8})
-    if (parts != known.getParts())
-      addChecked<AttentionScheduleAttr>(
-          known.getGroups(), known.getKeys(), known.getStages(), int64_t(parts == 1 ? 2 : 1),
-          known.getPatience(), known.getEager(), known.getHoldsQuery(), parts == 1,
-          known.getSection(), int64_t(32), known.getRun(), parts);
+  for (int64_t parts = 1; parts <= 8; ++parts)
+    for (int64_t slots = parts == 1 ? 2 : 1; slots > 0 && parts != known.getParts(); --slots)
+      addChecked<AttentionScheduleAttr>(known.getGroups(), known.getKeys(), known.getStages(),
+                                        slots, known.getPatience(), known.getEager(),
+                                        known.getHoldsQuery(), parts == 1, known.getSection(),
+                                        int64_t(32), known.getRun(), parts);
   for (int changes : {1, 2})
     for (int64_t keys : {48, 64, 80, 96, 112, 128, 144, 160, 176})
       for (int64_t groups : {2, 3})

@@ -61,12 +61,12 @@ public:
     if (!ofScore)
       return terms;
     Value sum = withoutScale(ofScore);
-    for (math::FmaOp step : ofSteps)
-      sum = fma(times(step.getA(), 1 / terms.scale), step.getB(), sum);
+    for (auto [step, sign] : ofSteps)
+      sum = fma(times(step.getA(), sign / terms.scale), step.getB(), sum);
     for (Value other : others)
       sum = arith::AddFOp::create(builder, loc, sum, other);
-    for (math::FmaOp step : ofSteps)
-      addOffset(times(step.getC(), 1 / terms.scale));
+    for (auto [step, sign] : ofSteps)
+      addOffset(times(step.getC(), sign / terms.scale));
     if (constant != 0)
       addOffset(number32(constant / terms.scale));
     findExponent();
@@ -92,21 +92,28 @@ private:
         terms.offset ? arith::AddFOp::create(builder, loc, terms.offset, value).getResult() : value;
   }
 
-  /// Adds a term of the sum.
-  void collect(Value value) {
+  /// Adds a term of the sum, or with a sign of -1 subtracts it.
+  void collect(Value value, double sign = 1) {
     FloatAttr number;
     if (auto sum = value.getDefiningOp<arith::AddFOp>()) {
-      collect(sum.getLhs());
-      collect(sum.getRhs());
+      collect(sum.getLhs(), sign);
+      collect(sum.getRhs(), sign);
+    } else if (auto difference = value.getDefiningOp<arith::SubFOp>()) {
+      collect(difference.getLhs(), sign);
+      collect(difference.getRhs(), -sign);
+    } else if (auto negated = value.getDefiningOp<arith::NegFOp>()) {
+      collect(negated.getOperand(), -sign);
     } else if (auto step = value.getDefiningOp<math::FmaOp>(); step && steps.contains(step)) {
-      ofSteps.push_back(step);
+      ofSteps.emplace_back(step, sign);
     } else if (matchPattern(value, m_Constant(&number)) &&
                std::fabs(number.getValueAsDouble()) <= kMostConstant) {
-      constant += number.getValueAsDouble();
-    } else if (dependsOn(value, score) && !ofScore) {
-      ofScore = value;
+      constant += sign * number.getValueAsDouble();
     } else {
-      others.push_back(value);
+      Value term = sign < 0 ? arith::NegFOp::create(builder, loc, value).getResult() : value;
+      if (dependsOn(value, score) && !ofScore)
+        ofScore = term;
+      else
+        others.push_back(term);
     }
   }
 
@@ -159,8 +166,8 @@ private:
     Value square = arith::MulFOp::create(builder, loc, score, score),
           rest = arith::AddFOp::create(builder, loc, terms.base, number32(bound * M_LOG2E)),
           tanh = fma(fma(square, coefficient(2), coefficient(1)), square, coefficient(0));
-    for (math::FmaOp step : ofSteps)
-      rest = fma(times(step.getA(), M_LOG2E), step.getB(), rest);
+    for (auto [step, sign] : ofSteps)
+      rest = fma(times(step.getA(), sign * M_LOG2E), step.getB(), rest);
     terms.exponent = fma(score, tanh, rest);
   }
 
@@ -172,7 +179,7 @@ private:
   llvm::DenseSet<Operation *> steps; ///< factor * steps + factor * first
 
   Value ofScore; ///< the term with the score, if there is just one
-  SmallVector<math::FmaOp> ofSteps;
+  SmallVector<std::pair<math::FmaOp, double>> ofSteps; ///< each with its sign
   SmallVector<Value> others;
   double constant = 0;
   ScoreTerms terms;

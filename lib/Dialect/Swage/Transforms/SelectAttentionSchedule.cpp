@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ScheduleSelector.h"
+#include "StepPositions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
@@ -153,9 +154,58 @@ static bool areFewQueries(KernelOp kernel) {
   return llvm::divideCeil(parts, 2) * 2 * 6 < llvm::divideCeil(parts, 3) * 3 * 5;
 }
 
+/// Of this many keys and queries, the keys that a tile of `rows` queries sees at most, by what a
+/// mask says of positions: those up to the query's and a number more, those from a number behind it
+/// on.
+static int64_t mostSeen(KernelOp kernel, int64_t rows, int64_t queries, int64_t keys) {
+  SmallVector<Value> conditions;
+  for (auto select = kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>(); select;
+       select = select.getTrueValue().getDefiningOp<arith::SelectOp>())
+    conditions.push_back(select.getCondition());
+  int64_t most = keys;
+  std::optional<int64_t> last, first; // of query 0, where they are a later one's for a later query
+  for (unsigned i = 0; i < conditions.size(); ++i) {
+    if (auto both = conditions[i].getDefiningOp<arith::AndIOp>())
+      conditions.append({both.getLhs(), both.getRhs()});
+    auto compare = conditions[i].getDefiningOp<arith::CmpIOp>();
+    std::optional<Position> a, b;
+    if (compare)
+      a = positionOf(kernel, compare.getLhs());
+    if (a)
+      b = positionOf(kernel, compare.getRhs());
+    if (!b)
+      continue;
+    using Predicate = arith::CmpIPredicate;
+    Predicate predicate = compare.getPredicate();
+    bool isLess = predicate == Predicate::slt || predicate == Predicate::sle,
+         isMore = predicate == Predicate::sgt || predicate == Predicate::sge;
+    if (!isLess && !isMore)
+      continue;
+    // How far keys may be behind what they are compared with: at most 0, or less than that.
+    Position over = isLess ? sumOf(*a, *b, -1) : sumOf(*b, *a, -1);
+    if (predicate == Predicate::slt || predicate == Predicate::sgt)
+      ++over.offset;
+    int64_t key = over.strides[AttentionDim::Key], query = over.strides[AttentionDim::Query];
+    over.strides[AttentionDim::Key] = over.strides[AttentionDim::Query] = 0;
+    if (llvm::any_of(over.strides, [](int64_t stride) { return stride != 0; }))
+      continue;
+    if (key == 1 && query == -1)
+      last = std::min(last.value_or(-over.offset), -over.offset);
+    else if (key == -1 && query == 1)
+      first = std::max(first.value_or(over.offset), over.offset);
+    else if (key == 1 && query == 0)
+      most = std::min(most, 1 - over.offset);
+  }
+  if (last)
+    most = std::min(most, queries + *last);
+  if (last && first)
+    most = std::min(most, rows + *last - *first);
+  return std::max<int64_t>(1, most);
+}
+
 /// Blocks of a cluster that share a tile's keys, by blocks of `keys`: several where there are fewer
-/// tiles than multiprocessors. Clusters of 4 and more do not fill all of these, whose groups have 14
-/// to 18; what does not run at once takes twice as long.
+/// tiles than multiprocessors. Clusters of 4 and more do not fill all of these, whose groups have
+/// 14 to 18; what does not run at once takes twice as long.
 int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
                                   int64_t keys) const {
   using Dim = AttentionDim;
@@ -163,7 +213,8 @@ int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
                          queries = constantSize(extent(Dim::Query));
   if (!all || !queries || problem.isNarrow() || isInvariant(kernel))
     return 1;
-  int64_t tiles = llvm::divideCeil(*queries, rows), blocks = llvm::divideCeil(*all, keys);
+  int64_t tiles = llvm::divideCeil(*queries, rows),
+          blocks = llvm::divideCeil(mostSeen(kernel, rows, *queries, *all), keys);
   for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
     std::optional<int64_t> size = constantSize(extent(dim));
     if (!size)
@@ -264,8 +315,8 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
   return refused(problem);
 }
 
-/// Of f32 by two numbers of tf32; few queries are computed like many. To cut factors in two takes registers,
-/// which warps with 16 rows have left.
+/// Of f32 by two numbers of tf32; few queries are computed like many. To cut factors in two takes
+/// registers, which warps with 16 rows have left.
 SelectedSchedule ScheduleSelector::wideAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
@@ -401,11 +452,10 @@ SelectedSchedule ScheduleSelector::attention() const {
             "memory holds"};
   if (problem.isForFewQueries())
     return refused(problem);
-  SelectedSchedule selected =
-      problem.isWide() && !problem.isTf32               ? wideAttention()
-      : device.arch == "sm_90a" && !problem.isWide() ? hopperAttention()
-                                                        : portableAttention();
-  if (!selected.schedule && problem.isWide())
+  SelectedSchedule selected = problem.isWide() && !problem.isTf32            ? wideAttention()
+                              : device.arch == "sm_90a" && !problem.isWide() ? hopperAttention()
+                                                                             : portableAttention();
+  if (!selected.schedule && problem.isTf32)
     selected = wideAttention();
   // What has no tiles of many queries may have smaller ones.
   return selected.schedule ? selected : decode().value_or(selected);

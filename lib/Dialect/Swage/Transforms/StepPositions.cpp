@@ -19,28 +19,38 @@
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/Support/MathExtras.h"
-#include <array>
+#include <cmath>
 
 using namespace mlir;
 using namespace swage;
 
 using Dim = AttentionDim;
 
-namespace {
-/// A number plus numbers of each coordinate.
-struct Position {
-  std::array<int64_t, Dim::Count> strides = {};
-  int64_t offset = 0;
-};
-} // namespace
-
 /// Expressions are followed this far; every step may double the work.
 static constexpr int kDepth = 8;
 /// Strides and offsets of positions, of which there are few.
 static constexpr int64_t kMost = int64_t(1) << 31;
 
-/// What a 32-bit integer of the body is, modulo 2^32.
-static std::optional<Position> positionOf(KernelOp kernel, Value value, int depth = kDepth) {
+/// Whether 32 bits hold it at every point.
+static bool fits(KernelOp kernel, const Position &position) {
+  double low = static_cast<double>(position.offset), high = low;
+  for (auto [stride, extent] :
+       llvm::zip_equal(position.strides, kernel.getExtents().getResults())) {
+    // A coordinate counts an extent, which i32 holds.
+    int64_t most = upperBound(extent, factsOf(kernel)).value_or(INT32_MAX);
+    (stride < 0 ? low : high) += static_cast<double>(stride) * static_cast<double>(most - 1);
+  }
+  return low >= INT32_MIN && high <= INT32_MAX;
+}
+
+Position swage::sumOf(Position a, const Position &b, int64_t sign) {
+  for (auto [to, from] : llvm::zip_equal(a.strides, b.strides))
+    to += sign * from;
+  a.offset += sign * b.offset;
+  return a;
+}
+
+static std::optional<Position> positionOf(KernelOp kernel, Value value, int depth) {
   Position position;
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number))) {
@@ -63,29 +73,54 @@ static std::optional<Position> positionOf(KernelOp kernel, Value value, int dept
     return position;
   }
   Operation *op = value.getDefiningOp();
-  if (depth == 0 || !isa<arith::AddIOp, arith::SubIOp>(op))
+  if (depth == 0 || !isa<arith::AddIOp, arith::SubIOp, arith::ExtSIOp>(op))
     return std::nullopt;
-  std::optional<Position> a = positionOf(kernel, op->getOperand(0), depth - 1),
-                          b = positionOf(kernel, op->getOperand(1), depth - 1);
+  std::optional<Position> a = positionOf(kernel, op->getOperand(0), depth - 1);
+  if (isa<arith::ExtSIOp>(op))
+    return a && value.getType().isInteger(64) && fits(kernel, *a) ? a : std::nullopt;
+  std::optional<Position> b = positionOf(kernel, op->getOperand(1), depth - 1);
   if (!a || !b)
     return std::nullopt;
-  int64_t sign = isa<arith::AddIOp>(op) ? 1 : -1;
-  for (auto [to, from] : llvm::zip_equal(a->strides, b->strides))
-    to += sign * from;
-  a->offset += sign * b->offset;
-  return a;
+  return sumOf(*a, *b, isa<arith::AddIOp>(op) ? 1 : -1);
 }
 
-/// Whether 32 bits hold it at every point.
-static bool fits(KernelOp kernel, const Position &position) {
-  double low = static_cast<double>(position.offset), high = low;
-  for (auto [stride, extent] :
-       llvm::zip_equal(position.strides, kernel.getExtents().getResults())) {
-    // A coordinate counts an extent, which i32 holds.
-    int64_t most = upperBound(extent, factsOf(kernel)).value_or(INT32_MAX);
-    (stride < 0 ? low : high) += static_cast<double>(stride) * static_cast<double>(most - 1);
+std::optional<Position> swage::positionOf(KernelOp kernel, Value value) {
+  return ::positionOf(kernel, value, kDepth);
+}
+
+/// What an f32 of the body is, up to 2^24 exactly, and otherwise an ulp off for each operation.
+static std::optional<Position> floatPositionOf(KernelOp kernel, Value value, int depth = kDepth) {
+  if (!value.getType().isF32())
+    return std::nullopt;
+  FloatAttr number;
+  if (matchPattern(value, m_Constant(&number))) {
+    Position position;
+    if (!number.getValue().isInteger() || std::fabs(number.getValueAsDouble()) > 0x1p24)
+      return std::nullopt;
+    position.offset = static_cast<int64_t>(number.getValueAsDouble());
+    return position;
   }
-  return low >= INT32_MIN && high <= INT32_MAX;
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0)
+    return std::nullopt;
+  if (auto convert = dyn_cast<arith::SIToFPOp>(op)) {
+    unsigned bits = convert.getIn().getType().getIntOrFloatBitWidth();
+    std::optional<Position> position;
+    if (bits == 32 || bits == 64)
+      position = positionOf(kernel, convert.getIn());
+    return position && fits(kernel, *position) ? position : std::nullopt;
+  }
+  if (!isa<arith::AddFOp, arith::SubFOp, arith::NegFOp>(op))
+    return std::nullopt;
+  std::optional<Position> a = floatPositionOf(kernel, op->getOperand(0), depth - 1);
+  if (a && isa<arith::NegFOp>(op))
+    return sumOf({}, *a, -1);
+  std::optional<Position> b;
+  if (a && op->getNumOperands() == 2)
+    b = floatPositionOf(kernel, op->getOperand(1), depth - 1);
+  if (!b)
+    return std::nullopt;
+  return sumOf(*a, *b, isa<arith::AddFOp>(op) ? 1 : -1);
 }
 
 /// The body's argument for a position.
@@ -107,14 +142,29 @@ static Value argumentOf(KernelOp kernel, const Position &position, Location loc)
   return body.addArgument(view.getElement(), loc);
 }
 
+/// Sums of floats of positions become the float of one, whichever way a distance was written.
+static void joinPositions(KernelOp kernel) {
+  for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front())) {
+    if (!isa<arith::AddFOp, arith::SubFOp, arith::NegFOp>(op))
+      continue;
+    Value value = op.getResult(0);
+    std::optional<Position> position = floatPositionOf(kernel, value);
+    if (!position || position->strides[Dim::Key] == 0 || !fits(kernel, *position))
+      continue;
+    OpBuilder builder(&op);
+    value.replaceAllUsesWith(arith::SIToFPOp::create(builder, op.getLoc(), value.getType(),
+                                                     argumentOf(kernel, *position, op.getLoc())));
+    op.erase();
+  }
+}
+
 DenseSet<Operation *> swage::stepPositions(KernelOp kernel) {
+  joinPositions(kernel);
   DenseSet<Operation *> sums;
   for (auto number :
        llvm::make_early_inc_range(kernel.getBody().front().getOps<arith::SIToFPOp>())) {
-    if (!number.getIn().getType().isInteger(32) || !number.getType().isF32())
-      continue;
-    std::optional<Position> position = positionOf(kernel, number.getIn());
-    if (!position || position->strides[Dim::Key] == 0 || !fits(kernel, *position))
+    std::optional<Position> position = floatPositionOf(kernel, number);
+    if (!position || position->strides[Dim::Key] == 0)
       continue;
     Location loc = number.getLoc();
     Position step, first = *position;

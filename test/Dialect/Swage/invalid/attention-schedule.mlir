@@ -286,3 +286,19 @@ swage.kernel @wide symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64, 64, 64)>
   %o = swage.contract %p#0, %v dim 5 : f32
   swage.yield %o : f32
 }
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op does not depend on the batch, but schedule has 2 parts}}
+swage.kernel @parts_of_batch symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64, 640, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (640, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (640, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = false, section = 1, index = 32, parts = 2> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s batch_invariant : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}

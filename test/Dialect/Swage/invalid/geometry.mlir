@@ -1,11 +1,11 @@
 // RUN: swage-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{cluster is 3, but must be a power of two up to 16}}
-func.func private @cluster() attributes {geometry = #swage.launch_geometry<blocks = () -> (12), threads = 32, spaces = [], dividers = () -> (), cluster = 3>}
+// expected-error @+1 {{cluster is 0, but must be in 1..16}}
+func.func private @cluster() attributes {geometry = #swage.launch_geometry<blocks = () -> (12), threads = 32, spaces = [], dividers = () -> (), cluster = 0>}
 
 // -----
 
-// expected-error @+1 {{cluster is 32, but must be a power of two up to 16}}
+// expected-error @+1 {{cluster is 32, but must be in 1..16}}
 func.func private @cluster_many() attributes {geometry = #swage.launch_geometry<blocks = () -> (64), threads = 32, spaces = [], dividers = () -> (), cluster = 32>}
 
 // -----

@@ -168,7 +168,7 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     constants and by what `swage.broadcast` gives all of D, and `arith.truncf`, are then not stored. There D and Dv may be up to 576 (elsewhere 256); and v may be `swage.slice` of k, its
     first columns, which are then read once; and k of 16 bits may be `swage.permute` and `swage.reshape` of [.., Hk, D / 8, Sk, 8], which is read where it is.
     Products of f32 are those of two parts of 11 bits (docs/numerics.md), and with `tf32` those of the first 11 bits, which are up to three times as fast: queries and
-    weights are then within 2^-11 of themselves, keys and values within 2^-10. A finite query, key or value from 2^128 - 2^115 on may count as infinite.
+    weights are then within 2^-11 of themselves, keys and values within 2^-10. A finite query, key or value from 2^128 - 2^116 on may count as infinite.
 
     A row that is masked or -inf throughout gives 0, or NaN with `nan_rows`. A row with a score of +inf or NaN that is not masked gives NaN; where it is masked, q, k and score do
     not matter. An infinity or NaN in v counts where its weight is not 0; where it is 0, whether by the mask or because exp is too small, the result may be
