@@ -1,6 +1,10 @@
 // REQUIRES: host-compiler
 // Score functions taken apart: a bias by distance beside sums of weights, bounds by tanh whose scores are well within them, partly beyond what the polynomial reaches,
 // and for the most part; all of it with documents and a prefix.
+// RUN: swage-run %s --entry=signs --device=sim --sim=check --check | FileCheck %s --check-prefix=SIGNS
+// RUN: swage-run %s --entry=signs --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SIGNS
+// SIGNS-COUNT-3: accepted
+// SIGNS-NOT: rejected
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
@@ -146,4 +150,42 @@ func.func @cut(%q: tensor<1x2x257x64xbf16>, %k: tensor<1x2x400x64xbf16>, %v: ten
     swage.yield %seen : i1
   } : (tensor<1x2x257x64xbf16>, tensor<1x2x400x64xbf16>, tensor<1x2x400x64xbf16>) -> tensor<1x2x257x64xbf16>
   return %rising, %falling : tensor<1x2x257x64xbf16>, tensor<1x2x257x64xbf16>
+}
+
+// Biases by distance that are subtracted, or written as floats, beside a bound by a division; a score that is subtracted itself.
+func.func @signs(%q: tensor<4x90x64xbf16>, %slopes: tensor<4xf32>) -> (tensor<4x90x64xbf16>, tensor<4x90xf32>, tensor<4x90x64xbf16>) {
+  %three = arith.constant 3.0 : f32
+  %half = arith.constant 0.5 : f32
+  %bounded, %sums = swage.attention %q, %q, %q scale 0.125 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+    %x = arith.divf %s, %three : f32
+    %y = math.tanh %x : f32
+    %z = arith.mulf %y, %three : f32
+    %n = arith.subi %i, %j : index
+    %n32 = arith.index_cast %n : index to i32
+    %d = arith.sitofp %n32 : i32 to f32
+    %b = arith.mulf %slope, %d : f32
+    %t = arith.subf %z, %b : f32
+    swage.yield %t : f32
+  } mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %seen = arith.cmpi sle, %j, %i : index
+    swage.yield %seen : i1
+  } : (tensor<4x90x64xbf16>, tensor<4x90x64xbf16>, tensor<4x90x64xbf16>) -> (tensor<4x90x64xbf16>, tensor<4x90xf32>)
+  %negative = swage.attention %q, %q, %q scale 0.125 score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<4xf32>
+    %i64 = arith.index_cast %i : index to i64
+    %j64 = arith.index_cast %j : index to i64
+    %fi = arith.sitofp %i64 : i64 to f32
+    %fj = arith.sitofp %j64 : i64 to f32
+    %d = arith.subf %fj, %fi : f32
+    %m = arith.negf %d : f32
+    %b = arith.mulf %slope, %m : f32
+    %less = arith.subf %s, %half : f32
+    %t = arith.subf %b, %less : f32
+    swage.yield %t : f32
+  } : (tensor<4x90x64xbf16>, tensor<4x90x64xbf16>, tensor<4x90x64xbf16>) -> tensor<4x90x64xbf16>
+  return %bounded, %sums, %negative : tensor<4x90x64xbf16>, tensor<4x90xf32>, tensor<4x90x64xbf16>
 }
