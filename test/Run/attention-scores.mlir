@@ -5,6 +5,8 @@
 // RUN: swage-run %s --entry=signs --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SIGNS
 // SIGNS-COUNT-3: accepted
 // SIGNS-NOT: rejected
+// RUN: swage-run %s --entry=ranges --device=sim --sim=check --check | FileCheck %s --check-prefix=SIGNS
+// RUN: swage-run %s --entry=ranges --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SIGNS
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
@@ -188,4 +190,33 @@ func.func @signs(%q: tensor<4x90x64xbf16>, %slopes: tensor<4xf32>) -> (tensor<4x
     swage.yield %t : f32
   } : (tensor<4x90x64xbf16>, tensor<4x90x64xbf16>, tensor<4x90x64xbf16>) -> tensor<4x90x64xbf16>
   return %bounded, %sums, %negative : tensor<4x90x64xbf16>, tensor<4x90xf32>, tensor<4x90x64xbf16>
+}
+
+// Masks that leave ranges of keys: blocks, all blocks up to the query's, distances to either side.
+func.func @ranges(%q: tensor<3x301x64xbf16>) -> (tensor<3x301x64xbf16>, tensor<3x301x64xbf16>, tensor<3x301x64xbf16>) {
+  %size = arith.constant 37 : index
+  %own = swage.attention %q, %q, %q scale 0.125 mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %a = arith.divui %i, %size : index
+    %b = arith.divui %j, %size : index
+    %seen = arith.cmpi eq, %a, %b : index
+    swage.yield %seen : i1
+  } : (tensor<3x301x64xbf16>, tensor<3x301x64xbf16>, tensor<3x301x64xbf16>) -> tensor<3x301x64xbf16>
+  %former = swage.attention %q, %q, %q scale 0.125 mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %a = arith.divsi %i, %size : index
+    %b = arith.divsi %j, %size : index
+    %seen = arith.cmpi sge, %a, %b : index
+    swage.yield %seen : i1
+  } : (tensor<3x301x64xbf16>, tensor<3x301x64xbf16>, tensor<3x301x64xbf16>) -> tensor<3x301x64xbf16>
+  %near = swage.attention %q, %q, %q scale 0.125 mask {
+  ^bb0(%h: index, %i: index, %j: index):
+    %d = arith.subi %j, %i : index
+    %far = math.absi %d : index
+    %seen = arith.cmpi ule, %far, %size : index
+    %seen2 = arith.cmpi sle, %far, %size : index
+    %both = arith.andi %seen, %seen2 : i1
+    swage.yield %both : i1
+  } : (tensor<3x301x64xbf16>, tensor<3x301x64xbf16>, tensor<3x301x64xbf16>) -> tensor<3x301x64xbf16>
+  return %own, %former, %near : tensor<3x301x64xbf16>, tensor<3x301x64xbf16>, tensor<3x301x64xbf16>
 }

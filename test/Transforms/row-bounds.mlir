@@ -75,3 +75,62 @@ func.func @unbounded(%x: tensor<64x128xf16>, %r: tensor<64x128xf16>, %l: tensor<
   %u = swage.softmax %r mask %n axis 1 : tensor<64x128xf16>, tensor<64x128xi1> -> tensor<64x128xf16>
   return %y, %s, %z, %u : tensor<64x128xf16>, tensor<64x128xf16>, tensor<64x128xf16>, tensor<64x128xf16>
 }
+
+// -----
+
+// Blocks of rows and columns, and a distance without its sign: both ends.
+// CHECK-LABEL: func.func @blocks
+// CHECK:       swage.phase bounds
+// CHECK:         %[[QUOTIENT:.*]] = arith.divui %{{.*}}, %{{.*}} : i32
+// CHECK:         %[[WIDE:.*]] = arith.extsi %[[QUOTIENT]] : i32 to i64
+// CHECK:         %[[MORE:.*]] = arith.addi %[[WIDE]], %{{.*}} : i64
+// CHECK:         %[[LAST:.*]] = arith.muli %[[MORE]], %{{.*}} : i64
+// CHECK:         %[[FIRST:.*]] = arith.muli %[[WIDE]], %{{.*}} : i64
+// CHECK:         swage.yield %[[FIRST]], %[[LAST]] : i64, i64
+func.func @blocks(%x: tensor<64x128xf16>) -> tensor<64x128xf16> {
+  %i = swage.iota dim 0 : tensor<64x128xi32>
+  %j = swage.iota dim 1 : tensor<64x128xi32>
+  %c = arith.constant dense<24> : tensor<64x128xi32>
+  %a = arith.divui %i, %c : tensor<64x128xi32>
+  %b = arith.divui %j, %c : tensor<64x128xi32>
+  %m = arith.cmpi eq, %a, %b : tensor<64x128xi32>
+  %y = swage.softmax %x mask %m axis 1 : tensor<64x128xf16>, tensor<64x128xi1> -> tensor<64x128xf16>
+  return %y : tensor<64x128xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @distance
+// CHECK:       swage.phase bounds
+// CHECK-DAG:     arith.constant 9 : i64
+// CHECK-DAG:     arith.constant -9 : i64
+func.func @distance(%x: tensor<64x128xf16>) -> tensor<64x128xf16> {
+  %i = swage.iota dim 0 : tensor<64x128xi32>
+  %j = swage.iota dim 1 : tensor<64x128xi32>
+  %nine = arith.constant dense<9> : tensor<64x128xi32>
+  %d = arith.subi %i, %j : tensor<64x128xi32>
+  %far = math.absi %d : tensor<64x128xi32>
+  %m = arith.cmpi slt, %far, %nine : tensor<64x128xi32>
+  %y = swage.softmax %x mask %m axis 1 : tensor<64x128xf16>, tensor<64x128xi1> -> tensor<64x128xf16>
+  return %y : tensor<64x128xf16>
+}
+
+// -----
+
+// What is farther away is no range; a quotient of what may be negative is rounded to 0, not down.
+// CHECK-LABEL: func.func @no_ranges
+// CHECK-NOT:   swage.phase bounds
+func.func @no_ranges(%x: tensor<64x128xf16>, %z: tensor<64x128xf16>) -> (tensor<64x128xf16>, tensor<64x128xf16>) {
+  %i = swage.iota dim 0 : tensor<64x128xi32>
+  %j = swage.iota dim 1 : tensor<64x128xi32>
+  %nine = arith.constant dense<9> : tensor<64x128xi32>
+  %d = arith.subi %j, %i : tensor<64x128xi32>
+  %far = math.absi %d : tensor<64x128xi32>
+  %m = arith.cmpi sgt, %far, %nine : tensor<64x128xi32>
+  %y = swage.softmax %x mask %m axis 1 : tensor<64x128xf16>, tensor<64x128xi1> -> tensor<64x128xf16>
+  %q = arith.divsi %d, %nine : tensor<64x128xi32>
+  %zero = arith.constant dense<0> : tensor<64x128xi32>
+  %n = arith.cmpi eq, %q, %zero : tensor<64x128xi32>
+  %w = swage.softmax %z mask %n axis 1 : tensor<64x128xf16>, tensor<64x128xi1> -> tensor<64x128xf16>
+  return %y, %w : tensor<64x128xf16>, tensor<64x128xf16>
+}

@@ -8,6 +8,7 @@
 
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
@@ -43,6 +44,12 @@ struct Where {
 constexpr int kDepth = 10;
 /// What may be added to a position, and what is beyond every sum of that kind.
 constexpr int64_t kNear = int64_t(1) << 33, kFar = int64_t(1) << 40;
+/// What positions may be divided by: products of that and what is beyond them do not wrap.
+constexpr int64_t kMostDivisor = int64_t(1) << 20;
+constexpr P kSwapped[] = {P::eq,  P::ne,  P::sgt, P::sge, P::slt,
+                          P::sle, P::ugt, P::uge, P::ult, P::ule};
+
+P swapped(P predicate) { return kSwapped[static_cast<unsigned>(predicate)]; }
 
 class Finder {
 public:
@@ -192,24 +199,70 @@ private:
   }
 
   RowBounds ofComparison(P predicate, Value lhs, Value rhs, int depth) {
-    static constexpr P swapped[] = {P::eq,  P::ne,  P::sgt, P::sge, P::slt,
-                                    P::sle, P::ugt, P::uge, P::ult, P::ule};
     if (isUniform(lhs, depth)) {
       std::swap(lhs, rhs);
-      predicate = swapped[static_cast<unsigned>(predicate)];
+      predicate = swapped(predicate);
     }
-    std::optional<Linear> linear = isUniform(rhs, depth) ? linearOf(lhs, depth) : std::nullopt;
-    if (!linear)
+    if (!isUniform(rhs, depth) || !lhs.getType().isSignlessInteger())
       return {};
     bool isUnsigned = predicate >= P::ult;
     // As an unsigned number a position is what it is as a signed one.
     if (isUnsigned && (rangeOf(lhs, depth).low < 0 || !rhs.getType().isInteger(32)))
       return {};
+    return ofComparisonWith(predicate, lhs, wide(rhs, isUnsigned), depth);
+  }
+
+  /// With a number in 64 bits.
+  RowBounds ofComparisonWith(P predicate, Value value, Value number, int depth) {
+    if (depth == 0)
+      return {};
+    if (auto magnitude = value.getDefiningOp<math::AbsIOp>()) {
+      Value of = magnitude.getOperand();
+      if ((predicate != P::slt && predicate != P::sle) ||
+          rangeOf(of, depth).low == allOf(of.getType()).low)
+        return {};
+      return both(ofComparisonWith(predicate, of, number, depth - 1),
+                  ofComparisonWith(swapped(predicate), of, minus(constant(0), number), depth - 1));
+    }
+    if (std::optional<std::pair<Value, int64_t>> quotient = quotientOf(value, depth)) {
+      // q < n if and only if the dividend is below n times the divisor.
+      auto times = [&](int64_t more) {
+        return builder.createOrFold<arith::MulIOp>(loc, plus(number, constant(more)),
+                                                   constant(quotient->second));
+      };
+      auto from = [&](int64_t more) {
+        return ofComparisonWith(P::sge, quotient->first, times(more), depth - 1);
+      };
+      auto below = [&](int64_t more) {
+        return ofComparisonWith(P::slt, quotient->first, times(more), depth - 1);
+      };
+      switch (predicate) {
+      case P::eq:
+        return both(from(0), below(1));
+      case P::slt:
+      case P::ult:
+        return below(0);
+      case P::sle:
+      case P::ule:
+        return below(1);
+      case P::sgt:
+      case P::ugt:
+        return from(1);
+      case P::sge:
+      case P::uge:
+        return from(0);
+      case P::ne:
+        return {};
+      }
+    }
+    std::optional<Linear> linear = linearOf(value, depth);
+    if (!linear)
+      return {};
     // sign * position < limit
-    Value limit = minus(wide(rhs, isUnsigned), linear->rest);
+    Value limit = minus(number, linear->rest);
     if (linear->sign < 0) {
       limit = minus(constant(0), limit);
-      predicate = swapped[static_cast<unsigned>(predicate)];
+      predicate = swapped(predicate);
     }
     switch (predicate) {
     case P::eq:
@@ -230,6 +283,17 @@ private:
       return {};
     }
     return {};
+  }
+
+  /// What a value is the quotient of, rounded down, and the positive constant that divides.
+  std::optional<std::pair<Value, int64_t>> quotientOf(Value value, int depth) {
+    Operation *op = value.getDefiningOp();
+    APInt divisor;
+    if (!isa_and_nonnull<arith::DivUIOp, arith::DivSIOp>(op) ||
+        !matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) || divisor.isNonPositive() ||
+        divisor.getSExtValue() > kMostDivisor || rangeOf(op->getOperand(0), depth).low < 0)
+      return std::nullopt;
+    return std::pair(op->getOperand(0), divisor.getSExtValue());
   }
 
   /// A number in 64 bits, held to where comparisons with positions do not change and sums of a few
@@ -347,6 +411,10 @@ private:
       return all;
     if (isa<arith::ExtSIOp>(op))
       return rangeOf(op->getOperand(0), depth - 1);
+    if (std::optional<std::pair<Value, int64_t>> quotient = quotientOf(value, depth - 1)) {
+      Range range = rangeOf(quotient->first, depth - 1);
+      return {range.low / quotient->second, range.high / quotient->second};
+    }
     if (isa<arith::AddIOp, arith::SubIOp>(op))
       if (std::optional<Range> range = sumRange(op, depth);
           range && range->low >= all.low && range->high <= all.high)
@@ -380,6 +448,13 @@ bool risesWithQueries(KernelOp kernel, Value value, bool falls = false) {
   if (isa<arith::SubIOp>(op))
     return risesWithQueries(kernel, op->getOperand(0), falls) &&
            risesWithQueries(kernel, op->getOperand(1), !falls);
+  // Of unsigned numbers coordinates only, which are none of those that are negative as signed ones.
+  if (isa<arith::MulIOp, arith::DivSIOp>(op) ||
+      (isa<arith::DivUIOp>(op) && isa<BlockArgument>(op->getOperand(0)))) {
+    APInt factor;
+    return matchPattern(op->getOperand(1), m_ConstantInt(&factor)) && factor.isStrictlyPositive() &&
+           risesWithQueries(kernel, op->getOperand(0), falls);
+  }
   return isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
          llvm::all_of(op->getOperands(),
                       [&](Value operand) { return risesWithQueries(kernel, operand, falls); });
