@@ -2,7 +2,8 @@
 //
 // A mask that compares the position in the row with something that is the same for the whole row
 // (the row's own position, a length) leaves one range of the row, which is known before anything is
-// read.
+// read. So does one that compares the position divided by a constant (blocks), or the distance to
+// the row's own without its sign.
 //
 //===----------------------------------------------------------------------===//
 
