@@ -434,6 +434,18 @@ private:
   llvm::DenseMap<Value, Value> rebuilt; ///< what `inside` has been asked for
 };
 
+/// Whether an i64 is a number of 32 bits, a constant up to kFar, or a sum of two of these, whose
+/// product with a divisor does not wrap.
+bool isNear(Value value, bool maySum = true) {
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return std::abs(number.getSExtValue()) <= kFar;
+  Operation *op = value.getDefiningOp();
+  if (maySum && isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
+    return isNear(op->getOperand(0), false) && isNear(op->getOperand(1), false);
+  return isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op);
+}
+
 /// Whether it never falls along them, or with `falls` never rises.
 bool risesWithQueries(KernelOp kernel, Value value, bool falls = false) {
   if (!value || isSameAlong(kernel, value, AttentionDim::Query))
@@ -449,10 +461,12 @@ bool risesWithQueries(KernelOp kernel, Value value, bool falls = false) {
     return risesWithQueries(kernel, op->getOperand(0), falls) &&
            risesWithQueries(kernel, op->getOperand(1), !falls);
   // Of unsigned numbers coordinates only, which are none of those that are negative as signed ones.
-  if (isa<arith::MulIOp, arith::DivSIOp>(op) ||
+  if (isa<arith::DivSIOp>(op) ||
+      (isa<arith::MulIOp>(op) && value.getType().isInteger(64) && isNear(op->getOperand(0))) ||
       (isa<arith::DivUIOp>(op) && isa<BlockArgument>(op->getOperand(0)))) {
     APInt factor;
     return matchPattern(op->getOperand(1), m_ConstantInt(&factor)) && factor.isStrictlyPositive() &&
+           (isa<arith::DivSIOp, arith::DivUIOp>(op) || factor.getSExtValue() <= kMostDivisor) &&
            risesWithQueries(kernel, op->getOperand(0), falls);
   }
   return isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp, arith::ExtSIOp, arith::ExtUIOp>(op) &&
