@@ -46,10 +46,13 @@ constexpr int kDepth = 10;
 constexpr int64_t kNear = int64_t(1) << 33, kFar = int64_t(1) << 40;
 /// What positions may be divided by: products of that and what is beyond them do not wrap.
 constexpr int64_t kMostDivisor = int64_t(1) << 20;
-constexpr P kSwapped[] = {P::eq,  P::ne,  P::sgt, P::sge, P::slt,
-                          P::sle, P::ugt, P::uge, P::ult, P::ule};
 
-P swapped(P predicate) { return kSwapped[static_cast<unsigned>(predicate)]; }
+/// With its sides exchanged.
+P swapped(P predicate) {
+  static constexpr P of[] = {P::eq,  P::ne,  P::sgt, P::sge, P::slt,
+                             P::sle, P::ugt, P::uge, P::ult, P::ule};
+  return of[static_cast<unsigned>(predicate)];
+}
 
 class Finder {
 public:

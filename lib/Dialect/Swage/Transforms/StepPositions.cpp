@@ -54,7 +54,10 @@ static std::optional<Position> positionOf(KernelOp kernel, Value value, int dept
   Position position;
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number))) {
+    // Constants of 64 bits may be such that sums of them wrap.
     position.offset = number.getSExtValue();
+    if (position.offset < -kMost || position.offset > kMost)
+      return std::nullopt;
     return position;
   }
   if (auto argument = dyn_cast<BlockArgument>(value)) {
