@@ -70,6 +70,7 @@ private:
   std::optional<int64_t> longestRow() const;
   int64_t narrowestAlong(unsigned dim) const;
   bool hasRows(ViewAttr view) const;
+  bool readsAgain() const;
   std::pair<int64_t, int64_t> streams() const;
   bool isNorm() const;
   bool staysInL2() const;

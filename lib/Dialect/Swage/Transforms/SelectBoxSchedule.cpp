@@ -23,6 +23,8 @@ using namespace mlir;
 using namespace swage;
 
 constexpr int64_t kThreads = 256;
+/// Blocks of a multiprocessor that hide each other's waits.
+constexpr double kBusyBlocks = 4;
 /// Bytes of a box: from the first on more cost occupancy, below the second blocks have too little
 /// to do; what is never exceeded, and what would be next to nothing.
 constexpr double kLargeBox = 15000, kSmallBox = 7800;
@@ -53,10 +55,12 @@ struct Choice {
   bool skewed;
 };
 
-/// The search over the boxes of one problem. `others`: instructions of the kernel's body.
+/// The search over the boxes of one problem. `others`: instructions of the kernel's body; `busy`: blocks
+/// that keep the device busy.
 class BoxSearch {
 public:
-  BoxSearch(const BoxProblem &problem, int64_t others) : problem(problem), others(others) {}
+  BoxSearch(const BoxProblem &problem, int64_t others, double busy)
+      : problem(problem), others(others), busy(busy) {}
   std::optional<Choice> best() const;
 
 private:
@@ -68,6 +72,7 @@ private:
 
   const BoxProblem &problem;
   int64_t others;
+  double busy;
 };
 } // namespace
 
@@ -105,14 +110,16 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
 double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double conflicts) const {
   const BoxProblem::Side &in = problem.principal(), &out = problem.out;
   const BoxPart &part = layout.principal();
-  double points = 1, read = 1, waste = 1, bytes = 0;
+  double points = 1, read = 1, waste = 1, bytes = 0, blocks = 1;
   int64_t runs = 1;
   for (unsigned dim = 0; dim < problem.rank(); ++dim) {
     points *= double(choice.box[dim]);
     read *= double(layout.reach[dim]);
     if (dim + layout.writeRun < problem.rank())
       runs *= layout.groups(problem, choice.box, dim);
-    if (int64_t extent = problem.extents[dim])
+    int64_t extent = problem.extents[dim];
+    blocks *= extent ? double(llvm::divideCeil(extent, choice.box[dim])) : busy;
+    if (extent)
       waste *= double(llvm::alignTo(extent, choice.box[dim])) / double(extent);
   }
   for (auto [input, part] : llvm::zip_equal(problem.inputs, layout.parts))
@@ -179,7 +186,8 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
     double ends = problem.extents[dim] ? double(choice.box[dim]) / double(problem.extents[dim]) : 1;
     time += ends / double(windows) * (out.bytes == 1 ? 15 : out.bytes == 2 ? 9.6 : 5.9);
   }
-  return time * (1 + 0.06 * std::max(0.0, bytes / kLargeBox - 1) +
+  return time * std::max(1.0, busy / blocks) *
+         (1 + 0.06 * std::max(0.0, bytes / kLargeBox - 1) +
                  0.126 * std::max(0.0, kSmallBox / bytes - 1));
 }
 
@@ -310,7 +318,7 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
   if (!problem)
     return std::nullopt;
   int64_t others = llvm::range_size(kernel.getBody().front().without_terminator());
-  std::optional<Choice> choice = BoxSearch(*problem, others).best();
+  std::optional<Choice> choice = BoxSearch(*problem, others, kBusyBlocks * device.smCount).best();
   if (!choice)
     return std::nullopt;
   int64_t bytes = problem->principal().bytes, blocks = 1;

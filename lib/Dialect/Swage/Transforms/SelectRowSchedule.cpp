@@ -20,13 +20,21 @@ using namespace swage;
 constexpr int64_t kRegisterElements = 32;
 /// The same where the row waits in shared memory and not in registers.
 constexpr int64_t kStagedElements = 56;
+/// The same where the row runs across the contiguous dimension.
+constexpr int64_t kColumnElements = 40;
 /// The same where one thread has the whole row.
 constexpr int64_t kWholeRowElements = 88;
 /// Rows of so many 16-bit elements that begin anywhere go by aligned vectors; of the other number
 /// if threads waited for banks of shared memory.
 constexpr int64_t kAlignedLength = 224, kAlignedLeast = 96;
+/// What a thread waits for each vector, in the units of the model of such rows.
+constexpr double kVectorWait = 4000;
 /// The most threads of a block then.
 constexpr int64_t kAlignedBlock = 512;
+/// Threads of a multiprocessor that hide each other's waits where rows are short.
+constexpr int64_t kBusyThreads = 800;
+/// The same where a block has a row, or a part of it.
+constexpr int64_t kBusyBlockThreads = 600;
 /// Shared memory that the system takes of a block.
 constexpr int64_t kReservedBytes = 1024;
 /// Elements of a row of which a multiprocessor's registers hold two, where vectors are aligned.
@@ -64,6 +72,13 @@ std::pair<int64_t, int64_t> ScheduleSelector::streams() const {
   return {widest, all};
 }
 
+/// Whether something that is the same for all rows has elements of its own along them, like gamma.
+bool ScheduleSelector::readsAgain() const {
+  return llvm::any_of(views(), [&](ViewAttr view) {
+    return !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1) && !hasRows(view);
+  });
+}
+
 /// Whether all tensors that change along the row begin at a multiple of 16 bytes.
 bool ScheduleSelector::beginAligned() const {
   return llvm::all_of(views(), [&](ViewAttr view) {
@@ -89,6 +104,14 @@ bool ScheduleSelector::staysInL2() const {
          *kept <= room / std::max<int64_t>(1, bytes) / std::max<int64_t>(1, *reduced);
 }
 
+/// Whether a mask leaves of each row one part, which is all that is read.
+static bool isBounded(KernelOp kernel) {
+  Block scratch;
+  OpBuilder builder(kernel.getContext());
+  builder.setInsertionPointToEnd(&scratch);
+  return bool(rowBounds(kernel, builder));
+}
+
 /// What decides how rows are dealt out.
 struct ScheduleSelector::Rows {
   int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
@@ -100,6 +123,7 @@ struct ScheduleSelector::Rows {
   bool aligned = false;    ///< vectors begin where memory is aligned
   int64_t resident = 0;    ///< blocks that a multiprocessor is to hold
   std::optional<int64_t> count;
+  int64_t idle = 0; ///< threads that a row has for nothing, for a multiprocessor has few of the rows
   std::string name; ///< "a row of 768"
 
   /// The most vectors that one block's registers hold: four for each thread, unless they are narrow.
@@ -122,13 +146,13 @@ SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int6
 
 /// The lanes that take a row by at most `perThread` vectors each, at least `least`; 0 if a warp is
 /// too small.  A row costs each of its threads about as much as three vectors do, whether they are
-/// there or not.
-static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread) {
+/// there or not; `idle` threads cost as much if they have no work.
+static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread, int64_t idle) {
   int64_t best = 0;
   auto cost = [&](int64_t threads) {
     int64_t each = llvm::divideCeil(vectors, threads);
     // Nothing beats one or two vectors that leave no lane idle.
-    return each <= 2 && threads * each == vectors ? each : threads * (3 + each);
+    return each <= 2 && threads * each == vectors ? each : std::max(threads, idle) * (3 + each);
   };
   for (int64_t threads = least; threads <= 32; threads *= 2)
     if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
@@ -156,7 +180,8 @@ static int64_t residentIfAsked(int64_t threads, int64_t registers) {
 /// a row takes beside its copy is those of each thread and of each of its vectors, whether there or
 /// not, and what too few blocks and threads do not hide of each other's waits. The numbers are fitted to
 /// LayerNorm in bf16 by 250 schedules, with an error of 3 %; f32 has time for four times as many
-/// instructions.
+/// instructions. Where a multiprocessor has fewer rows than it could hold, nothing hides what each vector
+/// of a thread waits for. Few rows are in the registers of clusters.
 std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool few) const {
   unsigned inner = kernel.getRank() - 1;
   int64_t widest = 1, length = longestRow().value_or(0);
@@ -168,14 +193,18 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
     return std::nullopt;
   rows.aligned = true;
   rows.beside = 1;
+  bool bounded = isBounded(kernel);
   auto by = [&](int64_t bytes) {
     rows.vector = bytes / widest;
     rows.bytes = rows.vector * narrowestAlong(inner);
     rows.widest = bytes;
-    rows.capacity = (waits || bytes == 16 ? 40 : 44) / rows.vector;
+    rows.capacity = (bounded ? kRegisterElements : waits || bytes == 16 ? 40 : 44) / rows.vector;
     rows.vectors = llvm::divideCeil(length + rows.vector - 1, rows.vector);
     return rows.bytes >= 4 && length >= 2 * rows.vector;
   };
+  int64_t spread = by(16) ? blocksOfFew(rows) : 1;
+  if (spread > 1 && rows.vectors <= spread * kAlignedBlock * rows.capacity)
+    return blockRows(rows, spread, /*few=*/true);
   if (by(16)) {
     Rows walked = rows;
     walked.vectors = length / rows.vector;
@@ -194,9 +223,10 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
   // Neighbouring lanes move whole sectors, or parts of them go twice.
   int64_t run = length * widest % 64 == 0 || length < kAlignedLength ? 64 : 128;
   std::optional<SelectedSchedule> best;
-  double least = 0;
+  double least = 0, there = rows.count ? double(*rows.count) / device.smCount : 0;
   for (int64_t bytes : {8, 16}) {
-    if (few || (bytes == 8 && waits) || !by(bytes))
+    // What a mask leaves out is left out by vectors.
+    if (few || (bytes == 8 && (waits || bounded)) || !by(bytes))
       continue;
     for (int64_t threads = 8; threads <= kAlignedBlock; threads += std::min<int64_t>(threads, 32)) {
       int64_t each = llvm::divideCeil(rows.vectors, threads);
@@ -209,12 +239,17 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
               blocks = residentIfAsked(block, registers(each * rows.vector, isGroup));
       if (asked == 0)
         continue;
-      double work = threads * (5.2 + 0.6 * rows.vector + each * (0.6 + 0.4 * rows.vector)) / length,
-             cost = (waits ? work / 4 : work) + 0.34 / blocks + 254.0 / (blocks * block);
+      double work = threads * (5.2 + 0.6 * rows.vector + each * (0.6 + 0.4 * rows.vector)),
+             held = double(blocks * block) / threads;
+      if (rows.count && there < held)
+        work += kVectorWait * each * (1 / std::max(there, block / threads / 2.0) - 1 / held);
+      double cost = work / length / (waits ? 4 : 1) + 0.34 / blocks + 254.0 / (blocks * block);
       if (best && cost >= least)
         continue;
       least = cost;
-      rows.resident = threads <= 64 ? 0 : asked;
+      // Threads of few elements need more registers than the model has for them.
+      int64_t safe = waits && isNorm() ? std::min<int64_t>(36 + std::max<int64_t>(each * rows.vector, 12), 64) : 1;
+      rows.resident = threads <= 64 || bounded ? 0 : std::min(asked, residentBlocks(block, safe));
       RowClass kind = isGroup ? RowClass::Group : RowClass::Block;
       best = makeRow(rows, kind, threads, block / threads, each,
                      rows.name + " begins anywhere: " + std::to_string(threads) +
@@ -254,8 +289,9 @@ std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) c
   // A row costs each of its threads about as much as three elements do, and lanes that read from the
   // same bank wait for each other; two of them do so anyway.
   int64_t threads = 1, least = 0, ideal = 0;
-  for (int64_t lanes = 1; lanes <= 16 && anywhere; lanes *= 2) {
-    int64_t each = llvm::divideCeil(rows.vectors, lanes), cost = lanes * (3 + each) * 4;
+  for (int64_t lanes = 1; lanes <= 32 && anywhere; lanes *= 2) {
+    int64_t each = llvm::divideCeil(rows.vectors, lanes),
+            cost = std::max(lanes, rows.idle) * (3 + each) * 4;
     if (each * rows.vector > kStagedElements)
       continue;
     ideal = ideal == 0 ? cost : std::min(ideal, cost);
@@ -286,14 +322,6 @@ std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) c
   return std::nullopt;
 }
 
-/// Whether a mask leaves of each row one part, which is all that is read.
-static bool isBounded(KernelOp kernel) {
-  Block scratch;
-  OpBuilder builder(kernel.getContext());
-  builder.setInsertionPointToEnd(&scratch);
-  return bool(rowBounds(kernel, builder));
-}
-
 /// A warp takes rows of up to four vectors a lane, neighbouring lanes 64 bytes or more; with few
 /// rows as many lanes as there are vectors.
 std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, bool few) const {
@@ -306,7 +334,7 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
   int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 32), rows.grouped);
-  int64_t threads = few ? all : lanesFor(rows.vectors, std::min(least, all), perThread);
+  int64_t threads = few ? all : lanesFor(rows.vectors, std::min(least, all), perThread, rows.idle);
   int64_t each = llvm::divideCeil(rows.vectors, threads);
   // Where all stays in L2 few blocks follow each other: the sooner one ends the better.
   bool isAlone = each > 2 && threads == 32 && !few && isNorm() && staysInL2() && rows.count &&
@@ -316,12 +344,16 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
 
-/// How many blocks share each of few rows in registers: about two for every multiprocessor, but no
-/// cluster of 16, for which many multiprocessors have no room.
+/// How many blocks share each of few rows in registers: about two for every multiprocessor; 16 only
+/// where the rows leave enough of these idle, for many have no room for such a cluster.
 int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
-  int64_t blocks = 1;
-  while (device.ccMajor >= 9 && rows.count && blocks < 8 &&
-         blocks * *rows.count <= device.smCount && rows.vectors >= 2 * blocks * 512)
+  int64_t blocks = 1, least = rows.aligned ? 256 : 512;
+  auto hasRoom = [&](int64_t wanted) {
+    int64_t taken = wanted * *rows.count;
+    return wanted < 16 ? taken <= 2 * device.smCount : taken <= device.smCount * 3 / 4;
+  };
+  while (device.ccMajor >= 9 && rows.count && blocks < 16 && hasRoom(2 * blocks) &&
+         rows.vectors >= 2 * blocks * least)
     blocks *= 2;
   return blocks;
 }
@@ -330,9 +362,9 @@ int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
 /// block cannot hold, and for few long ones.  Rows by narrow accesses have more to do than to wait
 /// for memory.
 int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
-  if (device.ccMajor < 9 || rows.bytes < 8)
-    return 1;
   int64_t blocks = blocksOfFew(rows);
+  if (device.ccMajor < 9 || rows.bytes < 8)
+    return blocks;
   if (rows.vectors > rows.ofOneBlock())
     while (blocks < 16 && rows.vectors > blocks * 512 * rows.capacity)
       blocks *= 2;
@@ -380,15 +412,14 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // Too little of the rows on a multiprocessor costs most, then blocks of too many threads, then
   // idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, where two bytes
   // become one, and where a mask leaves some of them nothing to do, more of them pay for what a
-  // thread does once. With few rows nothing hides what a step takes: many threads, but where no gamma
-  // is read vector by vector a warp costs more to merge than it gains.
+  // thread does once. With few rows nothing hides what a step takes: as many threads as keep a
+  // multiprocessor busy, but where no gamma is read vector by vector a warp costs more to merge than it
+  // gains, and threads may have more.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
   if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
   else if ((rows.bytes < rows.widest && rows.moved < 4) || isBounded(kernel))
     wanted = rows.capacity;
-  if (few)
-    wanted = 1;
   auto threadsFor = [&](int64_t perThread) {
     int64_t threads = std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
     // 31 warps have no more registers each than 32 have, and merge with checks that take some.
@@ -399,18 +430,37 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // longer: its threads' statistics have counts.
   bool counts = kernel.getCollective().getKind() == Collective::LayerNorm;
   int64_t base = rows.vector == 1 || !counts ? 16 : 24;
+  auto residentWith = [&](int64_t perThread, int64_t base) {
+    int64_t elements = perThread * rows.vector,
+            registers = rows.aligned ? 36 + elements * 3 / 2 : base + elements;
+    return residentBlocks(threadsFor(perThread), registers);
+  };
   auto shortage = [&](int64_t perThread) {
     constexpr int64_t step = 8 << 10;
     int64_t threads = threadsFor(perThread);
     int64_t enough = (counts && threads * perThread != share ? 48 : 40) << 10;
-    int64_t others = residentBlocks(threads, base + perThread * rows.vector) - 1;
+    int64_t others = residentWith(perThread, base) - 1;
     int64_t missing = enough - others * share * rows.widest;
     return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
-  int64_t most = few && rows.bytes >= 8 && !isNorm() ? 256 : 512;
+  if (few) {
+    int64_t most = readsAgain() ? wanted : rows.capacity;
+    wanted = std::clamp<int64_t>(*rows.count * rows.vectors / (kBusyBlockThreads * device.smCount), 1, most);
+  } else if (wanted * rows.vector == 16 && rows.count &&
+             blocks * *rows.count <= residentWith(2, base) * device.smCount) {
+    wanted = std::min<int64_t>(wanted, 2);
+  }
+  // Of two waves of blocks the second may leave most of the device idle: in quarters of the first. Of
+  // more of them blocks end at different times. Vectors of f32 make do with fewer registers.
+  int64_t least = rows.widest == 4 * rows.vector ? std::min<int64_t>(base, 20) : base;
+  auto idleWave = [&](int64_t perThread) {
+    int64_t there = blocks * rows.count.value_or(0), fit = residentWith(perThread, least) * device.smCount;
+    return there <= fit || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there;
+  };
+  int64_t most = blocks > 1 && rows.aligned ? 1024 : few && rows.bytes >= 8 && !isNorm() ? 256 : 512;
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
-    return std::tuple(shortage(perThread), (threads > most) + (threads > 512),
+    return std::tuple(idleWave(perThread), shortage(perThread), (threads > most) + (threads > std::max<int64_t>(most, 512)),
                       (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
@@ -576,6 +626,7 @@ SelectedSchedule ScheduleSelector::row() {
   rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
   rows.beside = rowsBeside(rows);
   rows.count = product(false);
+  rows.idle = rows.count ? kBusyThreads * device.smCount / std::max<int64_t>(*rows.count, 1) : 0;
   // A runtime length takes the schedule of the longest: its end is masked.
   std::optional<int64_t> length = longestRow();
   int64_t looped = std::min<int64_t>(4, rows.capacity);
@@ -628,13 +679,25 @@ SelectedSchedule ScheduleSelector::column() {
     // A position's states cost an exchange: few positions a thread, and many coordinates. Side by
     // side 128 bytes, or better 256.
     int64_t vector = *length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
-    int64_t lanes = 1;
-    int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(*length, kRegisterElements / vector));
-    while (lanes * perRow < 128 || (hasMore(lanes * vector) && lanes * vector * bytes < 128) ||
-           (hasMore(lanes * vector) && lanes * vector * bytes < 256 && lanes * perRow < 512))
-      lanes *= 2;
-    if (lanes * perRow <= 512)
-      return make(perRow, lanes, vector, llvm::divideCeil(*length, perRow), false, ", in registers");
+    // Few positions leave most of a multiprocessor idle unless each gets many threads, and lanes many
+    // blocks.
+    int64_t positions = product(false).value_or(INT64_MAX) / vector;
+    for (auto [elements, most] : {std::pair(kColumnElements, 256), {kRegisterElements, 512}}) {
+      // Up to 16 threads take a row well as they are.
+      if (elements == kColumnElements && *length * vector <= 16 * kRegisterElements)
+        continue;
+      int64_t lanes = 1, perRow = llvm::PowerOf2Ceil(llvm::divideCeil(*length, elements / vector));
+      while (positions < kBusyBlockThreads * device.smCount / perRow && 8 * perRow <= *length)
+        perRow *= 2;
+      auto isNarrow = [&](int64_t run) { return hasMore(lanes * vector) && lanes * vector * bytes < run; };
+      while (lanes * perRow < 128 || isNarrow(64) ||
+             (positions >= 2 * lanes * device.smCount &&
+              (isNarrow(128) || (isNarrow(256) && lanes * perRow < most))))
+        lanes *= 2;
+      int64_t each = llvm::divideCeil(*length, perRow);
+      if (lanes * perRow <= (each * vector <= 16 ? 1024 : most))
+        return make(perRow, lanes, vector, each, false, ", in registers");
+    }
     SelectedSchedule staged = make(32, 8, widest, 2, true, ", in shared memory");
     auto schedule = cast<RowScheduleAttr>(staged.schedule);
     if (stagedBytes(kernel, schedule) > 0 &&

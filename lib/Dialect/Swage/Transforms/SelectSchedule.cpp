@@ -189,20 +189,33 @@ SelectedSchedule ScheduleSelector::reduce() {
   int64_t vector = std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow);
   std::optional<int64_t> length = product(true), kept = product(false),
                          inner = constantSize(extent(keptInner));
-  // Sixteen lanes read 256 bytes side by side, which is as good as more and leaves more groups to
-  // share the row. Fewer where that leaves multiprocessors idle.
-  int64_t lanes = 16, groups = 16;
+  // 256 bytes side by side are as good as more and leave more groups to share the row. Fewer where
+  // that leaves multiprocessors idle.
+  int64_t access = vector * narrow, lanes = std::clamp<int64_t>(256 / access, 16, 128),
+          least = access < 16 ? 64 : 128;
   while (inner && lanes > 1 && lanes / 2 * vector >= *inner)
     lanes /= 2;
-  while (kept && lanes > 4 && *kept < 2 * device.smCount * lanes * vector &&
-         lanes * vector * narrow > 128)
+  while (kept && lanes > 4 && *kept < 2 * device.smCount * lanes * vector && lanes * access > least)
     lanes /= 2;
-  groups = 256 / lanes;
+  // More groups where threads with few accesses leave multiprocessors half empty, one where a thread
+  // takes all of a short row at once.
+  constexpr int64_t kEnoughThreads = 1400;
+  int64_t groups = 256 / lanes;
+  auto fillsDevice = [&](int64_t groups) {
+    return !kept || *kept / vector >= kEnoughThreads * device.smCount / groups;
+  };
+  if (access < 16 && !fillsDevice(groups))
+    groups *= 2;
+  bool atOnce = length && *length * vector <= 32 && fillsDevice(1);
   while (length && groups > 1 &&
-         (groups > *length || (4 * groups > *length && groups * lanes > 128)))
+         (atOnce || groups > *length || (4 * groups > *length && groups * lanes > 128)))
     groups /= 2;
   lanes = std::max<int64_t>(lanes, 64 / groups);
-  int64_t unroll = length && *length < 4 * groups ? 1 : length && *length < 8 * groups ? 4 : 8;
+  int64_t unroll = atOnce                                      ? *length
+                   : length && *length < 4 * groups            ? 1
+                   : length && *length < 8 * groups            ? 4
+                   : access <= 4 && !(length && *length < 16 * groups) ? 16
+                                                               : 8;
   return {ReduceScheduleAttr::get(context(), lanes, groups, vector, unroll, index),
           "the reduced dimensions lie outside the contiguous one"};
 }
