@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScheduleSelector.h"
+#include "RowSelection.h"
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
@@ -16,33 +16,18 @@
 using namespace mlir;
 using namespace swage;
 
-/// Elements of a row that a thread keeps in f32 registers without spilling.
-constexpr int64_t kRegisterElements = 32;
-/// The same where the row waits in shared memory and not in registers.
+/// Elements of a row that a thread keeps where the row waits in shared memory and not in registers.
 constexpr int64_t kStagedElements = 56;
 /// The same where the row runs across the contiguous dimension.
 constexpr int64_t kColumnElements = 40;
 /// The same where one thread has the whole row.
 constexpr int64_t kWholeRowElements = 88;
-/// Rows of so many 16-bit elements that begin anywhere go by aligned vectors; of the other number
-/// if threads waited for banks of shared memory.
-constexpr int64_t kAlignedLength = 224, kAlignedLeast = 96;
-/// What a thread waits for each vector, in the units of the model of such rows.
-constexpr double kVectorWait = 4000;
-/// The most threads of a block then.
-constexpr int64_t kAlignedBlock = 512;
 /// Threads of a multiprocessor that hide each other's waits where rows are short.
 constexpr int64_t kBusyThreads = 800;
 /// The same where a block has a row, or a part of it.
 constexpr int64_t kBusyBlockThreads = 600;
-/// Shared memory that the system takes of a block.
-constexpr int64_t kReservedBytes = 1024;
-/// Elements of a row of which a multiprocessor's registers hold two, where vectors are aligned.
-constexpr int64_t kLongElements = 16384;
 /// Bytes of a row beyond which it goes by aligned vectors if no others of 16 bytes fit it.
 constexpr int64_t kLongBytes = 64 << 10;
-/// Elements of a row of which a multiprocessor's registers hold two.
-constexpr int64_t kPairElements = 18432;
 
 /// Bytes of an element of the narrowest operand that changes along a dimension.
 int64_t ScheduleSelector::narrowestAlong(unsigned dim) const {
@@ -105,32 +90,18 @@ bool ScheduleSelector::staysInL2() const {
 }
 
 /// Whether a mask leaves of each row one part, which is all that is read.
-static bool isBounded(KernelOp kernel) {
+bool swage::isBounded(KernelOp kernel) {
   Block scratch;
   OpBuilder builder(kernel.getContext());
   builder.setInsertionPointToEnd(&scratch);
   return bool(rowBounds(kernel, builder));
 }
 
-/// What decides how rows are dealt out.
-struct ScheduleSelector::Rows {
-  int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
-  int64_t bytes, widest;   ///< of the narrowest access; of the widest one of rows
-  int64_t moved;           ///< bytes for each element of a row
-  int64_t capacity;        ///< vectors that a thread's registers hold
-  int64_t grouped;         ///< vectors of a group of a second collective, or 1
-  int64_t beside;          ///< rows beside each other, if they are made of short runs
-  bool aligned = false;    ///< vectors begin where memory is aligned
-  int64_t resident = 0;    ///< blocks that a multiprocessor is to hold
-  std::optional<int64_t> count;
-  int64_t idle = 0; ///< threads that a row has for nothing, for a multiprocessor has few of the rows
-  std::string name; ///< "a row of 768"
-
-  /// The most vectors that one block's registers hold: four for each thread, unless they are narrow.
-  int64_t ofOneBlock() const {
-    return 1024 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
-  }
-};
+/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many warps.
+int64_t swage::residentBlocks(int64_t threads, int64_t registers) {
+  int64_t warps = 4 * std::min<int64_t>(16, 512 / llvm::alignTo(registers, 8));
+  return warps / (threads / 32);
+}
 
 SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int64_t perRow,
                                            int64_t rowsPerBlock, int64_t perThread,
@@ -158,113 +129,6 @@ static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread, int64
     if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
       best = threads;
   return best;
-}
-
-/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many warps.
-static int64_t residentBlocks(int64_t threads, int64_t registers) {
-  int64_t warps = 4 * std::min<int64_t>(16, 512 / llvm::alignTo(registers, 8));
-  return warps / (threads / 32);
-}
-
-/// How many of them it holds if the compiler is told to see to that, which takes the registers that it
-/// may, but not many more than it needs.
-static int64_t residentIfAsked(int64_t threads, int64_t registers) {
-  int64_t blocks = residentBlocks(threads, registers);
-  if (blocks < 2)
-    return blocks;
-  int64_t allowed = std::min<int64_t>(65536 / (threads * blocks) / 8 * 8, registers + 16);
-  return std::max<int64_t>(std::min(blocks, residentBlocks(threads, allowed)), 1);
-}
-
-/// Rows that begin anywhere, by vectors that are aligned in memory. Threads wait for instructions: what
-/// a row takes beside its copy is those of each thread and of each of its vectors, whether there or
-/// not, and what too few blocks and threads do not hide of each other's waits. The numbers are fitted to
-/// LayerNorm in bf16 by 250 schedules, with an error of 3 %; f32 has time for four times as many
-/// instructions. Where a multiprocessor has fewer rows than it could hold, nothing hides what each vector
-/// of a thread waits for. Few rows are in the registers of clusters.
-std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool few) const {
-  unsigned inner = kernel.getRank() - 1;
-  int64_t widest = 1, length = longestRow().value_or(0);
-  for (ViewAttr view : views())
-    if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
-      widest = std::max(widest, elementBytes(view.getElement()));
-  bool waits = widest >= 4, anywhere = rows.bytes < 8;
-  if (!isAlignable(kernel) || widest > 4 || (length < kAlignedLeast && !waits))
-    return std::nullopt;
-  rows.aligned = true;
-  rows.beside = 1;
-  bool bounded = isBounded(kernel);
-  auto by = [&](int64_t bytes) {
-    rows.vector = bytes / widest;
-    rows.bytes = rows.vector * narrowestAlong(inner);
-    rows.widest = bytes;
-    rows.capacity = (bounded ? kRegisterElements : waits || bytes == 16 ? 40 : 44) / rows.vector;
-    rows.vectors = llvm::divideCeil(length + rows.vector - 1, rows.vector);
-    return rows.bytes >= 4 && length >= 2 * rows.vector;
-  };
-  int64_t spread = by(16) ? blocksOfFew(rows) : 1;
-  if (spread > 1 && rows.vectors <= spread * kAlignedBlock * rows.capacity)
-    return blockRows(rows, spread, /*few=*/true);
-  if (by(16)) {
-    Rows walked = rows;
-    walked.vectors = length / rows.vector;
-    if (auto shelved = shelvedRows(walked))
-      return shelved;
-  }
-  if (few && !anywhere)
-    return std::nullopt;
-  // Of a second input there are registers for what is under way.
-  auto registers = [&](int64_t elements, bool isGroup) {
-    elements = elements * (2 * widest + rows.moved) / (4 * widest);
-    if (waits)
-      return (beginAligned() ? 32 : 40) + elements;
-    return rows.vector == 4 ? 25 + elements * 9 / 8 : (isGroup ? 36 : 40) + elements * 9 / 10;
-  };
-  // Neighbouring lanes move whole sectors, or parts of them go twice.
-  int64_t run = length * widest % 64 == 0 || length < kAlignedLength ? 64 : 128;
-  std::optional<SelectedSchedule> best;
-  double least = 0, there = rows.count ? double(*rows.count) / device.smCount : 0;
-  for (int64_t bytes : {8, 16}) {
-    // What a mask leaves out is left out by vectors.
-    if (few || (bytes == 8 && (waits || bounded)) || !by(bytes))
-      continue;
-    for (int64_t threads = 8; threads <= kAlignedBlock; threads += std::min<int64_t>(threads, 32)) {
-      int64_t each = llvm::divideCeil(rows.vectors, threads);
-      int64_t block = std::max<int64_t>(threads, 64);
-      bool isGroup = threads <= 32;
-      if (isGroup ? threads * bytes < run || each * rows.vector > (waits ? 20 : 64)
-                  : each > rows.capacity)
-        continue;
-      int64_t asked = residentBlocks(block, registers(each * rows.vector, isGroup)),
-              blocks = residentIfAsked(block, registers(each * rows.vector, isGroup));
-      if (asked == 0)
-        continue;
-      double work = threads * (5.2 + 0.6 * rows.vector + each * (0.6 + 0.4 * rows.vector)),
-             held = double(blocks * block) / threads;
-      if (rows.count && there < held)
-        work += kVectorWait * each * (1 / std::max(there, block / threads / 2.0) - 1 / held);
-      double cost = work / length / (waits ? 4 : 1) + 0.34 / blocks + 254.0 / (blocks * block);
-      if (best && cost >= least)
-        continue;
-      least = cost;
-      // Threads of few elements need more registers than the model has for them.
-      int64_t safe = waits && isNorm() ? std::min<int64_t>(36 + std::max<int64_t>(each * rows.vector, 12), 64) : 1;
-      rows.resident = threads <= 64 || bounded ? 0 : std::min(asked, residentBlocks(block, safe));
-      RowClass kind = isGroup ? RowClass::Group : RowClass::Block;
-      best = makeRow(rows, kind, threads, block / threads, each,
-                     rows.name + " begins anywhere: " + std::to_string(threads) +
-                         " threads take it by aligned vectors");
-    }
-  }
-  if (best)
-    return best;
-  if (!by(16))
-    return std::nullopt;
-  rows.resident = 0;
-  if (rows.vectors <= kAlignedBlock * rows.capacity)
-    return blockRows(rows, /*blocks=*/1, few);
-  return makeRow(rows, RowClass::Looped, few ? 1024 : 512, 1, 16 / rows.vector,
-                 rows.name + " begins anywhere and is too long for registers");
 }
 
 /// How many times the lanes of a warp wait for a bank of shared memory when `lanes` neighbours each read
@@ -492,121 +356,6 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
   while (2 * beside * run <= 32 && beside * run * rows.bytes < 128 && kept % (2 * beside) == 0)
     beside *= 2;
   return beside;
-}
-
-/// Rows that wait in shared memory, all of them or `steps` steps.
-SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int64_t threads,
-                                          int64_t perThread, int64_t steps) const {
-  return makeRow(rows, RowClass::Looped, threads / rows.beside, rows.beside, perThread,
-                 rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks",
-                 blocks, /*staged=*/true, steps);
-}
-
-/// About how many registers a thread then has: two for each word of the inputs that it has at hand,
-/// or three where each vector of gamma lies in two.
-int64_t ScheduleSelector::shelfRegisters(const Rows &rows, int64_t perThread) const {
-  auto one = cast<RowScheduleAttr>(shelve(rows, /*blocks=*/1, 32, 1, /*steps=*/1).schedule);
-  return 24 + (rows.aligned ? 3 : 2) * perThread * stagedBytes(kernel, one) / (32 * 4);
-}
-
-/// Rows that wait there in so many blocks, dealt out so that enough of them and enough threads are on
-/// a multiprocessor, then so that few places stay empty.  Few rows are there at once anyway.
-SelectedSchedule ScheduleSelector::spread(Rows rows, int64_t blocks, bool few) const {
-  // Nothing hides that a thread waits for each vector of gamma, so that it asks for two at once.
-  // Where it may begin anywhere that takes too many registers.
-  int64_t share = llvm::divideCeil(rows.beside * rows.vectors, blocks),
-          perThread = !rows.aligned            ? std::max<int64_t>(2, 16 / rows.vector)
-                      : few || !beginAligned() ? 1
-                                               : 2;
-  auto residentOf = [&](int64_t threads, int64_t each) {
-    auto schedule = cast<RowScheduleAttr>(shelve(rows, blocks, threads, each).schedule);
-    return std::min(device.sharedBytesPerSm / (sharedBytes(kernel, schedule) + kReservedBytes),
-                    residentBlocks(threads, shelfRegisters(rows, each)));
-  };
-  auto costOf = [&](int64_t threads, int64_t each) {
-    auto schedule = cast<RowScheduleAttr>(shelve(rows, blocks, threads, each).schedule);
-    int64_t bytes = sharedBytes(kernel, schedule), places = llvm::alignTo(share, threads * each),
-            resident = residentOf(threads, each);
-    // Of rows that begin anywhere many small blocks are better.
-    bool isSmall = rows.aligned && each > 1;
-    auto shortage = [](int64_t wanted, int64_t there, int64_t step) {
-      return llvm::divideCeil(std::max<int64_t>(0, wanted - there), step);
-    };
-    return std::tuple(
-        resident == 0,
-        shortage((isSmall ? 144 : 160) << 10, resident * bytes * share / places, 16 << 10) +
-            shortage(isSmall ? 896 : 1400, resident * threads, 128),
-        (places - share) * 25 / share + (rows.aligned ? 3 : 0) * (perThread - each),
-        perThread - each, std::abs(threads - (isSmall ? 160 : 512)));
-  };
-  int64_t eighth = llvm::alignTo(llvm::divideCeil(share, 8), 32);
-  std::pair best(std::clamp<int64_t>(eighth, 64, 512), perThread);
-  auto cost = costOf(best.first, best.second);
-  for (int64_t each = perThread; each >= 1; each /= 2)
-    for (int64_t threads = 64; threads <= 736 && !few; threads += 32)
-      if (auto other = costOf(threads, each); other < cost) {
-        best = {threads, each};
-        cost = other;
-      }
-  // Left to itself the compiler takes so few registers that it asks for one after the other, but
-  // not where all counts are constants.
-  if (!few && isNorm() && best.second > 1 && share % (best.first * best.second) != 0)
-    rows.resident = residentOf(best.first, best.second);
-  return shelve(rows, blocks, best.first, best.second);
-}
-
-/// Rows that wait in shared memory: those that lie beside each other, and those that one block's
-/// registers cannot hold, unless a few blocks' do: for few rows, and where elements do not grow there.
-///
-/// Memory is busy while some of a multiprocessor's blocks look at their rows: three of them fill its
-/// shared memory, or six of half the size.  But the more blocks a cluster has the fewer
-/// multiprocessors have room for it, and the longer they wait for each other.  Of the longest rows a
-/// part waits, so that two blocks fit, and the rest is read again.
-std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) const {
-  int64_t one = rows.ofOneBlock(), most = device.ccMajor < 9 ? 1 : 16, least = 1;
-  bool grows = rows.bytes / rows.vector < 4;
-  if (rows.aligned)
-    one = kLongElements / rows.vector - 1;
-  else if (grows)
-    one = std::min(one, kPairElements / rows.vector);
-  if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
-    return std::nullopt;
-  while (rows.count && 2 * least * *rows.count <= device.smCount * rows.beside && 2 * least < most &&
-         rows.beside * rows.vectors >= 2 * least * 512)
-    least *= 2;
-  int64_t few = blocksOfFew(rows);
-  bool inRegisters = !rows.aligned && (few > 1 || !(grows || isNorm()));
-  int64_t inCluster = (few > 1 ? few : 8) * 512 * rows.capacity;
-  if (rows.beside == 1 && (rows.vectors <= one || (inRegisters && rows.vectors <= inCluster)))
-    return std::nullopt;
-  auto bytesOf = [&](const SelectedSchedule &selected) {
-    return sharedBytes(kernel, cast<RowScheduleAttr>(selected.schedule));
-  };
-  auto room = [&](int64_t resident) { return device.sharedBytesPerSm / resident - kReservedBytes; };
-  if (stagedBytes(kernel, cast<RowScheduleAttr>(shelve(rows, least, 64, 1).schedule)) == 0)
-    return std::nullopt;
-  // Without loads of gamma that may begin anywhere, and where there is more to wait for, more
-  // blocks pay.
-  bool isSplit = beginAligned() && (rows.aligned || !grows);
-  for (auto [resident, largest] : {std::pair(6, isSplit ? 8 : 2), {3, 8}, {2, 16}})
-    for (int64_t blocks = least; blocks <= std::min<int64_t>(most, largest); blocks *= 2) {
-      SelectedSchedule shelved = spread(rows, blocks, /*few=*/least > 1);
-      // Few rows may leave a multiprocessor to each block.
-      int64_t places = blocks > 2 ? device.smCount * 7 / 8 : device.smCount;
-      bool isAlone = least > 1 && *rows.count * blocks <= places * rows.beside;
-      if (bytesOf(shelved) <= room(isAlone ? 1 : resident))
-        return shelved;
-    }
-  int64_t perThread = std::min(std::max<int64_t>(4, 16 / rows.vector), rows.capacity);
-  while (perThread > 1 && residentBlocks(512, shelfRegisters(rows, perThread)) < 2)
-    perThread /= 2;
-  // Two steps tell what one more of them takes.
-  int64_t first = bytesOf(shelve(rows, most, 512, perThread, 1)),
-          step = bytesOf(shelve(rows, most, 512, perThread, 2)) - first,
-          steps = 1 + (room(2) - first) / step;
-  if (first > room(2) || 8 * steps * most * 512 * perThread < rows.beside * rows.vectors)
-    return std::nullopt;
-  return shelve(rows, most, 512, perThread, steps);
 }
 
 /// How rows are dealt out.  The figures behind the numbers are in docs/notes/rows.md.
