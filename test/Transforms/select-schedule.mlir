@@ -220,7 +220,17 @@ func.func @odd_long_rows(%x: tensor<2048x50257xbf16>) -> tensor<2048x50257xbf16>
 // multiprocessor.
 // CHECK-LABEL: func.func @long_rows
 // CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 512, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32, blocks_per_row = 2, staged = true>
-func.func @long_rows(%x: tensor<2048x65536xbf16>) -> tensor<2048x65536xbf16> {
+func.func @long_rows(%x: tensor<2048x65536xbf16>, %g: tensor<65536xbf16>, %b: tensor<65536xbf16>) -> tensor<2048x65536xbf16> {
+  %y = swage.layer_norm %x gamma %g beta %b axis 1 eps 1.0e-5 : (tensor<2048x65536xbf16>, tensor<65536xbf16>, tensor<65536xbf16>) -> tensor<2048x65536xbf16>
+  return %y : tensor<2048x65536xbf16>
+}
+
+// -----
+
+// Parts of 16 KB where there is no gamma to be read for each of them.
+// CHECK-LABEL: func.func @long_rows_alone
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 4, index = 32, blocks_per_row = 8, staged = true>
+func.func @long_rows_alone(%x: tensor<2048x65536xbf16>) -> tensor<2048x65536xbf16> {
   %y = swage.softmax %x axis 1 : tensor<2048x65536xbf16> -> tensor<2048x65536xbf16>
   return %y : tensor<2048x65536xbf16>
 }
@@ -460,8 +470,8 @@ func.func @whole_lines(%x: tensor<25190x128xf32>) -> tensor<128x25190xf32> {
 // -----
 
 // Rows that leave multiprocessors idle: many threads for each where they begin anywhere, by vectors or by single elements.
-// CHECK-LABEL: swage.kernel @layer_norm_
-// CHECK: #swage.row_schedule<kind = block, threads_per_row = 64, {{.*}}vector = 8, vectors_per_thread = 1, index = 32, {{.*}}aligned = true>
+// CHECK-LABEL: func.func @hardly_enough_odd_rows
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 64, {{.*}}vector = 8, vectors_per_thread = 1, index = 32, {{.*}}aligned = true>
 func.func @hardly_enough_odd_rows(%x: tensor<1029x501xf16>) -> tensor<1029x501xf16> {
   %y = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<1029x501xf16>) -> tensor<1029x501xf16>
   return %y : tensor<1029x501xf16>
@@ -469,8 +479,8 @@ func.func @hardly_enough_odd_rows(%x: tensor<1029x501xf16>) -> tensor<1029x501xf
 
 // -----
 
-// CHECK-LABEL: swage.kernel @layer_norm_
-// CHECK: #swage.row_schedule<kind = group, threads_per_row = 32, {{.*}}vector = 1, {{.*}}staged = true>
+// CHECK-LABEL: func.func @hardly_enough_short_rows
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, {{.*}}vector = 1, {{.*}}staged = true>
 func.func @hardly_enough_short_rows(%x: tensor<1029x131xf16>) -> tensor<1029x131xf16> {
   %y = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<1029x131xf16>) -> tensor<1029x131xf16>
   return %y : tensor<1029x131xf16>
@@ -479,8 +489,8 @@ func.func @hardly_enough_short_rows(%x: tensor<1029x131xf16>) -> tensor<1029x131
 // -----
 
 // Few odd rows are in the registers of clusters, 16 blocks of them only where all have room.
-// CHECK-LABEL: swage.kernel @rms_norm_
-// CHECK: #swage.row_schedule<kind = block, threads_per_row = 320, {{.*}}vectors_per_thread = 1, {{.*}}blocks_per_row = 8, {{.*}}aligned = true>
+// CHECK-LABEL: func.func @few_odd_rows
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 320, {{.*}}vectors_per_thread = 1, {{.*}}blocks_per_row = 8, {{.*}}aligned = true>
 func.func @few_odd_rows(%x: tensor<11x20421xbf16>) -> tensor<11x20421xbf16> {
   %y = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<11x20421xbf16>) -> tensor<11x20421xbf16>
   return %y : tensor<11x20421xbf16>
@@ -488,8 +498,8 @@ func.func @few_odd_rows(%x: tensor<11x20421xbf16>) -> tensor<11x20421xbf16> {
 
 // -----
 
-// CHECK-LABEL: swage.kernel @layer_norm_
-// CHECK: #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16
+// CHECK-LABEL: func.func @three_rows
+// CHECK:       #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16
 func.func @three_rows(%x: tensor<3x100000xbf16>) -> tensor<3x100000xbf16> {
   %y = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<3x100000xbf16>) -> tensor<3x100000xbf16>
   return %y : tensor<3x100000xbf16>
@@ -498,8 +508,8 @@ func.func @three_rows(%x: tensor<3x100000xbf16>) -> tensor<3x100000xbf16> {
 // -----
 
 // 528 blocks of 384 threads fit at once, which would leave 74 rows for a second wave.
-// CHECK-LABEL: swage.kernel @layer_norm_
-// CHECK: #swage.row_schedule<kind = block, threads_per_row = 288, {{.*}}vectors_per_thread = 5
+// CHECK-LABEL: func.func @one_wave
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 288, {{.*}}vectors_per_thread = 5
 func.func @one_wave(%x: tensor<602x5696xf32>) -> tensor<602x5696xf32> {
   %y = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<602x5696xf32>) -> tensor<602x5696xf32>
   return %y : tensor<602x5696xf32>
@@ -508,8 +518,8 @@ func.func @one_wave(%x: tensor<602x5696xf32>) -> tensor<602x5696xf32> {
 // -----
 
 // What a mask leaves out is left out by whole vectors.
-// CHECK-LABEL: swage.kernel @softmax_
-// CHECK: #swage.row_schedule<kind = block, threads_per_row = 288, {{.*}}vector = 8, vectors_per_thread = 4, index = 32, aligned = true>
+// CHECK-LABEL: func.func @odd_causal_rows
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 288, {{.*}}vector = 8, vectors_per_thread = 4, index = 32, aligned = true>
 func.func @odd_causal_rows(%x: tensor<2x8191x8191xbf16>) -> tensor<2x8191x8191xbf16> {
   %i = swage.iota dim 1 : tensor<2x8191x8191xi32>
   %j = swage.iota dim 2 : tensor<2x8191x8191xi32>
@@ -521,8 +531,8 @@ func.func @odd_causal_rows(%x: tensor<2x8191x8191xbf16>) -> tensor<2x8191x8191xb
 // -----
 
 // Few columns get many threads each, in blocks for all multiprocessors.
-// CHECK-LABEL: swage.kernel @softmax_
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 32, vector = 1, vectors_per_thread = 5
+// CHECK-LABEL: func.func @few_columns
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 32, vector = 1, vectors_per_thread = 5
 func.func @few_columns(%x: tensor<1x77x4097xf16>) -> tensor<1x77x4097xf16> {
   %y = swage.softmax %x axis 1 : tensor<1x77x4097xf16> -> tensor<1x77x4097xf16>
   return %y : tensor<1x77x4097xf16>
@@ -531,8 +541,8 @@ func.func @few_columns(%x: tensor<1x77x4097xf16>) -> tensor<1x77x4097xf16> {
 // -----
 
 // A thread takes all of a short row at once.
-// CHECK-LABEL: swage.kernel @reduce_
-// CHECK: #swage.reduce_schedule<lanes = 128, row_groups = 1, vector = 1, unroll = 17
+// CHECK-LABEL: func.func @sum_of_few
+// CHECK:       #swage.reduce_schedule<lanes = 128, row_groups = 1, vector = 1, unroll = 17
 func.func @sum_of_few(%x: tensor<17x2000001xf16>) -> tensor<2000001xf16> {
   %y = swage.reduce sum %x dims [0] : tensor<17x2000001xf16> -> tensor<2000001xf16>
   return %y : tensor<2000001xf16>
@@ -541,8 +551,8 @@ func.func @sum_of_few(%x: tensor<17x2000001xf16>) -> tensor<2000001xf16> {
 // -----
 
 // A tensor of 1 MB in boxes for all multiprocessors.
-// CHECK-LABEL: swage.kernel @transpose_
-// CHECK: #swage.box_schedule<threads = 256, box = [32, 64]
+// CHECK-LABEL: func.func @small_transpose
+// CHECK:       #swage.box_schedule<threads = 256, box = [32, 64]
 func.func @small_transpose(%x: tensor<1000x1000xi8>) -> tensor<1000x1000xi8> {
   %y = swage.permute %x [1, 0] : tensor<1000x1000xi8> -> tensor<1000x1000xi8>
   return %y : tensor<1000x1000xi8>
