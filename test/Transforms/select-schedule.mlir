@@ -557,3 +557,41 @@ func.func @small_transpose(%x: tensor<1000x1000xi8>) -> tensor<1000x1000xi8> {
   %y = swage.permute %x [1, 0] : tensor<1000x1000xi8> -> tensor<1000x1000xi8>
   return %y : tensor<1000x1000xi8>
 }
+
+// -----
+
+// The threads of one warp merge what those of a column have, four each.
+// CHECK-LABEL: func.func @four_columns
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 4
+func.func @four_columns(%x: tensor<1x1024x4xf32>) -> tensor<1x1024x4xf32> {
+  %y = swage.softmax %x axis 1 : tensor<1x1024x4xf32> -> tensor<1x1024x4xf32>
+  return %y : tensor<1x1024x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sum_to_four
+// CHECK:       #swage.reduce_schedule<lanes = {{.*}}, row_groups = 128
+func.func @sum_to_four(%x: tensor<3001x4xf32>) -> tensor<4xf32> {
+  %y = swage.reduce sum %x dims [0] : tensor<3001x4xf32> -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @sum_of_nothing
+// CHECK:       #swage.reduce_schedule<{{.*}}unroll = 1,
+func.func @sum_of_nothing(%x: tensor<0x2000000xf32>) -> tensor<2000000xf32> {
+  %y = swage.reduce sum %x dims [0] : tensor<0x2000000xf32> -> tensor<2000000xf32>
+  return %y : tensor<2000000xf32>
+}
+
+// -----
+
+// 79 vectors are more than a thread takes.
+// CHECK-LABEL: func.func @odd_rows_of_f64
+// CHECK-NOT:   vectors_per_thread = 79
+func.func @odd_rows_of_f64(%x: tensor<200000x79xf64>) -> tensor<200000x79xf64> {
+  %y = swage.softmax %x axis 1 : tensor<200000x79xf64> -> tensor<200000x79xf64>
+  return %y : tensor<200000x79xf64>
+}

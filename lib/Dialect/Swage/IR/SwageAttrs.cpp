@@ -159,6 +159,9 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
   if (kind == RowClass::Group && (threadsPerRow > 32 || !llvm::isPowerOf2_64(threadsPerRow)))
     return emitError() << "a group has " << threadsPerRow
                        << " threads a row, but must have a power of two up to 32";
+  if (kind == RowClass::Column && threadsPerRow > kMostThreadRows)
+    return emitError() << "a column has " << threadsPerRow << " threads a row, but may have "
+                       << kMostThreadRows;
   if (kind == RowClass::Block && rowsPerBlock != 1)
     return emitError() << "block has " << rowsPerBlock << " rows a block, but must have 1";
   if (kind == RowClass::Looped && (rowsPerBlock > 32 || !llvm::isPowerOf2_64(rowsPerBlock)))
@@ -184,7 +187,7 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
 LogicalResult ReduceScheduleAttr::verify(EmitError emitError, int64_t lanes, int64_t rowGroups,
                                          int64_t vector, int64_t unroll, int64_t index) {
   return success(succeeded(verifyPower(emitError, "lanes", lanes, 1024)) &&
-                 succeeded(verifyPower(emitError, "row_groups", rowGroups, 1024)) &&
+                 succeeded(verifyPower(emitError, "row_groups", rowGroups, kMostThreadRows)) &&
                  succeeded(verifyThreads(emitError, lanes * rowGroups)) &&
                  succeeded(verifyPower(emitError, "vector", vector, 16)) &&
                  succeeded(verifyRange(emitError, "unroll", unroll, 32)) &&

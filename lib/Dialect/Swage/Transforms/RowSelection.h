@@ -32,7 +32,7 @@ struct ScheduleSelector::Rows {
   bool aligned = false;    ///< vectors begin where memory is aligned
   int64_t resident = 0;    ///< blocks that a multiprocessor is to hold
   std::optional<int64_t> count;
-  int64_t idle = 0; ///< threads that a row has for nothing, for a multiprocessor has few of the rows
+  int64_t freeThreads = 0; ///< that a row may have for nothing: others would have no work
   std::string name; ///< "a row of 768"
 
   /// The most vectors that one block's registers hold: four for each thread, unless they are narrow.

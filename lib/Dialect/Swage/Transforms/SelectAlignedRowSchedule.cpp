@@ -11,12 +11,12 @@
 using namespace mlir;
 using namespace swage;
 
-/// What a thread waits for each vector, in the units of the model of such rows.
+/// What a thread waits for each vector, in the units of the model below.
 constexpr double kVectorWait = 4000;
-/// The most threads of a block then.
+/// The most threads of a block that has a row.
 constexpr int64_t kAlignedBlock = 512;
 
-/// How many of them it holds if the compiler is told to see to that, which takes the registers that it
+/// How many blocks a multiprocessor holds if the compiler is told to see to that, which takes the registers that it
 /// may, but not many more than it needs.
 static int64_t residentIfAsked(int64_t threads, int64_t registers) {
   int64_t blocks = residentBlocks(threads, registers);
@@ -52,9 +52,9 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
     rows.vectors = llvm::divideCeil(length + rows.vector - 1, rows.vector);
     return rows.bytes >= 4 && length >= 2 * rows.vector;
   };
-  int64_t spread = by(16) ? blocksOfFew(rows) : 1;
-  if (spread > 1 && rows.vectors <= spread * kAlignedBlock * rows.capacity)
-    return blockRows(rows, spread, /*few=*/true);
+  int64_t cluster = by(16) ? blocksOfFew(rows) : 1;
+  if (cluster > 1 && rows.vectors <= cluster * kAlignedBlock * rows.capacity)
+    return blockRows(rows, cluster, /*few=*/true);
   if (by(16)) {
     Rows walked = rows;
     walked.vectors = length / rows.vector;
@@ -97,9 +97,12 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
       if (best && cost >= least)
         continue;
       least = cost;
-      // Threads of few elements need more registers than the model has for them.
-      int64_t safe = waits && isNorm() ? std::min<int64_t>(36 + std::max<int64_t>(each * rows.vector, 12), 64) : 1;
-      rows.resident = threads <= 64 || bounded ? 0 : std::min(asked, residentBlocks(block, safe));
+      rows.resident = threads <= 64 || bounded ? 0 : asked;
+      // A norm's threads of few f32 elements need more registers than the model has for them.
+      if (waits && isNorm() && rows.resident) {
+        int64_t needed = std::min<int64_t>(36 + std::max<int64_t>(each * rows.vector, 12), 64);
+        rows.resident = std::min(asked, residentBlocks(block, needed));
+      }
       RowClass kind = isGroup ? RowClass::Group : RowClass::Block;
       best = makeRow(rows, kind, threads, block / threads, each,
                      rows.name + " begins anywhere: " + std::to_string(threads) +

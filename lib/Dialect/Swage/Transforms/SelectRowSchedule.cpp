@@ -117,13 +117,13 @@ SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int6
 
 /// The lanes that take a row by at most `perThread` vectors each, at least `least`; 0 if a warp is
 /// too small.  A row costs each of its threads about as much as three vectors do, whether they are
-/// there or not; `idle` threads cost as much if they have no work.
-static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread, int64_t idle) {
+/// there or not; the first `free` threads cost as much as one another.
+static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread, int64_t free) {
   int64_t best = 0;
   auto cost = [&](int64_t threads) {
     int64_t each = llvm::divideCeil(vectors, threads);
     // Nothing beats one or two vectors that leave no lane idle.
-    return each <= 2 && threads * each == vectors ? each : std::max(threads, idle) * (3 + each);
+    return each <= 2 && threads * each == vectors ? each : std::max(threads, free) * (3 + each);
   };
   for (int64_t threads = least; threads <= 32; threads *= 2)
     if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
@@ -145,17 +145,17 @@ static int64_t rowConflicts(int64_t rowBytes, int64_t lanes, int64_t bytes) {
 /// each row finds its vectors in shared memory without conflicts.
 std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) const {
   bool anywhere = rows.bytes < 8,
-       wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 &&
-                   rows.vectors * rows.vector <= kWholeRowElements;
+       wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 && rows.vectors <= 64 &&
+                   rows.vectors * rows.vector <= kWholeRowElements && rows.freeThreads <= 2;
   // Norms of longer rows are as fast by single elements: gamma and beta go by them anyway.
   if ((!anywhere && !wholeRows) || rows.grouped > 1 || (isNorm() && rows.vectors > 352))
     return std::nullopt;
   // A row costs each of its threads about as much as three elements do, and lanes that read from the
   // same bank wait for each other; two of them do so anyway.
-  int64_t threads = 1, least = 0, ideal = 0;
-  for (int64_t lanes = 1; lanes <= 32 && anywhere; lanes *= 2) {
+  int64_t threads = 1, least = 0, ideal = 0, most = rows.freeThreads > 16 ? 32 : 16;
+  for (int64_t lanes = 1; lanes <= most && anywhere; lanes *= 2) {
     int64_t each = llvm::divideCeil(rows.vectors, lanes),
-            cost = std::max(lanes, rows.idle) * (3 + each) * 4;
+            cost = std::max(lanes, rows.freeThreads) * (3 + each) * 4;
     if (each * rows.vector > kStagedElements)
       continue;
     ideal = ideal == 0 ? cost : std::min(ideal, cost);
@@ -198,7 +198,7 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
   int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 32), rows.grouped);
-  int64_t threads = few ? all : lanesFor(rows.vectors, std::min(least, all), perThread, rows.idle);
+  int64_t threads = few ? all : lanesFor(rows.vectors, std::min(least, all), perThread, rows.freeThreads);
   int64_t each = llvm::divideCeil(rows.vectors, threads);
   // Where all stays in L2 few blocks follow each other: the sooner one ends the better.
   bool isAlone = each > 2 && threads == 32 && !few && isNorm() && staysInL2() && rows.count &&
@@ -308,23 +308,28 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
     return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
   if (few) {
-    int64_t most = readsAgain() ? wanted : rows.capacity;
-    wanted = std::clamp<int64_t>(*rows.count * rows.vectors / (kBusyBlockThreads * device.smCount), 1, most);
+    int64_t busy = *rows.count * rows.vectors / (kBusyBlockThreads * device.smCount);
+    wanted = std::clamp<int64_t>(busy, 1, readsAgain() ? wanted : rows.capacity);
   } else if (wanted * rows.vector == 16 && rows.count &&
              blocks * *rows.count <= residentWith(2, base) * device.smCount) {
     wanted = std::min<int64_t>(wanted, 2);
   }
-  // Of two waves of blocks the second may leave most of the device idle: in quarters of the first. Of
-  // more of them blocks end at different times. Vectors of f32 make do with fewer registers.
+  // Of two waves of blocks the second may leave most of the device idle: for how much of what all blocks
+  // take, in quarters. Of more waves blocks end at different times. Vectors of f32 make do with fewer
+  // registers.
   int64_t least = rows.widest == 4 * rows.vector ? std::min<int64_t>(base, 20) : base;
   auto idleWave = [&](int64_t perThread) {
-    int64_t there = blocks * rows.count.value_or(0), fit = residentWith(perThread, least) * device.smCount;
+    int64_t there = blocks * rows.count.value_or(0),
+            fit = residentWith(perThread, least) * device.smCount;
     return there <= fit || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there;
   };
-  int64_t most = blocks > 1 && rows.aligned ? 1024 : few && rows.bytes >= 8 && !isNorm() ? 256 : 512;
+  int64_t mostThreads = blocks > 1 && rows.aligned                ? 1024
+                        : few && rows.bytes >= 8 && !isNorm() ? 256
+                                                              : 512;
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
-    return std::tuple(idleWave(perThread), shortage(perThread), (threads > most) + (threads > std::max<int64_t>(most, 512)),
+    int64_t tooMany = (threads > mostThreads) + (threads > std::max<int64_t>(mostThreads, 512));
+    return std::tuple(idleWave(perThread), shortage(perThread), tooMany,
                       (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
@@ -375,7 +380,7 @@ SelectedSchedule ScheduleSelector::row() {
   rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
   rows.beside = rowsBeside(rows);
   rows.count = product(false);
-  rows.idle = rows.count ? kBusyThreads * device.smCount / std::max<int64_t>(*rows.count, 1) : 0;
+  rows.freeThreads = rows.count ? kBusyThreads * device.smCount / std::max<int64_t>(*rows.count, 1) : 0;
   // A runtime length takes the schedule of the longest: its end is masked.
   std::optional<int64_t> length = longestRow();
   int64_t looped = std::min<int64_t>(4, rows.capacity);
@@ -436,9 +441,14 @@ SelectedSchedule ScheduleSelector::column() {
       if (elements == kColumnElements && *length * vector <= 16 * kRegisterElements)
         continue;
       int64_t lanes = 1, perRow = llvm::PowerOf2Ceil(llvm::divideCeil(*length, elements / vector));
-      while (positions < kBusyBlockThreads * device.smCount / perRow && 8 * perRow <= *length)
+      while (positions < kBusyBlockThreads * device.smCount / perRow && 8 * perRow <= *length &&
+             perRow < kMostThreadRows)
         perRow *= 2;
-      auto isNarrow = [&](int64_t run) { return hasMore(lanes * vector) && lanes * vector * bytes < run; };
+      if (perRow > kMostThreadRows)
+        continue;
+      auto isNarrow = [&](int64_t run) {
+        return hasMore(lanes * vector) && lanes * vector * bytes < run;
+      };
       while (lanes * perRow < 128 || isNarrow(64) ||
              (positions >= 2 * lanes * device.smCount &&
               (isNarrow(128) || (isNarrow(256) && lanes * perRow < most))))

@@ -206,7 +206,8 @@ SelectedSchedule ScheduleSelector::reduce() {
   };
   if (access < 16 && !fillsDevice(groups))
     groups *= 2;
-  bool atOnce = length && *length * vector <= 32 && fillsDevice(1);
+  groups = std::min(groups, kMostThreadRows);
+  bool atOnce = length && *length > 0 && *length * vector <= 32 && fillsDevice(1);
   while (length && groups > 1 &&
          (atOnce || groups > *length || (4 * groups > *length && groups * lanes > 128)))
     groups /= 2;

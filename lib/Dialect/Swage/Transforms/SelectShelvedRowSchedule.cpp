@@ -16,8 +16,8 @@ using namespace swage;
 constexpr int64_t kLongElements = 16384;
 /// Elements of a row of which a multiprocessor's registers hold two.
 constexpr int64_t kPairElements = 18432;
-/// Bytes of a small part of a row.
-constexpr int64_t kLeastPart = 12 << 10, kLargestPart = 20 << 10;
+/// The least bytes of a part of a row.
+constexpr int64_t kLeastPart = 12 << 10;
 
 /// Rows that wait in shared memory, all of them or `steps` steps.
 SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int64_t threads,
@@ -80,13 +80,14 @@ SelectedSchedule ScheduleSelector::spread(Rows rows, int64_t blocks, bool few) c
   return shelve(rows, blocks, best.first, best.second);
 }
 
-/// In how many parts of about 16 KB a row of so many bytes is; 0 if these are too many. Where nothing is read
-/// again, like gamma, small blocks cost nothing, and leave less of a multiprocessor idle at the end.
+/// In how many parts of kLeastPart, or up to twice that, a row of so many bytes is; 0 if it has more than
+/// `most`. Where nothing is read again, like gamma, small blocks cost nothing, and leave less of a
+/// multiprocessor idle at the end.
 static int64_t smallParts(int64_t bytes, int64_t most) {
   int64_t parts = 1;
   while (2 * parts <= most && bytes >= 2 * parts * kLeastPart)
     parts *= 2;
-  return bytes <= parts * kLargestPart ? parts : 0;
+  return bytes < 2 * parts * kLeastPart ? parts : 0;
 }
 
 /// Rows that wait in shared memory: those that lie beside each other, and those that one block's
@@ -119,9 +120,13 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
   auto room = [&](int64_t resident) { return device.sharedBytesPerSm / resident - kReservedBytes; };
   if (stagedBytes(kernel, cast<RowScheduleAttr>(shelve(rows, least, 64, 1).schedule)) == 0)
     return std::nullopt;
-  if (!rows.aligned && rows.beside == 1 && rows.widest == 16 && least == 1 && !readsAgain())
-    if (int64_t parts = smallParts(bytesOf(shelve(rows, /*blocks=*/1, 128, 4)), most))
+  if (!rows.aligned && rows.beside == 1 && rows.widest == 16 && least == 1 && !readsAgain()) {
+    // Without the places of the last step that stay empty.
+    int64_t places = llvm::alignTo(rows.vectors, 128 * 4),
+            bytes = bytesOf(shelve(rows, /*blocks=*/1, 128, 4)) * rows.vectors / places;
+    if (int64_t parts = smallParts(bytes, most))
       return shelve(rows, parts, 128, 4);
+  }
   // Without loads of gamma that may begin anywhere, and where there is more to wait for, more
   // blocks pay.
   bool isSplit = beginAligned() && (rows.aligned || !grows);
