@@ -23,6 +23,8 @@ std::vector<std::string> SpecEmitter::givenNames(PhaseOp phase) const {
     given.push_back("base");
   if (kind == Phase::Weight)
     given.push_back("weight");
+  if (kind == Phase::Probability)
+    given.push_back("probability");
   PhaseOp between = kernel.getPhase(Phase::Between);
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
   NameTable names;
@@ -45,7 +47,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   bool isBounds = kind == Phase::Bounds, isPair = isBounds || kind == Phase::Agree,
        returns = kind == Phase::Prologue || kind == Phase::Between ||
                  (kind == Phase::Epilogue && kernel.isAttention()) ||
-                 (kind >= Phase::Inside && !isPair);
+                 (kind >= Phase::Inside && kind != Phase::Probability && !isPair);
   ArrayRef<StringRef> pairNames = isBounds ? ArrayRef<StringRef>(boundNames)
                                   : isPair ? ArrayRef<StringRef>(agreeNames)
                                            : ArrayRef<StringRef>();
@@ -63,7 +65,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
 
   static constexpr const char *prefixes[] = {
       "",       "Prologue", "Epilogue", "Finish", "Between", "GroupFinish", "Bounds",
-      "Inside", "Agree",    "Alike",    "Sink",   "Offset",  "Exponent",    "Weight"};
+      "Inside", "Agree",    "Alike",    "Sink",   "Offset",  "Exponent",    "Weight",
+      "Probability"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -119,7 +122,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {
       "body",   "prologue", "epilogue", "finish", "between", "groupFinish", "bounds",
-      "inside", "agree",    "alike",    "sink",   "offset",  "exponent",    "weight"};
+      "inside", "agree",    "alike",    "sink",   "offset",  "exponent",    "weight",
+      "probability"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))

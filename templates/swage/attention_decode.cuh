@@ -40,12 +40,14 @@ template <class Spec> struct AtomSpec : Spec {
 };
 
 /// Shared memory: the warps' rings, their parts at the end of a unit, whether this block merges
-/// it, and queries where warps do not hold them, or what the members of teams add up to scores.
+/// it, of its rows what makes probabilities of scores, and queries where warps do not hold them, or what the members of teams add up to scores.
 template <class Spec, class Stages> struct DecodeLayout : Stages {
   enum : int {
     kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
     kLastAt = kPartsAt + Spec::kWarps * PartLayout<AtomSpec<Spec>>::kBytes,
-    kQueryAt = (kLastAt + 16 + 15) / 16 * 16, ///< schedules ask for that, too: AttentionProblem
+    kRowsAt = kLastAt + 16,
+    kRowBytes = HasProbabilities<Spec> ? Spec::kRows * ProbabilityRow::kBytes : 0,
+    kQueryAt = (kRowsAt + kRowBytes + 15) / 16 * 16, ///< schedules ask for that, too: AttentionProblem
     kQueryRow = paddedRow(16 * Stages::kHeadSteps),
     kWarpRows = 0, ///< from a warp's first one to the next's: all have the same
     kSumsAt = kQueryAt + (Spec::kHoldsQuery ? 0 : 16 * Spec::kAtoms * kQueryRow),
@@ -379,12 +381,25 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     }
     if (column == 0)
       rows.finishRow(row, statistics, mine.tile);
+    if constexpr (HasProbabilities<Spec>)
+      if (column == 0)
+        ProbabilityRow{merged.highest == unseen() ? 0.0f : merged.highest, scale}.store(
+            dynamicArena() + Layout::kRowsAt, ofUnit);
     if constexpr (HasTiledResult<Spec>) {
       auto coord = mine.tile.template at<typename Spec::Coord>(row, 0);
       auto *const result =
           static_cast<const swage::Slot<typename Spec::Results> &>(arguments.pointers).pointer;
       coord[AttentionDim::ValueDim] = column;
       storeGlobal<2 * kColumns>(result + Spec::Results::offset(coord, arguments.sizes), narrow);
+    }
+  }
+
+  /// Behind a unit's result.
+  __device__ __forceinline__ void finishProbabilities() const {
+    if constexpr (HasProbabilities<Spec>) {
+      barrier();
+      makeProbabilities<Spec, kBlockThreads>(arguments, mine.tile,
+                                             dynamicArena() + Layout::kRowsAt);
     }
   }
 
@@ -425,6 +440,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         storePart(own, merged, row, column);
     });
     if (isAlone) {
+      finishProbabilities();
       barrier(); // before parts are overwritten
       return;
     }
@@ -445,7 +461,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
                                column);
                  });
       if (isAll)
-        return;
+        return finishProbabilities();
       leader = group.first;
       members = (group.count + group.ofGroup - 1) / group.ofGroup;
       kind = leads = PartOf::Group;
@@ -466,6 +482,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       else
         storePart(own, merged, row, column);
     });
+    if (chunks.count == 1)
+      finishProbabilities();
     const bool goesOn = number + 1 < chunks.count && computing.left > 0;
     if (chunks.count == 1 || goesOn || begun == last)
       barrier(); // before parts are overwritten, or read
@@ -473,9 +491,11 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       return;
     const bool begins = begun == blockIndex();
     if (begun == last || isLastOf(last - begun + 1, parts.tickets(begun, PartOf::Begun),
-                                  begins ? ownTickets : firstTickets))
+                                  begins ? ownTickets : firstTickets)) {
       mergeChunks(first, chunks,
                   [&](const Columns &merged, int row, int column) { finish(merged, row, column); });
+      finishProbabilities();
+    }
   }
 
   /// Takes the warp's share of a tile's keys in, if a query may see some.

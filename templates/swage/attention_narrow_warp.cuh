@@ -13,6 +13,7 @@
 #include "swage/attention_copy.cuh"
 #include "swage/attention_merge.cuh"
 #include "swage/attention_narrow.cuh"
+#include "swage/attention_probabilities.cuh"
 #include "swage/attention_softmax.cuh"
 #include "swage/attention_spans.cuh"
 
@@ -282,6 +283,8 @@ template <class Spec, class Arguments, class WarpLayout, class Part> struct Narr
           scores[atom][i] = apply(around.ofScores[atom][i],
                                   [&](auto... in) { return Spec::inside(scores[atom][i], in...); });
       rows[atom].template raise<Masked>(scores[atom], column, tile, kSeen);
+      if constexpr (HasProbabilities<Spec>)
+        keepScores<Spec, Masked>(rows[atom], scores[atom], column, tile);
     }
     scaleOutput<Masked>();
 #pragma unroll

@@ -44,6 +44,9 @@ template <class Spec> concept HasWeight = requires { typename Spec::WeightLoads;
 template <class Spec> struct WeightLoadsOf { using Type = List<>; };
 template <HasWeight Spec> struct WeightLoadsOf<Spec> { using Type = typename Spec::WeightLoads; };
 
+/// Whether the weights of all keys, divided by their sums, are a result.
+template <class Spec> concept HasProbabilities = requires { typename Spec::ProbabilityStores; };
+
 /// Whether each row has a score more, of a value of zeros.
 template <class Spec> concept HasSink = requires { typename Spec::SinkLoads; };
 

@@ -4,6 +4,7 @@
 
 #include "swage/attention_copy.cuh"
 #include "swage/attention_narrow.cuh"
+#include "swage/attention_probabilities.cuh"
 #include "swage/attention_softmax.cuh"
 #include "swage/attention_wide.cuh"
 #include "swage/device/matrix.cuh"
@@ -446,6 +447,9 @@ struct AttentionWarp {
       const int column = block * Spec::kKeys + lane % 4 * 2;
       rows[atom].template modify<kSeen>(scores[atom], column, tile);
       rows[atom].template raise<Masked>(scores[atom], column, tile, kSeen);
+      if constexpr (HasProbabilities<Spec>)
+        if (kTeam == 1 || member == 0)
+          keepScores<Spec, Masked>(rows[atom], scores[atom], column, tile);
     }
     if constexpr (!Masked)
       scaleOutput<Masked>();

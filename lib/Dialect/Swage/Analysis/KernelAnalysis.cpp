@@ -170,6 +170,8 @@ Phase swage::phaseOf(KernelOp kernel, unsigned output) {
   CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
   Value value = cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[output];
   ViewAttr view = kernel.getOutput(output);
+  if (kernel.isAttention() && isOfKeys(view))
+    return Phase::Probability;
   // A row of one element: its output does not vary, but it is an element all the same.
   bool isElement = first.isPerElement(0) && dependsOn(value, first.getValues()[0]);
   if (!isElement && !variesInRow(kernel, view))
@@ -187,6 +189,8 @@ Phase swage::phaseOf(KernelOp kernel, unsigned output) {
 }
 
 Value swage::handedElement(KernelOp kernel, Phase phase) {
+  if (phase == Phase::Probability)
+    return kernel.getCollective().getValues()[0];
   if (kernel.isAttention())
     return phase == Phase::Epilogue ? weightedValuesOf(kernel) : scoresOf(kernel);
   CollectiveOp last = kernel.getSecondCollective();
@@ -221,7 +225,7 @@ static std::string phaseProblem(KernelOp kernel) {
     all.append(second.getValues().begin(), second.getValues().end());
   auto lacks = [&](Value value, Phase phase) {
     SmallVector<Value> given = handedStatistics(kernel, phase);
-    if (phase == Phase::Between || phase == Phase::Epilogue)
+    if (phase == Phase::Between || phase == Phase::Epilogue || phase == Phase::Probability)
       given.push_back(handedElement(kernel, phase));
     return dependsOnBeside(value, all, given);
   };
@@ -284,6 +288,11 @@ static std::string attentionProblem(KernelOp kernel) {
       return "what weights are multiplied by differs along the head dim";
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
     ViewAttr view = kernel.getOutput(i);
+    if (phaseOf(kernel, i) == Phase::Probability) {
+      if (value != handedElement(kernel, Phase::Probability) || !view.getElement().isF32())
+        return "attention writes its probabilities as they are";
+      continue;
+    }
     bool isElement = dependsOn(value, weighted),
          hasElements = !LinearAccess::of(view.getAccess())->isBroadcast(AttentionDim::ValueDim) ||
                        constantSize(extentOf(kernel, AttentionDim::ValueDim)) == 1;

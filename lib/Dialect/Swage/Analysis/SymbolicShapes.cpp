@@ -201,8 +201,11 @@ LogicalResult SymbolicShapes::visit(Operation *op) {
              succeeded(equate(op, q[heads + 2], k[heads + 2]));
     if (Value sinks = attention.getSinks())
       equal &= succeeded(equate(op, q[heads], shapes[sinks].front()));
-    for (Value stat : attention.getStats())
-      like(stat, ArrayRef(q).drop_back());
+    if (Value logSum = attention.getLogSumExp())
+      like(logSum, ArrayRef(q).drop_back());
+    q.back() = k[heads + 1];
+    if (Value probabilities = attention.getProbabilities())
+      like(probabilities, q);
     q.back() = v.back();
     like(attention.getResult(), q);
   } else if (isa<LayerNormOp, RmsNormOp>(op)) {

@@ -18,6 +18,10 @@ ContractOp swage::weightedValuesOf(KernelOp kernel) {
   return *std::next(kernel.getBody().getOps<ContractOp>().begin());
 }
 
+bool swage::isOfKeys(ViewAttr output) {
+  return !LinearAccess::of(output.getAccess())->isBroadcast(AttentionDim::Key);
+}
+
 SmallVector<Value> swage::weightTerms(KernelOp kernel) {
   SmallVector<Value> terms;
   Value weight = weightedValuesOf(kernel).getLhs();
@@ -204,6 +208,15 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   bool areFew = problem.sharing > 0 && problem.sharing <= kMostSharing && *queries <= kFewQueries,
        areWhole =
            problem.headDim == problem.headColumns && problem.valueDim == problem.valueColumns;
+  int64_t ofKeys = llvm::count_if(kernel.getOutputs().getAsRange<ViewAttr>(), isOfKeys);
+  problem.hasProbabilities = ofKeys > 0;
+  if (ofKeys > 1)
+    return refuse("attention writes its probabilities once");
+  if (ofKeys && (!areFew || problem.isNarrow() || problem.isWide()))
+    return refuse("attention writes its probabilities where queries have 16 bits, and are known to "
+                  "be up to " +
+                  Twine(kFewQueries) + " of a head, and " + Twine(kMostSharing) +
+                  " that share a key head");
   if (problem.keyRun && !areFew)
     return refuse("keys whose head dim is in runs are for few queries that share a key head");
   if (problem.copyBytes < 16 && areWhole && !areFew)
@@ -330,7 +343,7 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
   return (schedule.getBulk() ? 1024 : 0) + schedule.getWarps() * ring +
          llvm::alignTo(schedule.getWarps() *
                                partBytes(*this, std::min<int64_t>(16, rowsTogether(schedule))) +
-                           isLast,
+                           isLast + (hasProbabilities ? 8 * rowsTogether(schedule) : 0),
                        16) +
          (holdsQuery(schedule) ? 0
                                : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16))) +

@@ -56,9 +56,26 @@ template <class Norm> struct DropUnusedStats : OpRewritePattern<Norm> {
       return rewriter.notifyMatchFailure(op, "has no statistics, or uses of them");
     auto bare = Norm::create(rewriter, op.getLoc(), TypeRange(op.getResult().getType()),
                              op->getOperands(), op->getAttrs());
-    for (auto [from, to] : llvm::zip_equal(op->getRegions(), bare->getRegions()))
-      rewriter.inlineRegionBefore(from, to, to.end());
     rewriter.replaceAllUsesWith(op.getResult(), bare.getResult());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+// Pattern: attention with a statistic or probabilities that are not used -> without those
+struct DropUnusedResults : OpRewritePattern<AttentionOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> kept = {op.getResult()};
+    llvm::copy_if(op.getStats(), std::back_inserter(kept),
+                  [](Value stat) { return !stat.use_empty(); });
+    if (kept.size() == op->getNumResults())
+      return rewriter.notifyMatchFailure(op, "every result is used");
+    auto fewer = AttentionOp::create(rewriter, op.getLoc(), TypeRange(ValueRange(kept)),
+                                     op->getOperands(), op->getAttrs());
+    for (auto [from, to] : llvm::zip_equal(op->getRegions(), fewer->getRegions()))
+      rewriter.inlineRegionBefore(from, to, to.end());
+    rewriter.replaceAllUsesWith(kept, fewer->getResults());
     rewriter.eraseOp(op);
     return success();
   }
@@ -115,7 +132,7 @@ void SoftmaxOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCon
 }
 
 void AttentionOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropUnitScale<AttentionOp>, DropUnusedStats<AttentionOp>, DropIdleRegion>(context);
+  patterns.add<DropUnitScale<AttentionOp>, DropUnusedResults, DropIdleRegion>(context);
 }
 
 //===----------------------------------------------------------------------===//

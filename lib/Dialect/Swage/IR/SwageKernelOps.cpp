@@ -457,6 +457,8 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
     if (problem->pageSize)
       return kernel.emitOpError() << "schedule takes keys that follow each other in memory, but "
                                      "these are in pages";
+    if (problem->hasProbabilities)
+      return kernel.emitOpError() << "schedule keeps no scores, but an output has probabilities";
     if (problem->hasNarrowCache())
       return kernel.emitOpError() << "schedule takes operands of one type, but keys and values are "
                                   << problem->cache;
@@ -522,16 +524,21 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
                                           kind == Phase::Alike || kind == Phase::Exponent),
        isPerElement =
-           isScore || kind == Phase::Between || kind == Phase::Epilogue || kind == Phase::Weight;
+           isScore || kind == Phase::Between || kind == Phase::Epilogue || kind == Phase::Weight ||
+           kind == Phase::Probability;
   if (!kernel.isAttention() && kind >= Phase::Inside)
     return phase.emitOpError() << "belongs to a kernel that has no contractions";
-  if (phase.getStatistics() && (isScore || kind == Phase::Weight || !isPerElement))
+  if (phase.getStatistics() && (isScore || kind >= Phase::Weight || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
   if ((kind == Phase::Exponent) != phase.getReach().has_value())
     return phase.emitOpError() << (phase.getReach()
                                        ? "is for all scores, but has a reach"
                                        : "has no reach, within which it is for scores");
+  if (kind == Phase::Probability && (!phase.getLoads().empty() || phase.getStores().size() != 1))
+    return phase.emitOpError() << "has " << phase.getLoads().size() << " loads and "
+                               << phase.getStores().size()
+                               << " stores, but probabilities take none and go to one output";
   bool isResult = kernel.isAttention() && kind == Phase::Epilogue,
        isPair = kind == Phase::Bounds || kind == Phase::Agree,
        isOne = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ||

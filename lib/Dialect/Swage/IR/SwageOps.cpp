@@ -179,6 +179,18 @@ FloatType AttentionOp::getScoreType() {
   return element.isF64() ? element : Float32Type::get(getContext());
 }
 
+static int64_t rankOf(Value value) { return cast<ShapedType>(value.getType()).getRank(); }
+
+Value AttentionOp::getProbabilities() {
+  bool hasLast = !getStats().empty() && rankOf(getStats().back()) == rankOf(getQ());
+  return hasLast ? Value(getStats().back()) : Value();
+}
+
+Value AttentionOp::getLogSumExp() {
+  bool hasFirst = !getStats().empty() && getStats().front() != getProbabilities();
+  return hasFirst ? Value(getStats().front()) : Value();
+}
+
 LogicalResult AttentionOp::verify() {
   ShapedType q = shaped(getQ()), k = shaped(getK()), v = shaped(getV());
   int64_t rank = q.getRank(), head = rank - 3, column = rank - 1;
@@ -208,10 +220,22 @@ LogicalResult AttentionOp::verify() {
   expected[column] = v.getDimSize(column);
   if (failed(verifyShape(*this, "result", shaped(getResult()).getShape(), expected))) // C6
     return failure();
-  if (getStats().size() > 1) // C7
-    return emitOpError() << "has " << getStats().size() << " statistics, but must have at most 1";
-  if (failed(verifyStats(*this, getQ(), q.getShape().take_front(column), getStats()))) // C7, C8
+  Value probabilities = getProbabilities();
+  ValueRange statistics = probabilities ? getStats().drop_back() : getStats();
+  if (statistics.size() == 2 && rankOf(statistics.front()) == rank) // C7
+    return emitOpError() << "has probabilities in front of its statistic, but must have them last";
+  if (statistics.size() > 1) // C7
+    return emitOpError() << "has " << statistics.size() << " statistics, but must have at most 1";
+  if (failed(verifyStats(*this, getQ(), q.getShape().take_front(column), statistics))) // C7, C8
     return failure();
+  expected[column] = k.getDimSize(column - 1);
+  if (probabilities && failed(verifyShape(*this, "the result of probabilities",
+                                          shaped(probabilities).getShape(), expected))) // C7
+    return failure();
+  if (probabilities && shaped(probabilities).getElementType() != getScoreType()) // C8
+    return emitOpError() << "the result of probabilities has element type "
+                         << shaped(probabilities).getElementType() << ", but must have "
+                         << getScoreType();
   if (Value sinks = getSinks();
       sinks && failed(verifyShape(*this, "sinks", shaped(sinks).getShape(), {queryHeads}))) // C13
     return failure();

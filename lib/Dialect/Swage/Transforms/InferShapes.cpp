@@ -245,9 +245,13 @@ private:
     }
     for (auto [operand, shape] : llvm::zip_equal(op->getOpOperands(), shapes))
       castOperand(operand, tensorType(operand.get()).clone(shape));
-    for (Value stat : op.getStats())
-      if (failed(set(stat, ArrayRef<int64_t>(q).drop_back())))
-        return failure();
+    if (Value logSum = op.getLogSumExp();
+        logSum && failed(set(logSum, ArrayRef<int64_t>(q).drop_back())))
+      return failure();
+    q[column] = k[row];
+    if (Value probabilities = op.getProbabilities();
+        probabilities && failed(set(probabilities, q)))
+      return failure();
     q[column] = v[column];
     return set(op.getResult(), q);
   }

@@ -78,6 +78,8 @@ bool KernelBuilder::spanAttention() {
   if (Value logSum = attention.getLogSumExp())
     relate(logSum, relationOf(queryHead, {Dim::Query}));
   scorePlace = relationOf(queryHead, {Dim::Query, Dim::Key});
+  if (Value probabilities = attention.getProbabilities())
+    relate(probabilities, scorePlace);
   sinkPlace = {queryHead};
   reduced = {Dim::Key, Dim::HeadDim};
   return true;
@@ -487,6 +489,8 @@ Value KernelBuilder::computeAttention(OpResult result) {
   }
   if (result.getResultNumber() == 0)
     return weighted;
+  if (result == attention.getProbabilities())
+    return softmax.getValues()[0];
   Value logSum = math::LogOp::create(*builder, loc, softmax.getValues()[2]);
   return arith::AddFOp::create(*builder, loc, softmax.getValues()[1], logSum);
 }

@@ -165,16 +165,18 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
       kind = Access::Splat;
     return static_cast<int64_t>(kind);
   }
-  // A thread has pairs of elements of attention's result.
-  auto isInPairs = [&] {
-    bool isWhole = isMultipleOf(access.offset, 2, factsOf(kernel)) &&
-                   view.getAlign() >= 2 * elementBytes(view.getElement());
+  // A thread has pairs of elements of attention's result, and of probabilities four at the end.
+  auto isWhole = [&](int64_t elements) {
+    bool fits = constantSize(access.strides[*vectorDim]) == 1 &&
+                isMultipleOf(access.offset, elements, factsOf(kernel)) &&
+                view.getAlign() >= elements * elementBytes(view.getElement());
     for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
-      isWhole &= dim == vectorDim || isMultipleOf(access.strides[dim], 2, factsOf(kernel));
-    return isWhole;
+      fits &= dim == vectorDim || isMultipleOf(access.strides[dim], elements, factsOf(kernel));
+    return fits;
   };
   if (kernel.isAttention() && vectorDim && !access.isBroadcast(*vectorDim))
-    return static_cast<int64_t>(isInPairs() ? Access::Vector : Access::Gather);
+    return static_cast<int64_t>(isWhole(vectorDim == AttentionDim::Key ? 4 : 2) ? Access::Vector
+                                                                               : Access::Gather);
   if (isa_and_nonnull<BoxScheduleAttr>(kernel.getScheduleAttr()))
     kind = store || BoxProblem::of(kernel)->find(operand.position) ? Access::Boxed : Access::Vector;
   else if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
@@ -215,7 +217,7 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
     given = {score};
   } else if (kind == Phase::Exponent) {
     given = {score, base};
-  } else if (kind == Phase::Weight) {
+  } else if (kind == Phase::Weight || kind == Phase::Probability) {
     given = {kernel.getCollective().getValues()[0]};
   } else if (kind != Phase::Body) {
     given = handedStatistics(kernel, kind);
@@ -378,6 +380,9 @@ LogicalResult Preparer::addAttentionPhases() {
   }
   if (weightTerms(kernel).size() > 1 &&
       failed(addPhase(Phase::Weight, weightedValuesOf(kernel).getLhs(), std::nullopt)))
+    return failure();
+  if (AttentionProblem::of(kernel)->hasProbabilities &&
+      failed(addPhase(Phase::Probability, {}, AttentionDim::Key)))
     return failure();
   // What the copy engine takes is given back, the rest is stored.
   Value element = handedElement(kernel, Phase::Epilogue),

@@ -46,6 +46,8 @@ struct AttentionProblem {
   bool areValuesInKeys = false;
   /// Whether products of f32 are those of one number of tf32, not of two.
   bool isTf32 = false;
+  /// Whether an output has the weight of each query and key, divided by the row's sum.
+  bool hasProbabilities = false;
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
 
@@ -81,7 +83,7 @@ struct AttentionProblem {
   bool hasNarrowCache() const { return cache != element; }
   /// Whether no kernel of many queries takes it.
   bool isForFewQueries() const {
-    return pageSize || keyRun || hasNarrowCache() || copyBytes < 16 ||
+    return pageSize || keyRun || hasNarrowCache() || hasProbabilities || copyBytes < 16 ||
            std::max(headDim, valueDim) > kMostDimOfMany;
   }
   /// Warps that decode the same keys, each with its steps of 16 columns of both head dims.
@@ -137,6 +139,8 @@ struct AttentionProblem {
   static int64_t mostRegisters(DecodeScheduleAttr /*schedule*/) { return 208; }
 };
 
+/// Whether an output of attention has an element for each query and key.
+bool isOfKeys(ViewAttr output);
 /// The kernel's two contractions, before it is prepared.
 ContractOp scoresOf(KernelOp kernel);
 ContractOp weightedValuesOf(KernelOp kernel);

@@ -32,7 +32,8 @@ def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar fun
     I32EnumAttrCase<"Bounds", 6, "bounds">, I32EnumAttrCase<"Inside", 7, "inside">,
     I32EnumAttrCase<"Agree", 8, "agree">, I32EnumAttrCase<"Alike", 9, "alike">,
     I32EnumAttrCase<"Sink", 10, "sink">, I32EnumAttrCase<"Offset", 11, "offset">,
-    I32EnumAttrCase<"Exponent", 12, "exponent">, I32EnumAttrCase<"Weight", 13, "weight">]> {
+    I32EnumAttrCase<"Exponent", 12, "exponent">, I32EnumAttrCase<"Weight", 13, "weight">,
+    I32EnumAttrCase<"Probability", 14, "probability">]> {
   let cppNamespace = "::swage";
 }
 

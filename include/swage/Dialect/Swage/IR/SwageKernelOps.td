@@ -146,6 +146,7 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     `exponent` may stand for `alike`, or where nothing has to agree for `inside`, for scores of at most `reach` in magnitude. It is handed a score and a number, and
     yields the binary logarithm of the weight plus that number; it rises with the score, and with the key throughout or nowhere.
     `weight` is handed a weight, which counts in the sum of weights as it is, and yields what values are multiplied by.
+    `probability` is handed a weight divided by that sum, and yields it for the one output that has an element for each query and key.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$reach,
                        UnitAttr:$zero_rows, UnitAttr:$tf32, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);

@@ -178,13 +178,17 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
     statistic has it in its sum. With sinks a row that is masked or -inf throughout gives 0, and its statistic is the sink. A sink is finite or -inf, which
     is none; another one may give NaN or 0.
 
+    The optional probabilities are the weights w_ij, sinks in their sum and before `weight` multiplies them: exp(s_ij - statistic_i). They are 0 for a key
+    that is masked or -inf, and for all keys of a row of such ones (NaN with `nan_rows`, unless there are sinks); a row that gives NaN by its scores has NaN for all keys.
+    There is a kernel for them where few queries (at most 16, and 256 that share a head of keys) of 16 bits are multiplied.
+
     With `batch_invariant` the bits of what a sequence (an index of the leading dimensions) gives depend on its own operands and on what the regions read for
     it alone: not on how many sequences there are, where among them it is, how long the others are, or how many multiprocessors share the work. That holds among kernels for the same GPU architecture and
     element types, of the same D, Dv, Sq and number of query heads that share a key head, all of them known.
 
     Constraints: (C1) q, k and v have one rank, at least 3. (C2) they have one element type. (C3) they agree in the leading dimensions. (C4) q's heads are a
-    multiple of k's, v has k's. (C5) k has the D of q, v the Sk of k. (C6) result is [.., Hq, Sq, Dv]. (C7) there is at most one statistic, [.., Hq, Sq].
-    (C8) it is f32, or f64 for f64 operands. (C9) scale is positive and finite. (C10) score takes a score and one index for each dimension of q, and
+    multiple of k's, v has k's. (C5) k has the D of q, v the Sk of k. (C6) result is [.., Hq, Sq, Dv]. (C7) there is at most one statistic, [.., Hq, Sq],
+    and behind it there may be probabilities, [.., Hq, Sq, Sk]. (C8) both are f32, or f64 for f64 operands. (C9) scale is positive and finite. (C10) score takes a score and one index for each dimension of q, and
     yields a score. (C11) mask takes the indices and yields an i1. (C12) the regions hold ops of arith and math on scalars, constants and `tensor.extract`.
     (C13) sinks is [Hq]. (C14) weight takes the indices and yields what a score is; operands of f8E4M3FN have none. (C15) with tf32 operands are f32.
 
@@ -214,7 +218,9 @@ def Swage_AttentionOp : Swage_Op<"attention", [RecursiveMemoryEffects, Recursive
   }];
   let extraClassDeclaration = [{
     /// The log-sum-exp result, or null.
-    mlir::Value getLogSumExp() { return getStats().empty() ? mlir::Value() : getStats()[0]; }
+    mlir::Value getLogSumExp();
+    /// The result of probabilities, or null: of those beside the first it has the rank of q.
+    mlir::Value getProbabilities();
     /// The type in which scores and statistics are: f32, or f64 for f64 operands.
     mlir::FloatType getScoreType();
   }];
