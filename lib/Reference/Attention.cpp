@@ -7,6 +7,7 @@
 //   weight    relative error  e_j = exp(E_j + u (4 (m - s_j) + 4 |m| + 8)) - 1
 //   l         relative error  sum p_j e_j / l + gamma(n)
 //   o         E = (sum (p_j (e_j + w + gamma(n)) + t) |v_j|) / l + |o| (that of l + 3 u)
+//   p_j / l   E = (p_j e_j + the smallest normal f32) / l + p_j / l (that of l + 3 u)
 //
 // 4 u (m - s_j) is the rounded difference, 4 u |m| its product with log2(e), which kernels round
 // for the score and for the maximum apart, once for each maximum that they had on the way; 8 u is
@@ -190,7 +191,9 @@ public:
   }
 
   /// Evaluates row `row` of q, whose coordinates but the key are `at`; returns its log-sum-exp.
-  Number evaluate(int64_t row, llvm::ArrayRef<int64_t> at, std::vector<Number> &result) const;
+  /// `probabilities`, which may be null, are those of its keys.
+  Number evaluate(int64_t row, llvm::ArrayRef<int64_t> at, std::vector<Number> &result,
+                  std::vector<Number> *probabilities) const;
 
 private:
   /// What adding up n products costs.
@@ -325,8 +328,8 @@ Number Head<Real>::special(int64_t column, const std::vector<Number> &weights) c
 }
 
 template <typename Real>
-Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
-                            std::vector<Number> &result) const {
+Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at, std::vector<Number> &result,
+                            std::vector<Number> *probabilities) const {
   std::vector<Number> scores(keys);
   computeScores(row, at, scores);
   double maximum = -HUGE_VAL, honestMaximum = -HUGE_VAL;
@@ -345,6 +348,8 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
   if (uncertain || isSpecial) {
     Number none{NAN, uncertain ? kUncertain : 0, NAN};
     std::fill(result.begin(), result.end(), none);
+    if (probabilities)
+      probabilities->assign(keys, none);
     return none;
   }
 
@@ -356,6 +361,8 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
   std::vector<double> numerator(width), error(width);
   std::vector<Real> honest(width);
   std::vector<double> honestWeights(scores.size());
+  if (probabilities)
+    probabilities->assign(keys, {});
   for (int64_t j = 0; j < static_cast<int64_t>(scores.size()); ++j) {
     Number &s = scores[j];
     if (s.reference == -HUGE_VAL) {
@@ -372,6 +379,8 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
     honestWeights[j] = static_cast<double>(honestP) * weightScale;
     if (j == keys) // a sink
       break;
+    if (probabilities)
+      (*probabilities)[j] = {p, pError, static_cast<double>(honestP)};
     Number factor = factors.empty() ? Number{1, 0, 1} : factors[j];
     honestP = static_cast<Real>(roundTo(type, honestWeights[j] * factor.honest));
     if (weightFactors != Factors::Whole)
@@ -399,6 +408,20 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at,
   double divisor = static_cast<double>(honestSum);
   double empty = options.nanRows && !options.sinks ? NAN : 0,
          common = sum > 0 ? sumError / sum + gamma + (options.sinks ? 6 : 3) * unit : 0;
+  if (probabilities)
+    for (Number &p : *probabilities) {
+      if (sum == 0) {
+        p = {empty, 0, empty};
+        continue;
+      }
+      if (p.reference == 0 && p.error == 0) // masked
+        continue;
+      double weight = p.reference / sum,
+             bound = (p.error + precision.smallestNormal()) / sum + weight * common;
+      bound = std::min(bound, weight + 1 + gamma + 6 * unit);
+      double honestP = static_cast<double>(static_cast<Real>(p.honest) / honestSum);
+      p = checked(weight, bound, honestP, precision);
+    }
   if (inSteps) { // what the results are divided by is a sum of rounded weights
     double floor = static_cast<double>(keys) * weightFloor;
     common += sum > 0 ? weightUnit + product + floor / sum : 0;
@@ -447,7 +470,8 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
           width = v.shape().back(), queries = shape[leading + 1];
   int64_t group = keyHeads ? shape[leading] / keyHeads : 0;
   int64_t heads = elementCount(k.shape().take_front(leading + 1)), rows = group * queries;
-  bool hasStatistic = !results.logSumExp.shape().empty();
+  bool hasStatistic = !results.logSumExp.shape().empty(),
+       hasProbabilities = !results.probabilities.shape().empty();
   for (int64_t head = 0; head < heads; ++head) {
     auto evaluationOf = [&](Factors ofLeft, Factors ofRight) {
       return Head<Real>(
@@ -465,15 +489,19 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
       other.emplace(options.tf32 ? evaluationOf(Factors::Nearest, Factors::Cut)
                                  : evaluationOf(Factors::TwoParts, Factors::TwoParts));
     parallelFor(rows, rowChunk(keys * (depth + width)), [&](int64_t begin, int64_t end) {
-      std::vector<Number> result(width), ofOther(width);
+      std::vector<Number> result(width), ofOther(width), weights, weightsOfOther;
+      auto *probabilities = hasProbabilities ? &weights : nullptr,
+           *probabilitiesOfOther = hasProbabilities ? &weightsOfOther : nullptr;
       Shape at(leading + 2);
       for (int64_t i = begin; i < end; ++i) {
         int64_t row = head * rows + i, rest = row;
         for (size_t dim = leading + 2; dim-- > 0; rest /= shape[dim])
           at[dim] = rest % shape[dim];
-        Number statistic = one.evaluate(i, at, result);
+        Number statistic = one.evaluate(i, at, result, probabilities);
         if (other) {
-          takeFarther(statistic, other->evaluate(i, at, ofOther));
+          takeFarther(statistic, other->evaluate(i, at, ofOther, probabilitiesOfOther));
+          for (auto [weight, other] : llvm::zip_equal(weights, weightsOfOther))
+            takeFarther(weight, other);
           for (int64_t d = 0; d < width; ++d)
             takeFarther(result[d], ofOther[d]);
         }
@@ -481,6 +509,8 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
           results.result.store(row * width + d, result[d]);
         if (hasStatistic)
           results.logSumExp.store(row, statistic);
+        for (auto [j, weight] : llvm::enumerate(weights))
+          results.probabilities.store(row * keys + static_cast<int64_t>(j), weight);
       }
     });
   }
@@ -490,20 +520,25 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
 
 AttentionResult attention(const Value &q, const Value &k, const Value &v,
                           const AttentionOptions &options, ElementType type,
-                          std::optional<ElementType> statistics, Precision precision) {
+                          std::optional<ElementType> statistics,
+                          std::optional<ElementType> probabilities, Precision precision) {
   Shape shape(q.shape());
   shape.back() = v.shape().back();
-  AttentionResult results = {Value(type, shape), Value()};
+  AttentionResult results = {Value(type, shape), Value(), Value()};
   if (statistics)
     results.logSumExp = Value(*statistics, q.shape().drop_back());
-  if (!results.result.isAllocated() || !results.logSumExp.isAllocated())
+  shape.back() = k.shape()[shape.size() - 2];
+  if (probabilities)
+    results.probabilities = Value(*probabilities, shape);
+  if (!results.result.isAllocated() || !results.logSumExp.isAllocated() ||
+      !results.probabilities.isAllocated())
     return results;
   if (precision.wide)
     attentionOf<double>(q, k, v, options, results, precision);
   else
     attentionOf<float>(q, k, v, options, results, precision);
   int64_t rows = elementCount(q.shape().drop_back());
-  for (Value *value : {&results.result, &results.logSumExp}) {
+  for (Value *value : {&results.result, &results.logSumExp, &results.probabilities}) {
     value->samples = std::min({q.samples, k.samples, v.samples, rows});
     value->simplify();
   }

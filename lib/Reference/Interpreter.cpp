@@ -499,13 +499,17 @@ LogicalResult Evaluator::evaluateAttention(AttentionOp op) {
       return failure();
     *option = &*program;
   }
-  GraphValue logSumExp = op.getLogSumExp();
-  AttentionResult results = attention(q, k, v, attentionOptions, typeOf(op.getResult()),
-                                      logSumExp ? std::optional(typeOf(logSumExp)) : std::nullopt,
-                                      {/*wide=*/op.getScoreType().isF64()});
-  if (failed(define(op, op.getResult(), results.result)))
+  GraphValue logSumExp = op.getLogSumExp(), probabilities = op.getProbabilities();
+  auto typeIf = [&](GraphValue value) {
+    return value ? std::optional(typeOf(value)) : std::nullopt;
+  };
+  AttentionResult results =
+      attention(q, k, v, attentionOptions, typeOf(op.getResult()), typeIf(logSumExp),
+                typeIf(probabilities), {/*wide=*/op.getScoreType().isF64()});
+  if (failed(define(op, op.getResult(), results.result)) ||
+      (logSumExp && failed(define(op, logSumExp, results.logSumExp))))
     return failure();
-  return logSumExp ? define(op, logSumExp, results.logSumExp) : success();
+  return probabilities ? define(op, probabilities, results.probabilities) : success();
 }
 
 /// An op that makes a tensor from nothing but its shape and, perhaps, a few numbers.

@@ -83,12 +83,14 @@ struct AttentionOptions {
   const ScalarProgram *score = nullptr, *mask = nullptr, *weight = nullptr;
   const Value *sinks = nullptr; ///< for each query head
 };
+/// What is made beside the result, of types that are given.
 struct AttentionResult {
-  Value result, logSumExp;
+  Value result, logSumExp, probabilities;
 };
 AttentionResult attention(const Value &q, const Value &k, const Value &v,
                           const AttentionOptions &options, ElementType type,
-                          std::optional<ElementType> statistics, Precision precision);
+                          std::optional<ElementType> statistics,
+                          std::optional<ElementType> probabilities, Precision precision);
 
 enum class Reduction { Sum, Max, Min, Mean };
 Value reduce(Reduction kind, const Value &x, llvm::ArrayRef<int64_t> dims, ElementType type,

@@ -70,6 +70,22 @@ func.func @pages(%q: tensor<2x4x1x16xf32>, %pool: tensor<9x4x8x16xf32>, %table: 
 
 // -----
 
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention writes its probabilities where queries have 16 bits, and are known to be up to 16 of a head, and 256 that share a key head
+func.func @probabilities_of_many(%q: tensor<2x4x64x64xf16>) -> tensor<2x4x64x64xf32> {
+  %o, %p = swage.attention %q, %q, %q : (tensor<2x4x64x64xf16>, tensor<2x4x64x64xf16>, tensor<2x4x64x64xf16>) -> (tensor<2x4x64x64xf16>, tensor<2x4x64x64xf32>)
+  return %p : tensor<2x4x64x64xf32>
+}
+
+// -----
+
+// CHECK: error: 'swage.kernel' op has no kernel yet: attention writes its probabilities where queries have 16 bits
+func.func @probabilities_of_f32(%q: tensor<2x4x1x64xf32>, %k: tensor<2x4x64x64xf32>) -> tensor<2x4x1x64xf32> {
+  %o, %p = swage.attention %q, %k, %k : (tensor<2x4x1x64xf32>, tensor<2x4x64x64xf32>, tensor<2x4x64x64xf32>) -> (tensor<2x4x1x64xf32>, tensor<2x4x1x64xf32>)
+  return %p : tensor<2x4x1x64xf32>
+}
+
+// -----
+
 // Each step is taken once, not twice for what is before it; and the last ones have no 64 bits.
 // CHECK: [[#@LINE+2]]:{{[0-9]+}}: error: 'swage.attention' op cannot become a kernel: a region reads a tensor where no linear function of its coordinates is
 func.func @doubled(%q: tensor<4x130x64xf16>, %table: tensor<130xf32>) -> tensor<4x130x64xf16> {

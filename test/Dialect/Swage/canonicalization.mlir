@@ -271,6 +271,16 @@ func.func @attention(%q: tensor<2x4x8xf16>, %m: tensor<4xi1>) -> (tensor<2x4x8xf
   return %a, %b, %c : tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>
 }
 
+// Of a statistic and probabilities those go that nobody needs.
+// CHECK-LABEL: func @attention_results
+// CHECK: swage.attention {{.*}} -> (tensor<2x4x8xf16>, tensor<2x4xf32>)
+// CHECK-NEXT: swage.attention {{.*}} -> (tensor<2x4x8xf16>, tensor<2x4x4xf32>)
+func.func @attention_results(%q: tensor<2x4x8xf16>, %k: tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<2x4xf32>, tensor<2x4x4xf32>) {
+  %a, %lse, %p = swage.attention %q, %q, %q : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<2x4xf32>, tensor<2x4x4xf32>)
+  %b, %unused, %weights = swage.attention %q, %k, %k : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<2x4xf32>, tensor<2x4x4xf32>)
+  return %a, %lse, %weights : tensor<2x4x8xf16>, tensor<2x4xf32>, tensor<2x4x4xf32>
+}
+
 // What is appended to is the cache as it is in memory.
 // CHECK-LABEL: func @append_before_permute
 // CHECK-NEXT: %[[R:.*]] = swage.permute %arg1 [1, 0, 2] : tensor<3x2x4xf32> -> tensor<2x3x4xf32>

@@ -89,8 +89,32 @@ func.func @attention_c7(%q: tensor<2x4x8xf16>) {
 // -----
 
 func.func @attention_c7_shape(%q: tensor<2x4x8xf16>) {
-  // expected-error @+1 {{'swage.attention' op a statistic has rank 3, but must have rank 2}}
+  // expected-error @+1 {{'swage.attention' op a statistic has rank 1, but must have rank 2}}
+  %o, %a = swage.attention %q, %q, %q : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<8xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_c7_probabilities(%q: tensor<2x4x8xf16>) {
+  // expected-error @+1 {{'swage.attention' op the result of probabilities has extent 8 in dimension 2, but must have 4}}
   %o, %a = swage.attention %q, %q, %q : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<2x4x8xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_c7_order(%q: tensor<2x4x8xf16>) {
+  // expected-error @+1 {{'swage.attention' op has probabilities in front of its statistic, but must have them last}}
+  %o, %p, %a = swage.attention %q, %q, %q : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<2x4x4xf32>, tensor<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_c7_many(%q: tensor<2x4x8xf16>) {
+  // expected-error @+1 {{'swage.attention' op has 2 statistics, but must have at most 1}}
+  %o, %a, %b, %p = swage.attention %q, %q, %q : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<2x4x4xf32>)
   return
 }
 
@@ -99,6 +123,14 @@ func.func @attention_c7_shape(%q: tensor<2x4x8xf16>) {
 func.func @attention_c8(%q: tensor<2x4x8xf64>) {
   // expected-error @+1 {{'swage.attention' op a statistic has element type 'f32', but must have f64}}
   %o, %a = swage.attention %q, %q, %q : (tensor<2x4x8xf64>, tensor<2x4x8xf64>, tensor<2x4x8xf64>) -> (tensor<2x4x8xf64>, tensor<2x4xf32>)
+  return
+}
+
+// -----
+
+func.func @attention_c8_probabilities(%q: tensor<2x4x8xf16>) {
+  // expected-error @+1 {{'swage.attention' op the result of probabilities has element type 'f16', but must have 'f32'}}
+  %o, %a, %p = swage.attention %q, %q, %q : (tensor<2x4x8xf16>, tensor<2x4x8xf16>, tensor<2x4x8xf16>) -> (tensor<2x4x8xf16>, tensor<2x4xf32>, tensor<2x4x4xf16>)
   return
 }
 
