@@ -50,6 +50,7 @@
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Reference/Parallel.h"
 #include "llvm/ADT/bit.h"
+#include <atomic>
 #include <optional>
 
 namespace swage::reference {
@@ -461,6 +462,14 @@ Number Head<Real>::evaluate(int64_t row, llvm::ArrayRef<int64_t> at, std::vector
   return add({maximum, 0, honestMaximum}, logSum, precision);
 }
 
+/// Whether more than one key has a share of a row. Others give 1 and 0, in which no rounding shows.
+bool isShared(llvm::ArrayRef<Number> probabilities) {
+  double largest = 0;
+  for (const Number &p : probabilities)
+    largest = std::max(largest, p.reference);
+  return largest > 0 && largest < 1 - 0x1p-10;
+}
+
 template <typename Real>
 void attentionOf(const Value &q, const Value &k, const Value &v, const AttentionOptions &options,
                  AttentionResult &results, Precision precision) {
@@ -472,6 +481,7 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
   int64_t heads = elementCount(k.shape().take_front(leading + 1)), rows = group * queries;
   bool hasStatistic = !results.logSumExp.shape().empty(),
        hasProbabilities = !results.probabilities.shape().empty();
+  std::atomic<int64_t> sharedRows{0};
   for (int64_t head = 0; head < heads; ++head) {
     auto evaluationOf = [&](Factors ofLeft, Factors ofRight) {
       return Head<Real>(
@@ -509,11 +519,13 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
           results.result.store(row * width + d, result[d]);
         if (hasStatistic)
           results.logSumExp.store(row, statistic);
+        sharedRows += hasProbabilities && isShared(weights);
         for (auto [j, weight] : llvm::enumerate(weights))
           results.probabilities.store(row * keys + static_cast<int64_t>(j), weight);
       }
     });
   }
+  results.probabilities.samples = sharedRows;
 }
 
 } // namespace
@@ -539,7 +551,7 @@ AttentionResult attention(const Value &q, const Value &k, const Value &v,
     attentionOf<float>(q, k, v, options, results, precision);
   int64_t rows = elementCount(q.shape().drop_back());
   for (Value *value : {&results.result, &results.logSumExp, &results.probabilities}) {
-    value->samples = std::min({q.samples, k.samples, v.samples, rows});
+    value->samples = std::min({value->samples, q.samples, k.samples, v.samples, rows});
     value->simplify();
   }
   return results;

@@ -319,7 +319,7 @@ template <class Spec, class Arguments> struct AttentionRows {
           float &score = scores[Places::at(j, r, c)];
           if constexpr (Near)
             score = exponentOf(score, base, coordOf(r, firstColumn + step, step, tile));
-          else if constexpr (IsWide<Spec>) // without the rounding of `base`
+          else if constexpr (IsWide<Spec> || HasProbabilities<Spec>) // without `base`'s rounding
             score = (score - bottom) * scaleLog2();
           else
             score = fma(score, scaleLog2(), base);

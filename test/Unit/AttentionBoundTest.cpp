@@ -71,7 +71,9 @@ std::string textOf(const Problem &p) {
               k = tensorType({p.batch, p.keyHeads, p.keys, p.depth}, p.type),
               v = tensorType({p.batch, p.keyHeads, p.keys, p.width}, p.type),
               o = tensorType({p.batch, p.heads, p.queries, p.width}, p.type),
-              lse = tensorType({p.batch, p.heads, p.queries}, ElementType::F32);
+              lse = tensorType({p.batch, p.heads, p.queries}, ElementType::F32),
+              weights = tensorType({p.batch, p.heads, p.queries, p.keys}, ElementType::F32),
+              results = o + ", " + lse + ", " + weights;
   std::string converted;
   auto convert = [&](std::string name, const std::string &to, llvm::ArrayRef<int64_t> shape,
                      float factor) {
@@ -90,8 +92,8 @@ std::string textOf(const Problem &p) {
               vCache = convert("v", v, {p.batch, p.keyHeads, p.keys, p.width}, p.valueFactor);
   std::string at = "%b: index, %h: index, %i: index, %j: index):\n";
   std::string text = "func.func @f(%q: " + q + ", %k" + suffix + ": " + kCache + ", %v" + suffix +
-                     ": " + vCache + ") -> (" + o + ", " + lse + ") {\n" + converted +
-                     "%o, %l = swage.attention %q, %k, %v scale " + std::to_string(p.scale) +
+                     ": " + vCache + ") -> (" + results + ") {\n" + converted +
+                     "%o, %l, %p = swage.attention %q, %k, %v scale " + std::to_string(p.scale) +
                      (p.tf32 ? " tf32" : "") + p.attributes;
   if (!p.scoreText.empty())
     text += " score {\n^bb0(%s: f32, " + at + p.scoreText + "\nswage.yield %t : f32 }";
@@ -99,8 +101,8 @@ std::string textOf(const Problem &p) {
     text += " mask {\n^bb0(" + at + p.maskText + "\nswage.yield %m : i1 }";
   if (!p.weightText.empty())
     text += " weight {\n^bb0(" + at + p.weightText + "\nswage.yield %f : f32 }";
-  return text + " : (" + q + ", " + k + ", " + v + ") -> (" + o + ", " + lse +
-         ")\nreturn %o, %l : " + o + ", " + lse + " }";
+  return text + " : (" + q + ", " + k + ", " + v + ") -> (" + results + ")\nreturn %o, %l, %p : " +
+         results + " }";
 }
 
 struct Operands {
@@ -120,14 +122,15 @@ Operands makeOperands(const Problem &p, uint64_t seed) {
   return operands;
 }
 
-/// A kernel's result and log-sum-exp. `late` is by how much, as a power of two, the running maximum
+/// A kernel's result, log-sum-exp and probabilities. `late` is by how much, as a power of two, the running maximum
 /// may be too small; `blocks` keys at a time.
 class Kernel {
 public:
   Kernel(const Problem &p, const Operands &x, int64_t block, float late, Fault fault)
       : p(p), x(x), block(block), late(late), fault(fault),
         result(makeTensor(p.type, {p.batch, p.heads, p.queries, p.width})),
-        logSumExp(makeTensor(ElementType::F32, {p.batch, p.heads, p.queries})) {
+        logSumExp(makeTensor(ElementType::F32, {p.batch, p.heads, p.queries})),
+        probabilities(makeTensor(ElementType::F32, {p.batch, p.heads, p.queries, p.keys})) {
     for (int64_t row = 0; row < logSumExp.size(); ++row)
       evaluateRow(row);
   }
@@ -179,8 +182,8 @@ private:
     int64_t i = row % p.queries, h = row / p.queries % p.heads, b = row / p.queries / p.heads;
     int64_t head = fault == Fault::HeadsInterleaved ? h % p.keyHeads : h / (p.heads / p.keyHeads);
     int64_t keyRow = (b * p.keyHeads + head) * p.keys;
-    float maximum = -HUGE_VALF, sum = 0;
-    std::vector<float> output(p.width, 0);
+    float maximum = -HUGE_VALF, sum = 0, exactSum = 0; // exact: of differences, for probabilities
+    std::vector<float> output(p.width, 0), kept;
     for (int64_t first = 0; first < p.keys; first += block) {
       int64_t last = std::min(p.keys, first + block);
       std::vector<float> scores;
@@ -189,6 +192,7 @@ private:
         scores.push_back(keeps(h, i, j) ? scoreOf(row, keyRow, h, i, j) : -HUGE_VALF);
         largest = std::max(largest, scores.back());
       }
+      kept.insert(kept.end(), scores.begin(), scores.end());
       if (largest == -HUGE_VALF)
         continue;
       if (maximum == -HUGE_VALF || (largest - maximum) * kLog2e > late) {
@@ -198,6 +202,7 @@ private:
         for (float &value : output)
           value *= factor;
         sum *= fault == Fault::NoSumRescaling ? 1 : factor;
+        exactSum *= fault == Fault::NoSumRescaling ? 1 : factor;
         maximum = largest;
       }
       float shift = maximum * kLog2e, part = 0;
@@ -209,6 +214,7 @@ private:
                                                        : std::exp2(std::fma(s, kLog2e, -shift));
         float factor = p.weight && fault != Fault::NoWeight ? p.weight(h, i, j) : 1;
         part += fault == Fault::SummedWeight ? weight * factor : weight;
+        exactSum += std::exp2((s - maximum) * kLog2e) * (fault == Fault::SummedWeight ? factor : 1);
         weight *= factor;
         weight = static_cast<float>(roundTo(fault == Fault::SumOfRounded8 ? ElementType::F8E4M3FN
                                             : p.cache                     ? ElementType::F16
@@ -228,6 +234,9 @@ private:
       result.setReal(row * p.width + d, output[d] * inverse * p.valueFactor);
     float logSum = fault == Fault::BaseTwoSum ? std::log2(sum) : std::log(sum);
     logSumExp.setReal(row, sum == 0 ? -HUGE_VALF : maximum + logSum);
+    for (int64_t j = 0; j < p.keys; ++j)
+      probabilities.setReal(row * p.keys + j,
+                            sum == 0 ? 0 : std::exp2((kept[j] - maximum) * kLog2e) / exactSum);
   }
 
   const Problem &p;
@@ -237,7 +246,7 @@ private:
   Fault fault;
 
 public:
-  Tensor result, logSumExp;
+  Tensor result, logSumExp, probabilities;
 };
 
 /// No element is further off than E and the rounding to storage.
@@ -263,7 +272,7 @@ void expectWithinBound(const Tensor &actual, const Value &expected, const std::s
 std::vector<Value> evaluate(const Problem &p, const Operands &x) {
   Graph graph(textOf(p));
   std::vector<Value> results = graph.run({&x.q, &x.k, &x.v});
-  EXPECT_EQ(results.size(), 2u) << graph.message << textOf(p);
+  EXPECT_EQ(results.size(), 3u) << graph.message << textOf(p);
   return results;
 }
 
@@ -278,7 +287,18 @@ void check(const Problem &p, const std::string &what) {
     Verdict result = judge(kernel.result, expected[0]), sum = judge(kernel.logSumExp, expected[1]);
     EXPECT_TRUE(result.accepted()) << name << " " << result.line();
     EXPECT_TRUE(sum.accepted()) << name << " " << sum.line();
+    expectWithinBound(kernel.probabilities, expected[2], name + " probabilities");
+    Verdict probabilities = judge(kernel.probabilities, expected[2]);
+    EXPECT_TRUE(probabilities.accepted()) << name << " " << probabilities.line();
   }
+}
+
+/// By its probabilities alone.
+bool areProbabilitiesRejected(const Problem &p, Fault fault) {
+  Operands x = makeOperands(p, 1);
+  AcceptanceOptions options;
+  options.plantErrors = false;
+  return !judge(Kernel(p, x, 32, 0, fault).probabilities, evaluate(p, x)[2], options).accepted();
 }
 
 bool isRejected(const Problem &p, Fault fault) {
@@ -564,4 +584,22 @@ TEST(AttentionBound, computedOperandsAreRounded) {
   y = open.run({&q, &k, &shorter});
   ASSERT_EQ(y.size(), 1u) << open.message;
   EXPECT_TRUE(std::isinf(y[0].load(0).error));
+}
+
+TEST(AttentionBound, faultyProbabilitiesAreRejected) {
+  for (int64_t keys : {70, 700}) {
+    Problem p;
+    p.queries = 70;
+    p.keys = keys;
+    for (Fault fault : {Fault::NoSumRescaling, Fault::NoScale, Fault::ScaleTwice,
+                        Fault::LastKeyDropped, Fault::HeadsInterleaved, Fault::Float16Scores}) {
+      if (fault == Fault::HeadsInterleaved)
+        p.heads = 4;
+      EXPECT_TRUE(areProbabilitiesRejected(p, fault)) << static_cast<int>(fault) << " " << keys;
+    }
+    for (Fault fault : {Fault::LateMask, Fault::EarlyMask, Fault::NoMask})
+      EXPECT_TRUE(areProbabilitiesRejected(causal(p), fault)) << static_cast<int>(fault);
+    EXPECT_TRUE(areProbabilitiesRejected(slopeAndCap(p), Fault::NoScore));
+    EXPECT_TRUE(areProbabilitiesRejected(weighted(p, /*drops=*/true), Fault::SummedWeight));
+  }
 }
