@@ -64,9 +64,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
                                << " values, but gives " << stores + taken;
 
   static constexpr const char *prefixes[] = {
-      "",       "Prologue", "Epilogue", "Finish", "Between", "GroupFinish", "Bounds",
-      "Inside", "Agree",    "Alike",    "Sink",   "Offset",  "Exponent",    "Weight",
-      "Probability"};
+      "",      "Prologue", "Epilogue", "Finish", "Between",  "GroupFinish", "Bounds",     "Inside",
+      "Agree", "Alike",    "Sink",     "Offset", "Exponent", "Weight",      "Probability"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -121,9 +120,8 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (phase.getStatistics())
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {
-      "body",   "prologue", "epilogue", "finish", "between", "groupFinish", "bounds",
-      "inside", "agree",    "alike",    "sink",   "offset",  "exponent",    "weight",
-      "probability"};
+      "body",  "prologue", "epilogue", "finish", "between",  "groupFinish", "bounds",     "inside",
+      "agree", "alike",    "sink",     "offset", "exponent", "weight",      "probability"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))

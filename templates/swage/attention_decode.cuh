@@ -12,7 +12,7 @@
 //
 // At the end of a unit's keys the warps' parts are merged, and where other blocks have keys of the
 // unit, by the block that is done last, in the order of the keys: results do not depend on who that
-// is.
+// is.  Probabilities of keys are made where a unit is concluded (attention_probabilities.cuh).
 #pragma once
 
 #include "swage/attention_merge.cuh"
@@ -40,14 +40,15 @@ template <class Spec> struct AtomSpec : Spec {
 };
 
 /// Shared memory: the warps' rings, their parts at the end of a unit, whether this block merges
-/// it, of its rows what makes probabilities of scores, and queries where warps do not hold them, or what the members of teams add up to scores.
+/// it, of its rows what makes probabilities of scores, and queries where warps do not hold them, or
+/// what the members of teams add up to scores.  Schedules ask for it, too: AttentionProblem.
 template <class Spec, class Stages> struct DecodeLayout : Stages {
   enum : int {
     kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
     kLastAt = kPartsAt + Spec::kWarps * PartLayout<AtomSpec<Spec>>::kBytes,
     kRowsAt = kLastAt + 16,
     kRowBytes = HasProbabilities<Spec> ? Spec::kRows * ProbabilityRow::kBytes : 0,
-    kQueryAt = (kRowsAt + kRowBytes + 15) / 16 * 16, ///< schedules ask for that, too: AttentionProblem
+    kQueryAt = (kRowsAt + kRowBytes + 15) / 16 * 16,
     kQueryRow = paddedRow(16 * Stages::kHeadSteps),
     kWarpRows = 0, ///< from a warp's first one to the next's: all have the same
     kSumsAt = kQueryAt + (Spec::kHoldsQuery ? 0 : 16 * Spec::kAtoms * kQueryRow),

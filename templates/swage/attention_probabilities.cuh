@@ -3,7 +3,9 @@
 // The warp that multiplies a key stores its final scores in their places.  Who concludes the unit
 // knows the rows' maxima and sums, and makes probabilities of them there: they take no other
 // memory, and no score is computed twice.  What other blocks have stored comes in order with the
-// parts that they leave.  See attention_decode.cuh.
+// parts that they leave.  Weights of the sum are powers of differences here, not of what was
+// rounded for score and maximum apart: quotients of both are results in f32.  See
+// attention_decode.cuh.
 #pragma once
 
 #include "swage/attention_softmax.cuh"
@@ -88,10 +90,9 @@ __device__ __forceinline__ void makeProbabilities(const Arguments &arguments,
     for (int i = 0; i < kAtOnce; ++i)
       if (const int place = begin + i * Threads; place < all) {
         const int key = place % ofRow * kWidth;
-        at[i] = pointer +
-                Operand::offset(tile.template at<typename Spec::Coord>(
-                                    tile.firstQuery + place / ofRow, key),
-                                arguments.sizes);
+        at[i] = pointer + Operand::offset(tile.template at<typename Spec::Coord>(
+                                              tile.firstQuery + place / ofRow, key),
+                                          arguments.sizes);
         if (key < tile.endKey && key + kWidth > tile.firstKey)
           scores[i].template fetch<Traffic::Coherent>(at[i]);
       }

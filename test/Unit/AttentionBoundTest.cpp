@@ -101,8 +101,8 @@ std::string textOf(const Problem &p) {
     text += " mask {\n^bb0(" + at + p.maskText + "\nswage.yield %m : i1 }";
   if (!p.weightText.empty())
     text += " weight {\n^bb0(" + at + p.weightText + "\nswage.yield %f : f32 }";
-  return text + " : (" + q + ", " + k + ", " + v + ") -> (" + results + ")\nreturn %o, %l, %p : " +
-         results + " }";
+  return text + " : (" + q + ", " + k + ", " + v + ") -> (" + results +
+         ")\nreturn %o, %l, %p : " + results + " }";
 }
 
 struct Operands {
@@ -122,8 +122,8 @@ Operands makeOperands(const Problem &p, uint64_t seed) {
   return operands;
 }
 
-/// A kernel's result, log-sum-exp and probabilities. `late` is by how much, as a power of two, the running maximum
-/// may be too small; `blocks` keys at a time.
+/// A kernel's result, log-sum-exp and probabilities. `late` is by how much, as a power of two, the
+/// running maximum may be too small; `blocks` keys at a time.
 class Kernel {
 public:
   Kernel(const Problem &p, const Operands &x, int64_t block, float late, Fault fault)

@@ -523,9 +523,8 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
     return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
   bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
                                           kind == Phase::Alike || kind == Phase::Exponent),
-       isPerElement =
-           isScore || kind == Phase::Between || kind == Phase::Epilogue || kind == Phase::Weight ||
-           kind == Phase::Probability;
+       isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue ||
+                      kind == Phase::Weight || kind == Phase::Probability;
   if (!kernel.isAttention() && kind >= Phase::Inside)
     return phase.emitOpError() << "belongs to a kernel that has no contractions";
   if (phase.getStatistics() && (isScore || kind >= Phase::Weight || !isPerElement))

@@ -249,8 +249,7 @@ private:
         logSum && failed(set(logSum, ArrayRef<int64_t>(q).drop_back())))
       return failure();
     q[column] = k[row];
-    if (Value probabilities = op.getProbabilities();
-        probabilities && failed(set(probabilities, q)))
+    if (Value probabilities = op.getProbabilities(); probabilities && failed(set(probabilities, q)))
       return failure();
     q[column] = v[column];
     return set(op.getResult(), q);

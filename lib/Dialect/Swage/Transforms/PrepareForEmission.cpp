@@ -176,7 +176,7 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
   };
   if (kernel.isAttention() && vectorDim && !access.isBroadcast(*vectorDim))
     return static_cast<int64_t>(isWhole(vectorDim == AttentionDim::Key ? 4 : 2) ? Access::Vector
-                                                                               : Access::Gather);
+                                                                                : Access::Gather);
   if (isa_and_nonnull<BoxScheduleAttr>(kernel.getScheduleAttr()))
     kind = store || BoxProblem::of(kernel)->find(operand.position) ? Access::Boxed : Access::Vector;
   else if (auto permute = dyn_cast_or_null<PermuteScheduleAttr>(kernel.getScheduleAttr());
