@@ -562,7 +562,7 @@ func.func @small_transpose(%x: tensor<1000x1000xi8>) -> tensor<1000x1000xi8> {
 
 // The threads of one warp merge what those of a column have, four each.
 // CHECK-LABEL: func.func @four_columns
-// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 4
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 8
 func.func @four_columns(%x: tensor<1x1024x4xf32>) -> tensor<1x1024x4xf32> {
   %y = swage.softmax %x axis 1 : tensor<1x1024x4xf32> -> tensor<1x1024x4xf32>
   return %y : tensor<1x1024x4xf32>

@@ -130,7 +130,7 @@ func.func private @reduce_lanes() attributes {schedule = #swage.reduce_schedule<
 
 // -----
 
-// expected-error @+1 {{row_groups is 0, but must be a power of two up to 1024}}
+// expected-error @+1 {{row_groups is 0, but must be a power of two up to 128}}
 func.func private @reduce_row_groups() attributes {schedule = #swage.reduce_schedule<lanes = 8, row_groups = 0, vector = 8, unroll = 1, index = 32>}
 
 // -----
