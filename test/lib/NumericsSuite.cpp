@@ -69,7 +69,9 @@ constexpr Shape kShapes[] = {{"group", 96, "kind = group"},
                              {"looped cluster", 10000,
                               "kind = looped, threads_per_row = 128, "
                               ".* blocks_per_row = 4"},
-                             {"long", 70001, "kind = looped"},
+                             {"aligned cluster", 20001,
+                              "kind = block, .* blocks_per_row = 4, .* aligned = true"},
+                             {"long", 200001, "kind = looped"},
                              {"column", 333, "kind = column", true}};
 
 constexpr const char *kOps[] = {"layer_norm",
