@@ -1,7 +1,7 @@
 //===- RowSelection.h - What the rules of rows share ------------*- C++ -*-===//
 //
-// Part of --swage-select-schedule. Rows in registers and columns are in SelectRowSchedule.cpp, rows that
-// begin anywhere in SelectAlignedRowSchedule.cpp, rows that wait in shared memory in
+// Part of --swage-select-schedule. Rows in registers and columns are in SelectRowSchedule.cpp, rows
+// that begin anywhere in SelectAlignedRowSchedule.cpp, rows that wait in shared memory in
 // SelectShelvedRowSchedule.cpp. What the numbers rest on is in docs/notes/rows.md.
 //
 //===----------------------------------------------------------------------===//
@@ -33,15 +33,17 @@ struct ScheduleSelector::Rows {
   int64_t resident = 0;    ///< blocks that a multiprocessor is to hold
   std::optional<int64_t> count;
   int64_t freeThreads = 0; ///< that a row may have for nothing: others would have no work
-  std::string name; ///< "a row of 768"
+  std::string name;        ///< "a row of 768"
 
-  /// The most vectors that one block's registers hold: four for each thread, unless they are narrow.
+  /// The most vectors that one block's registers hold: four for each thread, unless they are
+  /// narrow.
   int64_t ofOneBlock() const {
     return 1024 * (vector < 4 ? capacity : std::min<int64_t>(capacity, 4));
   }
 };
 
-/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many warps.
+/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many
+/// warps.
 int64_t residentBlocks(int64_t threads, int64_t registers);
 
 /// Whether a mask leaves of each row one part, which is all that is read.

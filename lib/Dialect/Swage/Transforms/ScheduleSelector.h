@@ -1,7 +1,8 @@
 //===- ScheduleSelector.h - Schedules of one kernel -------------*- C++ -*-===//
 //
-// The rules behind --swage-select-schedule. Those of rows and columns are in Select*RowSchedule.cpp,
-// those of boxes in SelectBoxSchedule.cpp, the others in SelectSchedule.cpp.
+// The rules behind --swage-select-schedule. Those of rows and columns are in
+// Select*RowSchedule.cpp, those of boxes in SelectBoxSchedule.cpp, the others in
+// SelectSchedule.cpp.
 //
 //===----------------------------------------------------------------------===//
 

@@ -16,8 +16,8 @@ constexpr double kVectorWait = 4000;
 /// The most threads of a block that has a row.
 constexpr int64_t kAlignedBlock = 512;
 
-/// How many blocks a multiprocessor holds if the compiler is told to see to that, which takes the registers that it
-/// may, but not many more than it needs.
+/// How many blocks a multiprocessor holds if the compiler is told to see to that, which takes the
+/// registers that it may, but not many more than it needs.
 static int64_t residentIfAsked(int64_t threads, int64_t registers) {
   int64_t blocks = residentBlocks(threads, registers);
   if (blocks < 2)
@@ -26,12 +26,12 @@ static int64_t residentIfAsked(int64_t threads, int64_t registers) {
   return std::max<int64_t>(std::min(blocks, residentBlocks(threads, allowed)), 1);
 }
 
-/// Rows that begin anywhere, by vectors that are aligned in memory. Threads wait for instructions: what
-/// a row takes beside its copy is those of each thread and of each of its vectors, whether there or
-/// not, and what too few blocks and threads do not hide of each other's waits. The numbers are fitted to
-/// LayerNorm in bf16 by 250 schedules, with an error of 3 %; f32 has time for four times as many
-/// instructions. Where a multiprocessor has fewer rows than it could hold, nothing hides what each vector
-/// of a thread waits for. Few rows are in the registers of clusters.
+/// Rows that begin anywhere, by vectors that are aligned in memory. Threads wait for instructions:
+/// what a row takes beside its copy is those of each thread and of each of its vectors, whether
+/// there or not, and what too few blocks and threads do not hide of each other's waits. The numbers
+/// are fitted to LayerNorm in bf16 by 250 schedules, with an error of 3 %; f32 has time for four
+/// times as many instructions. Where a multiprocessor has fewer rows than it could hold, nothing
+/// hides what each vector of a thread waits for. Few rows are in the registers of clusters.
 std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool few) const {
   unsigned inner = kernel.getRank() - 1;
   int64_t widest = 1, length = longestRow().value_or(0);

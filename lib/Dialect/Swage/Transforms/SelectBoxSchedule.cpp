@@ -55,8 +55,8 @@ struct Choice {
   bool skewed;
 };
 
-/// The search over the boxes of one problem. `others`: instructions of the kernel's body; `busy`: blocks
-/// that keep the device busy.
+/// The search over the boxes of one problem. `others`: instructions of the kernel's body; `busy`:
+/// blocks that keep the device busy.
 class BoxSearch {
 public:
   BoxSearch(const BoxProblem &problem, int64_t others, double busy)
@@ -188,7 +188,7 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
   }
   return time * std::max(1.0, busy / blocks) *
          (1 + 0.06 * std::max(0.0, bytes / kLargeBox - 1) +
-                 0.126 * std::max(0.0, kSmallBox / bytes - 1));
+          0.126 * std::max(0.0, kSmallBox / bytes - 1));
 }
 
 std::vector<Box> BoxSearch::boxes() const {

@@ -89,7 +89,6 @@ bool ScheduleSelector::staysInL2() const {
          *kept <= room / std::max<int64_t>(1, bytes) / std::max<int64_t>(1, *reduced);
 }
 
-/// Whether a mask leaves of each row one part, which is all that is read.
 bool swage::isBounded(KernelOp kernel) {
   Block scratch;
   OpBuilder builder(kernel.getContext());
@@ -97,7 +96,6 @@ bool swage::isBounded(KernelOp kernel) {
   return bool(rowBounds(kernel, builder));
 }
 
-/// About how many blocks a multiprocessor holds: each quarter of it has registers for so many warps.
 int64_t swage::residentBlocks(int64_t threads, int64_t registers) {
   int64_t warps = 4 * std::min<int64_t>(16, 512 / llvm::alignTo(registers, 8));
   return warps / (threads / 32);
@@ -198,7 +196,8 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
   int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 32), rows.grouped);
-  int64_t threads = few ? all : lanesFor(rows.vectors, std::min(least, all), perThread, rows.freeThreads);
+  int64_t threads =
+      few ? all : lanesFor(rows.vectors, std::min(least, all), perThread, rows.freeThreads);
   int64_t each = llvm::divideCeil(rows.vectors, threads);
   // Where all stays in L2 few blocks follow each other: the sooner one ends the better.
   bool isAlone = each > 2 && threads == 32 && !few && isNorm() && staysInL2() && rows.count &&
@@ -274,11 +273,11 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   if (share > 1024 * rows.capacity)
     return std::nullopt;
   // Too little of the rows on a multiprocessor costs most, then blocks of too many threads, then
-  // idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, where two bytes
-  // become one, and where a mask leaves some of them nothing to do, more of them pay for what a
-  // thread does once. With few rows nothing hides what a step takes: as many threads as keep a
-  // multiprocessor busy, but where no gamma is read vector by vector a warp costs more to merge than it
-  // gains, and threads may have more.
+  // idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, where two
+  // bytes become one, and where a mask leaves some of them nothing to do, more of them pay for what
+  // a thread does once. With few rows nothing hides what a step takes: as many threads as keep a
+  // multiprocessor busy, but where no gamma is read vector by vector a warp costs more to merge
+  // than it gains, and threads may have more.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
   if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
@@ -314,16 +313,16 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
              blocks * *rows.count <= residentWith(2, base) * device.smCount) {
     wanted = std::min<int64_t>(wanted, 2);
   }
-  // Of two waves of blocks the second may leave most of the device idle: for how much of what all blocks
-  // take, in quarters. Of more waves blocks end at different times. Vectors of f32 make do with fewer
-  // registers.
+  // Of two waves of blocks the second may leave most of the device idle: for how much of what all
+  // blocks take, in quarters. Of more waves blocks end at different times. Vectors of f32 make do
+  // with fewer registers.
   int64_t least = rows.widest == 4 * rows.vector ? std::min<int64_t>(base, 20) : base;
   auto idleWave = [&](int64_t perThread) {
     int64_t there = blocks * rows.count.value_or(0),
             fit = residentWith(perThread, least) * device.smCount;
     return there <= fit || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there;
   };
-  int64_t mostThreads = blocks > 1 && rows.aligned                ? 1024
+  int64_t mostThreads = blocks > 1 && rows.aligned            ? 1024
                         : few && rows.bytes >= 8 && !isNorm() ? 256
                                                               : 512;
   auto cost = [&](int64_t perThread) {
@@ -380,7 +379,8 @@ SelectedSchedule ScheduleSelector::row() {
   rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
   rows.beside = rowsBeside(rows);
   rows.count = product(false);
-  rows.freeThreads = rows.count ? kBusyThreads * device.smCount / std::max<int64_t>(*rows.count, 1) : 0;
+  rows.freeThreads =
+      rows.count ? kBusyThreads * device.smCount / std::max<int64_t>(*rows.count, 1) : 0;
   // A runtime length takes the schedule of the longest: its end is masked.
   std::optional<int64_t> length = longestRow();
   int64_t looped = std::min<int64_t>(4, rows.capacity);
@@ -433,8 +433,8 @@ SelectedSchedule ScheduleSelector::column() {
     // A position's states cost an exchange: few positions a thread, and many coordinates. Side by
     // side 128 bytes, or better 256.
     int64_t vector = *length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
-    // Few positions leave most of a multiprocessor idle unless each gets many threads, and lanes many
-    // blocks.
+    // Few positions leave most of a multiprocessor idle unless each gets many threads, and lanes
+    // many blocks.
     int64_t positions = product(false).value_or(INT64_MAX) / vector;
     for (auto [elements, most] : {std::pair(kColumnElements, 256), {kRegisterElements, 512}}) {
       // Up to 16 threads take a row well as they are.

@@ -197,8 +197,8 @@ SelectedSchedule ScheduleSelector::reduce() {
     lanes /= 2;
   while (kept && lanes > 4 && *kept < 2 * device.smCount * lanes * vector && lanes * access > least)
     lanes /= 2;
-  // More groups where threads with few accesses leave multiprocessors half empty, one where a thread
-  // takes all of a short row at once.
+  // More groups where threads with few accesses leave multiprocessors half empty, one where a
+  // thread takes all of a short row at once.
   constexpr int64_t kEnoughThreads = 1400;
   int64_t groups = 256 / lanes;
   auto fillsDevice = [&](int64_t groups) {
@@ -212,11 +212,11 @@ SelectedSchedule ScheduleSelector::reduce() {
          (atOnce || groups > *length || (4 * groups > *length && groups * lanes > 128)))
     groups /= 2;
   lanes = std::max<int64_t>(lanes, 64 / groups);
-  int64_t unroll = atOnce                                      ? *length
-                   : length && *length < 4 * groups            ? 1
-                   : length && *length < 8 * groups            ? 4
+  int64_t unroll = atOnce                                              ? *length
+                   : length && *length < 4 * groups                    ? 1
+                   : length && *length < 8 * groups                    ? 4
                    : access <= 4 && !(length && *length < 16 * groups) ? 16
-                                                               : 8;
+                                                                       : 8;
   return {ReduceScheduleAttr::get(context(), lanes, groups, vector, unroll, index),
           "the reduced dimensions lie outside the contiguous one"};
 }

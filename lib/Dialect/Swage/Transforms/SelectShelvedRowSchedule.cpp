@@ -34,8 +34,8 @@ int64_t ScheduleSelector::shelfRegisters(const Rows &rows, int64_t perThread) co
   return 24 + (rows.aligned ? 3 : 2) * perThread * stagedBytes(kernel, one) / (32 * 4);
 }
 
-/// Rows that wait there in so many blocks, dealt out so that enough of them and enough threads are on
-/// a multiprocessor, then so that few places stay empty.  Few rows are there at once anyway.
+/// Rows that wait there in so many blocks, dealt out so that enough of them and enough threads are
+/// on a multiprocessor, then so that few places stay empty.  Few rows are there at once anyway.
 SelectedSchedule ScheduleSelector::spread(Rows rows, int64_t blocks, bool few) const {
   // Nothing hides that a thread waits for each vector of gamma, so that it asks for two at once.
   // Where it may begin anywhere that takes too many registers.
@@ -80,9 +80,9 @@ SelectedSchedule ScheduleSelector::spread(Rows rows, int64_t blocks, bool few) c
   return shelve(rows, blocks, best.first, best.second);
 }
 
-/// In how many parts of kLeastPart, or up to twice that, a row of so many bytes is; 0 if it has more than
-/// `most`. Where nothing is read again, like gamma, small blocks cost nothing, and leave less of a
-/// multiprocessor idle at the end.
+/// In how many parts of kLeastPart, or up to twice that, a row of so many bytes is; 0 if it has
+/// more than `most`. Where nothing is read again, like gamma, small blocks cost nothing, and leave
+/// less of a multiprocessor idle at the end.
 static int64_t smallParts(int64_t bytes, int64_t most) {
   int64_t parts = 1;
   while (2 * parts <= most && bytes >= 2 * parts * kLeastPart)
@@ -91,12 +91,13 @@ static int64_t smallParts(int64_t bytes, int64_t most) {
 }
 
 /// Rows that wait in shared memory: those that lie beside each other, and those that one block's
-/// registers cannot hold, unless a few blocks' do: for few rows, and where elements do not grow there.
+/// registers cannot hold, unless a few blocks' do: for few rows, and where elements do not grow
+/// there.
 ///
-/// Memory is busy while some of a multiprocessor's blocks look at their rows: three of them fill its
-/// shared memory, or six of half the size.  But the more blocks a cluster has the fewer
-/// multiprocessors have room for it, and the longer they wait for each other.  Of the longest rows a
-/// part waits, so that two blocks fit, and the rest is read again.
+/// Memory is busy while some of a multiprocessor's blocks look at their rows: three of them fill
+/// its shared memory, or six of half the size.  But the more blocks a cluster has the fewer
+/// multiprocessors have room for it, and the longer they wait for each other.  Of the longest rows
+/// a part waits, so that two blocks fit, and the rest is read again.
 std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) const {
   int64_t one = rows.ofOneBlock(), most = device.ccMajor < 9 ? 1 : 16, least = 1;
   bool grows = rows.bytes / rows.vector < 4;
@@ -106,8 +107,8 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
     one = std::min(one, kPairElements / rows.vector);
   if (!product(true) || rows.grouped > 1 || rows.bytes < 8)
     return std::nullopt;
-  while (rows.count && 2 * least * *rows.count <= device.smCount * rows.beside && 2 * least < most &&
-         rows.beside * rows.vectors >= 2 * least * 512)
+  while (rows.count && 2 * least * *rows.count <= device.smCount * rows.beside &&
+         2 * least < most && rows.beside * rows.vectors >= 2 * least * 512)
     least *= 2;
   int64_t few = blocksOfFew(rows);
   bool inRegisters = !rows.aligned && (few > 1 || !(grows || isNorm()));

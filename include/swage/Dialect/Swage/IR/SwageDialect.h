@@ -29,8 +29,8 @@ namespace swage {
 class CollectiveOp;
 class PhaseOp;
 
-/// The most threads that share what neighbouring columns have of a row: those of one warp merge it, four
-/// each (templates/swage/column_parts.cuh).
+/// The most threads that share what neighbouring columns have of a row: those of one warp merge it,
+/// four each (templates/swage/column_parts.cuh).
 constexpr int64_t kMostThreadRows = 128;
 
 /// Bytes of one element in memory; i1 takes one.
