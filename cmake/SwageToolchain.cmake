@@ -1,7 +1,9 @@
 # Compiler launcher and linker: ccache and lld when they are there, because a tool links 60 MLIR archives.
 find_program(SWAGE_CCACHE ccache)
 if(SWAGE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${SWAGE_CCACHE}")
+  # Clones of the tree share objects, and files may use precompiled headers.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_BASEDIR=${CMAKE_CURRENT_SOURCE_DIR}"
+    CCACHE_SLOPPINESS=pch_defines,time_macros "${SWAGE_CCACHE}")
 endif()
 find_program(SWAGE_LLD NAMES ld.lld-22 ld.lld)
 if(SWAGE_LLD)

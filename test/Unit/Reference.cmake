@@ -16,6 +16,7 @@ target_compile_definitions(swage-reference-tests PRIVATE
 target_include_directories(swage-reference-tests PRIVATE "${PROJECT_SOURCE_DIR}/tools/harness")
 target_link_libraries(swage-reference-tests PRIVATE SwageReference SwageSupport MLIRParser GTest::gtest_main)
 add_test(NAME swage-reference-tests COMMAND swage-reference-tests)
+swage_precompile(swage-reference-tests)
 
 # What swage-bench is made of, beside the GPU.
 add_executable(swage-bench-tests
@@ -24,6 +25,7 @@ add_executable(swage-bench-tests
 swage_target(swage-bench-tests)
 target_link_libraries(swage-bench-tests PRIVATE SwageHarness SwageSimt GTest::gtest_main)
 add_test(NAME swage-bench-tests COMMAND swage-bench-tests)
+swage_precompile(swage-bench-tests)
 
 # What a pass must not change is what the oracle says of a graph.
 target_sources(swage-transforms-tests PRIVATE ${CMAKE_CURRENT_LIST_DIR}/RecognizeTest.cpp)
