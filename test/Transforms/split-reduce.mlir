@@ -80,16 +80,55 @@ func.func @whole_dimension(%x: tensor<16x64x131072xf32>) -> tensor<64xf32> {
 
 // -----
 
-// Enough results, too little work, nothing to divide by, a dynamic extent, nothing at all: no split.
+// Enough results, too little work, a dynamic extent, nothing at all: no split.
 // CHECK-LABEL: func @unsplit
 // CHECK-NOT: swage.reshape
-// CHECK-COUNT-5: swage.reduce
+// CHECK-COUNT-4: swage.reduce
 // CHECK-NOT: swage.reduce
-func.func @unsplit(%a: tensor<8192x8192xf32>, %b: tensor<64x768xf32>, %c: tensor<100000007xf32>, %d: tensor<?x64xf32>, %e: tensor<0x64xf32>) {
+func.func @unsplit(%a: tensor<8192x8192xf32>, %b: tensor<64x768xf32>, %d: tensor<?x64xf32>, %e: tensor<0x64xf32>) {
   %0 = swage.reduce sum %a dims [1] : tensor<8192x8192xf32> -> tensor<8192xf32>
   %1 = swage.reduce sum %b dims [0] : tensor<64x768xf32> -> tensor<768xf32>
-  %2 = swage.reduce sum %c dims [0] : tensor<100000007xf32> -> tensor<f32>
   %3 = swage.reduce sum %d dims [0] : tensor<?x64xf32> -> tensor<64xf32>
   %4 = swage.reduce sum %e dims [0] : tensor<0x64xf32> -> tensor<64xf32>
   return
+}
+
+// -----
+
+// A prime number of elements: what the parts leave over is summed up by itself. Both compute what they need of the squares.
+// CHECK-LABEL: func @prime
+// CHECK: %[[R:.*]] = swage.slice %arg0 axis 0 from [[TAKEN:[0-9]+]] size [[LEFT:[0-9]+]] : tensor<30000001xf16>
+// CHECK: %[[RR:.*]] = arith.mulf %[[R]], %[[R]] : tensor<[[LEFT]]xf16>
+// CHECK: %[[REST:.*]] = swage.reduce sum %[[RR]] dims [0] : tensor<[[LEFT]]xf16> -> tensor<f32>
+// CHECK: %[[M:.*]] = swage.slice %arg0 axis 0 from 0 size [[TAKEN]] : tensor<30000001xf16>
+// CHECK: %[[MM:.*]] = arith.mulf %[[M]], %[[M]] : tensor<[[TAKEN]]xf16>
+// CHECK: %[[P:.*]] = swage.reshape %[[MM]] : tensor<[[TAKEN]]xf16> -> tensor<[[N:[0-9]+]]x{{[0-9]+}}xf16>
+// CHECK: %[[S:.*]] = swage.reduce sum %[[P]] dims [1] : {{.*}} -> tensor<[[N]]xf32>
+// CHECK: %[[MOST:.*]] = swage.reduce sum %[[S]] dims [0] : tensor<[[N]]xf32> -> tensor<f32>
+// CHECK: %[[Y:.*]] = arith.addf %[[MOST]], %[[REST]] : tensor<f32>
+// CHECK-NEXT: %[[C:.*]] = arith.constant dense<3.33333325E-8> : tensor<f32>
+// CHECK-NEXT: %[[MEAN:.*]] = arith.mulf %[[Y]], %[[C]]
+// CHECK-NEXT: %[[F:.*]] = arith.truncf %[[MEAN]] : tensor<f32> to tensor<f16>
+// CHECK-NEXT: return %[[F]]
+func.func @prime(%x: tensor<30000001xf16>) -> tensor<f16> {
+  %q = arith.mulf %x, %x : tensor<30000001xf16>
+  // expected-remark @+1 {{partial reductions for each of 1 results}}
+  %y = swage.reduce mean %q dims [0] : tensor<30000001xf16> -> tensor<f16>
+  return %y : tensor<f16>
+}
+
+// -----
+
+// Half of it is a prime number: two parts would be too few. Integers, and across the contiguous dimension.
+// CHECK-LABEL: func @nearly
+// CHECK-COUNT-3: swage.reduce max
+// CHECK: arith.maxsi %{{.*}}, %{{.*}} : tensor<i32>
+// CHECK: swage.reduce min %{{.*}} dims [1] : tensor<{{[0-9]+x[0-9]+}}x64xf32> -> tensor<{{[0-9]+}}x64xf32>
+// CHECK: arith.minimumf %{{.*}}, %{{.*}} : tensor<64xf32>
+func.func @nearly(%i: tensor<1999966xi32>, %x: tensor<1000003x64xf32>) -> (tensor<i32>, tensor<64xf32>) {
+  // expected-remark @+1 {{partial reductions for each of 1 results}}
+  %y = swage.reduce max %i dims [0] : tensor<1999966xi32> -> tensor<i32>
+  // expected-remark @+1 {{partial reductions for each of 64 results}}
+  %z = swage.reduce min %x dims [0] : tensor<1000003x64xf32> -> tensor<64xf32>
+  return %y, %z : tensor<i32>, tensor<64xf32>
 }

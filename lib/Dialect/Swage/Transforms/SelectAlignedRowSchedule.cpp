@@ -117,5 +117,5 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
   if (rows.vectors <= kAlignedBlock * rows.capacity)
     return blockRows(rows, /*blocks=*/1, few);
   return makeRow(rows, RowClass::Looped, few ? 1024 : 512, 1, 16 / rows.vector,
-                 rows.name + " begins anywhere and is too long for registers");
+                 rows.name + " begins anywhere and is too long for registers", blocksFor(rows));
 }

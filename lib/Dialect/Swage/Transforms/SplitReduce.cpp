@@ -2,12 +2,16 @@
 //
 // A reduction has as much parallel work as it has results; with few of them most multiprocessors
 // idle while the rest wait for memory. Splitting keeps some of the reduced extent as a dimension of
-// partial results, which a second, small reduction combines.
+// partial results, which a second, small reduction combines. What is left over of an extent without
+// a divisor of that size, a prime number perhaps, is a reduction of its own.
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "swage/Support/DeviceProperties.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace swage {
@@ -31,6 +35,10 @@ constexpr int64_t kBlocksPerSm = 7;
 /// What the decision rests on: bytes per microsecond that one block keeps moving and that a whole
 /// multiprocessor can use, and the microseconds that a second kernel takes.
 constexpr double kBytesPerBlock = 16e3, kBytesPerSm = 32e3, kSecondKernel = 2;
+/// A long row has a cluster of up to so many blocks, each with at least so many bytes.
+constexpr int64_t kCluster = 16, kClusterBytes = 65536;
+/// Partial results of an extent that leaves some over begin at multiples of this many elements.
+constexpr int64_t kAligned = 64;
 
 /// A static reduction as the templates see it.
 struct Problem {
@@ -53,10 +61,11 @@ struct Shares {
   double blocks, vectorsPerThread;
 };
 
-/// Keeps `factor` of the reduced dimension number `index`, and all of those before it.
+/// Keeps `factor` of the reduced dimension number `index`, and all of those before it. Each is made
+/// of `each` elements of that dimension.
 struct Split {
   size_t index;
-  int64_t factor, partials;
+  int64_t factor, partials, each;
 };
 
 } // namespace
@@ -93,7 +102,7 @@ static SmallVector<Split> candidates(const Problem &problem) {
         continue;
       for (int64_t divisor : {factor, extent / factor})
         if (divisor > 1 && before * divisor < problem.reduced)
-          splits.push_back({index, divisor, before * divisor});
+          splits.push_back({index, divisor, before * divisor, extent / divisor});
     }
     before *= extent;
   }
@@ -101,8 +110,15 @@ static SmallVector<Split> candidates(const Problem &problem) {
   return splits;
 }
 
-/// The least split that fills the GPU, or the largest whose threads still have enough to do.
-static std::optional<Split> chooseSplit(const Problem &problem, int64_t smCount) {
+/// Partial results are written, and read again.
+static double passOn(const Problem &problem, int64_t partials, int64_t smCount) {
+  return 8.0 * static_cast<double>(problem.kept) * partials / (smCount * kBytesPerSm);
+}
+
+/// The least split that fills the GPU, or the largest whose threads still have enough to do; and
+/// microseconds with it.
+static std::pair<std::optional<Split>, double> chooseDivisor(const Problem &problem,
+                                                             int64_t smCount) {
   std::optional<Split> chosen;
   // A row that ends inside a vector is read element by element: avoid making such rows.
   int64_t vector = problem.run == 1 ? problem.vector(problem.reduced) : 1;
@@ -116,36 +132,93 @@ static std::optional<Split> chooseSplit(const Problem &problem, int64_t smCount)
     if (now.blocks >= static_cast<double>(kBlocksPerSm * smCount))
       break;
   }
-  if (!chosen)
-    return std::nullopt;
   double whole = readTime(problem, shares(problem, 1).blocks, smCount);
-  double partials = readTime(problem, shares(problem, chosen->partials).blocks, smCount);
-  // Partial results are written, and read again.
-  double again =
-      8.0 * static_cast<double>(problem.kept) * chosen->partials / (smCount * kBytesPerSm);
-  if (whole <= partials + again + kSecondKernel)
-    return std::nullopt;
-  return chosen;
+  if (!chosen)
+    return {std::nullopt, whole};
+  double split = readTime(problem, shares(problem, chosen->partials).blocks, smCount) +
+                 passOn(problem, chosen->partials, smCount) + kSecondKernel;
+  return split < whole ? std::pair(chosen, split) : std::pair(std::optional<Split>(), whole);
 }
 
-static void splitReduce(ReduceOp op, const Split &split) {
-  OpBuilder builder(op);
-  auto type = cast<RankedTensorType>(op.getX().getType());
-  Type element = type.getElementType();
-  // Partial results of a sum in a narrow type would be rounded once more each.
-  Type partial = element.isF64() || element.isInteger() ? element : builder.getF32Type();
+/// Partial results of a sum in a narrow type would be rounded once more each.
+static Type partialType(Type element) {
+  return element.isF64() || element.isInteger() ? element
+                                                : Float32Type::get(element.getContext());
+}
 
+/// As many parts of the first reduced dimension as fill the GPU, or a quarter more, whichever
+/// number leaves the least over; and microseconds.
+static std::optional<std::pair<Split, double>> chooseParts(const Problem &problem,
+                                                           int64_t smCount) {
+  int64_t extent = problem.shape[problem.dims.front()], step = problem.run == 1 ? kAligned : 1;
+  Shares whole = shares(problem, 1);
+  // Rows that begin anywhere go by whole vectors all the same.
+  double vectors = whole.vectorsPerThread;
+  if (problem.run == 1)
+    vectors *= static_cast<double>(problem.vector(problem.reduced) * problem.elementBytes) /
+               kVectorBytes;
+  auto least = static_cast<int64_t>(
+      std::min(kBlocksPerSm * smCount / whole.blocks, vectors / kVectorsPerThread));
+  Split best{0, 0, 0, 0};
+  for (int64_t factor = std::max<int64_t>(least, 2); factor <= least + least / 4; ++factor) {
+    int64_t each = extent / factor / step * step;
+    if (each > 1 && (!best.factor || extent - factor * each < extent - best.factor * best.each))
+      best = {0, factor, factor, each};
+  }
+  if (!best.factor)
+    return std::nullopt;
+  double time = readTime(problem, whole.blocks * best.factor, smCount) +
+                passOn(problem, best.factor, smCount) + 2 * kSecondKernel;
+  return std::pair(best, time);
+}
+
+static std::optional<Split> chooseSplit(const Problem &problem, int64_t smCount) {
+  auto [divisor, time] = chooseDivisor(problem, smCount);
+  auto parts = chooseParts(problem, smCount);
+  if (!parts)
+    return divisor;
+  if (!divisor && problem.run == 1) {
+    int64_t bytes = problem.reduced * problem.elementBytes;
+    time /= static_cast<double>(std::clamp<int64_t>(bytes / kClusterBytes, 1, kCluster));
+  }
+  return parts->second < time ? parts->first : divisor;
+}
+
+/// `size` elements of a dimension, from `from` on; of what is computed by elementwise ops alone
+/// these are computed, so that no reader of a part waits for all of it.
+static Value sliced(OpBuilder &builder, Value x, int64_t axis, int64_t from, int64_t size) {
+  auto type = cast<RankedTensorType>(x.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[axis] = size;
+  auto part = RankedTensorType::get(shape, type.getElementType());
+  Operation *op = x.getDefiningOp();
+  if (!op || !op->hasOneUse() || !isElementwiseOp(op) || isa<CopyOp>(op))
+    return SliceOp::create(builder, x.getLoc(), part, x, axis, from, size);
+  llvm::SmallDenseMap<Value, Value> parts;
+  for (Value operand : op->getOperands())
+    if (Value &ofOperand = parts[operand]; !ofOperand)
+      ofOperand = sliced(builder, operand, axis, from, size);
+  Operation *clone = builder.clone(*op);
+  for (OpOperand &operand : clone->getOpOperands())
+    operand.set(parts.lookup(operand.get()));
+  clone->getResult(0).setType(part);
+  return clone->getResult(0);
+}
+
+/// The reduction as one of `factor` parts with `each` elements, whose partial results are one.
+static Value reduceParts(OpBuilder &builder, ReduceOp op, ReduceKind kind, Value x, Type result,
+                         const Split &split) {
+  auto type = cast<RankedTensorType>(x.getType());
   ArrayRef<int64_t> dims = op.getDims();
   int64_t at = dims[split.index];
-  Value x = op.getX();
   SmallVector<int64_t> shape(type.getShape()), firstDims;
-  if (split.factor == shape[at]) {
+  if (split.each == 1) {
     firstDims.assign(dims.begin() + split.index + 1, dims.end());
   } else {
-    shape[at] /= split.factor;
+    shape[at] = split.each;
     shape.insert(shape.begin() + at, split.factor);
-    x = ReshapeOp::create(builder, op.getLoc(), RankedTensorType::get(shape, element), x,
-                          ValueRange());
+    x = ReshapeOp::create(builder, op.getLoc(), RankedTensorType::get(shape, type.getElementType()),
+                          x, ValueRange());
     for (int64_t dim : dims.drop_front(split.index))
       firstDims.push_back(dim + 1);
   }
@@ -155,12 +228,78 @@ static void splitReduce(ReduceOp op, const Split &split) {
       kept.push_back(extent);
   // All dimensions that the first half reduces come after those that the second does, so these
   // keep their numbers. A mean of means of equally many elements is the mean.
-  Value partials = ReduceOp::create(builder, op.getLoc(), RankedTensorType::get(kept, partial),
-                                    op.getKind(), x, firstDims);
-  Value result = ReduceOp::create(builder, op.getLoc(), op.getType(), op.getKind(), partials,
-                                  dims.take_front(split.index + 1));
+  Value partials = ReduceOp::create(builder, op.getLoc(),
+                                    RankedTensorType::get(kept, partialType(type.getElementType())),
+                                    kind, x, firstDims);
+  return ReduceOp::create(builder, op.getLoc(), result, kind, partials,
+                          dims.take_front(split.index + 1));
+}
+
+/// Two results of a reduction's kind as one.
+static Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value a, Value b) {
+  bool isInteger = isa<IntegerType>(getElementTypeOrSelf(a));
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Mean:
+    return isInteger ? arith::AddIOp::create(builder, loc, a, b).getResult()
+                     : arith::AddFOp::create(builder, loc, a, b).getResult();
+  case ReduceKind::Max:
+    return isInteger ? arith::MaxSIOp::create(builder, loc, a, b).getResult()
+                     : arith::MaximumFOp::create(builder, loc, a, b).getResult();
+  case ReduceKind::Min:
+    return isInteger ? arith::MinSIOp::create(builder, loc, a, b).getResult()
+                     : arith::MinimumFOp::create(builder, loc, a, b).getResult();
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+/// Erases what computes a value that nobody reads any more.
+static void eraseUnread(Operation *op) {
+  if (!op || !isOpTriviallyDead(op))
+    return;
+  llvm::SetVector<Operation *> before;
+  for (Value operand : op->getOperands())
+    before.insert(operand.getDefiningOp());
+  op->erase();
+  for (Operation *producer : before)
+    eraseUnread(producer);
+}
+
+static void splitReduce(ReduceOp op, const Split &split) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  int64_t at = op.getDims()[split.index], taken = split.factor * split.each,
+          left = type.getDimSize(at) - taken;
+  Value result;
+  if (left == 0) {
+    result = reduceParts(builder, op, op.getKind(), op.getX(), op.getType(), split);
+  } else {
+    // The mean of parts that are not as long as each other is made of their sums.
+    bool isMean = op.getKind() == ReduceKind::Mean;
+    ReduceKind kind = isMean ? ReduceKind::Sum : op.getKind();
+    auto narrow = cast<RankedTensorType>(op.getType());
+    auto wide = RankedTensorType::get(narrow.getShape(), partialType(type.getElementType()));
+    Value rest = ReduceOp::create(builder, loc, wide, kind,
+                                  sliced(builder, op.getX(), at, taken, left), op.getDims());
+    Value most = reduceParts(builder, op, kind, sliced(builder, op.getX(), at, 0, taken), wide,
+                             split);
+    result = combine(builder, loc, kind, most, rest);
+    if (isMean) {
+      double count = 1;
+      for (int64_t dim : op.getDims())
+        count *= static_cast<double>(type.getDimSize(dim));
+      auto each = FloatAttr::get(wide.getElementType(), 1 / count);
+      Value factor = arith::ConstantOp::create(builder, loc, SplatElementsAttr::get(wide, each));
+      result = arith::MulFOp::create(builder, loc, result, factor);
+    }
+    if (wide.getElementType() != narrow.getElementType())
+      result = arith::TruncFOp::create(builder, loc, narrow, result);
+  }
   op.getResult().replaceAllUsesWith(result);
+  Operation *computed = op.getX().getDefiningOp();
   op.erase();
+  eraseUnread(computed);
 }
 
 namespace {
