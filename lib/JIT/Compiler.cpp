@@ -482,9 +482,13 @@ Expected<std::vector<ExtentNeeds>> swage::analyzeNeeds(ProgramIR &program, Kerne
     return std::move(*known);
   std::lock_guard<std::mutex> lock(program.mutex);
   LoweredModule lowered;
-  // What fails here fails again where a variant is made, which tells it with all there is to say.
-  if (!lowerProgram(program, any, /*schedules=*/"", lowered))
+  // What no kernel takes of any number, pages of an unknown number of queries perhaps, one may take
+  // of few; or it fails again where a variant is made, which tells it with all there is to say.
+  if (!lowerProgram(program, any, /*schedules=*/"", lowered)) {
+    for (ExtentNeeds &each : needs)
+      each.multiple = each.limit = each.count = true;
     return needs;
+  }
   for (size_t extent = 0; extent < places.size(); ++extent)
     needs[extent].promised = lowered.variant->guards.extents[extent];
   for (const SymbolicLaunch &launch : lowered.variant->launches) {
@@ -495,6 +499,7 @@ Expected<std::vector<ExtentNeeds>> swage::analyzeNeeds(ProgramIR &program, Kerne
             places[extent].dim == launch.sizes[i].dim) {
           needs[extent].multiple |= ofKernel[i].multiple;
           needs[extent].limit |= ofKernel[i].limit;
+          needs[extent].count |= ofKernel[i].count;
         }
   }
   if (key)

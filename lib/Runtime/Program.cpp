@@ -354,6 +354,11 @@ Status Program::save(const std::string &path, const std::vector<std::string> &ar
   if (!needs)
     return needs.takeError();
   bundle.needs = std::move(*needs);
+  // Nothing is compiled for what is loaded: what was made for few rows serves no more of them, and
+  // goes with what serves any number.
+  std::vector<ExtentNeeds> uncounted = bundle.needs;
+  for (ExtentNeeds &each : uncounted)
+    each.count = false;
   auto alignment = state->alignmentClasses({});
   for (const std::string &arch : archs)
     for (const std::vector<Dims> &inputs : shapes) {
@@ -362,9 +367,16 @@ Status Program::save(const std::string &path, const std::vector<std::string> &ar
       auto served = state->serve(arch, inputs, *alignment, PlanMode::Blocking);
       if (!served)
         return served.takeError();
+      Dims extents = state->extentsOf(inputs);
+      Guards anyNumber = (*served)->variant->guards;
+      anyNumber.extents = extentClasses(uncounted, extents);
+      auto general = state->variants.get(anyNumber, extents);
+      if (!general)
+        return general.takeError();
       auto &variants = bundle.variants;
-      if (std::find(variants.begin(), variants.end(), (*served)->variant) == variants.end())
-        variants.push_back((*served)->variant);
+      for (const VariantSet::Made &variant : {(*served)->variant, *general})
+        if (std::find(variants.begin(), variants.end(), variant) == variants.end())
+          variants.push_back(variant);
     }
   return bundle.write(path);
 }

@@ -33,9 +33,10 @@ std::vector<Guards::Extent> swage::extentClasses(const std::vector<ExtentNeeds> 
     if (!__builtin_mul_overflow(extent.multipleOf / std::gcd(extent.multipleOf, multiple), multiple,
                                 &common))
       extent.multipleOf = common;
-    int64_t limit = needs[i].limit ? limitClass(extents[i]) : 0;
-    if (limit != 0 && (extent.atMost == 0 || limit < extent.atMost))
-      extent.atMost = limit;
+    for (int64_t limit : {needs[i].limit ? limitClass(extents[i]) : 0,
+                          needs[i].count ? countClass(extents[i]) : 0})
+      if (limit != 0 && (extent.atMost == 0 || limit < extent.atMost))
+        extent.atMost = limit;
     classes.push_back(extent);
   }
   return classes;

@@ -22,7 +22,7 @@ Bundle sample() {
   bundle.entryName = "main";
   bundle.inputs = FakeSource::inputTypes();
   bundle.results = FakeSource::resultTypes();
-  bundle.needs = {{false, false, {}}, {true, true, {}}, {true, false, {}}};
+  bundle.needs = {{false, false, false, {}}, {true, true, false, {}}, {true, false, false, {}}};
   for (int bits : {32, 64}) {
     Guards guards;
     guards.indexBits = bits;

@@ -25,26 +25,26 @@ namespace {
 
 struct Program {
   const char *text;
-  const char *needs; ///< by kernel: for each size m (multiple), l (limit), or -
+  const char *needs; ///< by kernel: for each size m (multiple), l (limit), c (count), or -
 };
 
 /// One function @main of each.
 const Program kPrograms[] = {
-    // The row's length twice, the number of rows not at all.
+    // The row's length twice, the number of rows where there are few.
     {"func.func @main(%x: tensor<?x?xf16>) -> tensor<?x?xf16> {\n"
      "  %y = swage.softmax %x axis 1 : tensor<?x?xf16> -> tensor<?x?xf16>\n"
      "  return %y : tensor<?x?xf16>\n}",
-     "-,ml"},
-    // A row of a known length, however many rows.
+     "c,ml"},
+    // A row of a known length.
     {"func.func @main(%x: tensor<?x?x768xf16>) -> tensor<?x?x768xf16> {\n"
      "  %y = swage.layer_norm %x axis 2 eps 1.0e-5 : (tensor<?x?x768xf16>) -> tensor<?x?x768xf16>\n"
      "  return %y : tensor<?x?x768xf16>\n}",
-     "-,-"},
+     "c,c"},
     // Half a vector comes from the number 4, but a row of f32 needs no more.
     {"func.func @main(%x: tensor<?x?x4xf32>) -> tensor<?x?xf32> {\n"
      "  %y = swage.reduce sum %x dims [2] : tensor<?x?x4xf32> -> tensor<?x?xf32>\n"
      "  return %y : tensor<?x?xf32>\n}",
-     "-,-"},
+     "c,c"},
     // A tail serves every length.
     {"func.func @main(%x: tensor<?x?xf16>) -> tensor<?x?xf16> {\n"
      "  %y = math.exp %x : tensor<?x?xf16>\n"
@@ -65,7 +65,7 @@ const Program kPrograms[] = {
      "{swage.alignment = 2 : i64}) {\n"
      "  %y = swage.softmax %x axis 1 : tensor<?x?xf16> -> tensor<?x?xf16>\n"
      "  return %y : tensor<?x?xf16>\n}",
-     "-,l"},
+     "c,l"},
     // Both sides of a transpose.
     {"func.func @main(%x: tensor<?x?xf16>) -> tensor<?x?xf16> {\n"
      "  %y = swage.permute %x [1, 0] : tensor<?x?xf16> -> tensor<?x?xf16>\n"
@@ -124,7 +124,8 @@ protected:
         text += std::exchange(separator, ",");
         text += needs.multiple ? "m" : "";
         text += needs.limit ? "l" : "";
-        text += needs.multiple || needs.limit ? "" : "-";
+        text += needs.count ? "c" : "";
+        text += needs.multiple || needs.limit || needs.count ? "" : "-";
       }
     }
     return text;
@@ -174,7 +175,7 @@ TEST_F(ShapeFacts, whatIsNotNeededDecidesNothing) {
       needs.resize(std::max(needs.size(), more.size()));
       for (auto [to, from] : llvm::zip_first(more, needs)) {
         from.multiple |= to.multiple;
-        from.limit |= to.limit;
+        from.limit |= to.limit | to.count;
       }
     }
     for (int64_t extent : {0, 8, 1000, 1001, 4096, 4097, 5000, 16384, 100000}) {

@@ -145,12 +145,13 @@ TEST_F(LoweredTest, NothingElseIsRead) {
 }
 
 TEST_F(LoweredTest, Needs) {
-  std::vector<ExtentNeeds> needs = {{true, false, {8, 0}}, {false, true, {1, 960}}, {}};
+  std::vector<ExtentNeeds> needs = {{true, false, true, {8, 0}}, {false, true, false, {1, 960}}, {}};
   std::string bytes = serializeNeeds(needs);
   auto read = parseNeeds(bytes);
   ASSERT_TRUE(read) << read.error().str();
   EXPECT_EQ(serializeNeeds(*read), bytes);
-  EXPECT_TRUE((*read)[1].limit && !(*read)[1].multiple);
+  EXPECT_TRUE((*read)[1].limit && !(*read)[1].multiple && !(*read)[1].count);
+  EXPECT_TRUE((*read)[0].count && !(*read)[0].limit);
   EXPECT_EQ((*read)[0].promised.multipleOf, 8);
   EXPECT_EQ((*read)[1].promised.atMost, 960);
   EXPECT_FALSE(parseNeeds(bytes.substr(0, bytes.size() - 1)));

@@ -149,7 +149,8 @@ public:
   Expected<Artifact> artifact(const Device &device, const std::vector<Dims> &inputs) const;
 
   /// Writes a bundle with the variants that these shapes need on these architectures ("sm_90a",
-  /// "sm_80", "sim:sm_90a").
+  /// "sm_80", "sim:sm_90a"), and with those for any number of rows and queries where these are for
+  /// few.
   Status save(const std::string &path, const std::vector<std::string> &archs,
               const std::vector<std::vector<Dims>> &shapes) const;
 

@@ -182,6 +182,7 @@ std::vector<SymbolicLaunch::Size> dynamicExtents(const std::vector<TensorType> &
 struct ExtentNeeds {
   bool multiple = false;
   bool limit = false;
+  bool count = false; ///< of rows or queries
   /// What the module itself promises of the extent; every variant relies on it.
   Guards::Extent promised;
 };

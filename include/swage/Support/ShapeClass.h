@@ -3,7 +3,8 @@
 // A kernel over a runtime extent is compiled for a class of extents, not for one. The classes are
 // few, so that a program that sees a thousand lengths compiles at most kShapeClasses kernels for
 // each extent that its schedules depend on, and fewer for most: what a schedule does not depend on
-// does not split it (see swage::symbolNeeds).
+// does not split it (see swage::symbolNeeds). Numbers of rows have classes of their own, of which
+// most kernels have one or two.
 //
 // A kernel that was compiled for a class serves every extent of it, 0 included.
 //
@@ -32,7 +33,7 @@ struct ShapeClass {
   friend constexpr bool operator!=(ShapeClass a, ShapeClass b) { return !(a == b); }
 };
 
-/// How many classes the functions below tell apart.
+/// How many classes of lengths the functions below tell apart.
 constexpr int kShapeClasses = 8;
 
 /// 8 where it divides the extent, else 1: eight 16-bit elements are one access of 16 bytes, and
@@ -44,6 +45,15 @@ constexpr int64_t multipleClass(int64_t extent) { return extent % 8 == 0 ? 8 : 1
 /// longest row that a block of 512 keeps in registers.
 constexpr int64_t limitClass(int64_t extent) {
   for (int64_t limit : {int64_t(1024), int64_t(4096), int64_t(16384)})
+    if (extent <= limit)
+      return limit;
+  return 0;
+}
+
+/// The same of a number of rows, or of attention's queries: one query is decoded, up to 128 rows
+/// leave multiprocessors without one, and up to 512 do not fill them.
+constexpr int64_t countClass(int64_t extent) {
+  for (int64_t limit : {int64_t(1), int64_t(128), int64_t(512)})
     if (extent <= limit)
       return limit;
   return 0;

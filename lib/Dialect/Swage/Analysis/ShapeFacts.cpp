@@ -1,6 +1,7 @@
 //===- ShapeFacts.cpp - What promises about sizes do to a kernel ----------===//
 
 #include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
@@ -126,8 +127,12 @@ SmallVector<SymbolNeeds> swage::symbolNeeds(KernelOp kernel) {
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule);
              row && row.getKind() != RowClass::Column) {
     markAlong(inner, false, all);
-    for (int64_t dim : kernel.getReduced())
-      mark(kernel.getExtents().getResult(dim), &SymbolNeeds::limit);
+    for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+      mark(kernel.getExtents().getResult(dim),
+           llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim)) ? &SymbolNeeds::limit
+                                                                            : &SymbolNeeds::count);
+  } else if (kernel.isAttention()) {
+    mark(kernel.getExtents().getResult(AttentionDim::Query), &SymbolNeeds::count);
   } else {
     markAlong(kernel.getReduced().front() - 1, false, all);
   }

@@ -18,6 +18,14 @@ ContractOp swage::weightedValuesOf(KernelOp kernel) {
   return *std::next(kernel.getBody().getOps<ContractOp>().begin());
 }
 
+std::optional<int64_t> swage::queriesOf(KernelOp kernel) {
+  AffineExpr queries = kernel.getExtents().getResult(AttentionDim::Query);
+  std::optional<int64_t> known = constantSize(queries);
+  if (!known && upperBound(queries, factsOf(kernel)) == 1)
+    return 1;
+  return known;
+}
+
 bool swage::isOfKeys(ViewAttr output) {
   return !LinearAccess::of(output.getAccess())->isBroadcast(AttentionDim::Key);
 }
@@ -201,7 +209,7 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
                   "behind the other's");
   problem.keyRun = *run;
   std::optional<int64_t> group = constantSize(kernel.getExtents().getResult(Dim::Group)),
-                         queries = constantSize(kernel.getExtents().getResult(Dim::Query));
+                         queries = queriesOf(kernel);
   if (group && queries)
     problem.sharing = *group * *queries;
   // Where there are many queries it is better to copy operands than to read them like this.
@@ -256,7 +264,7 @@ const char *AttentionProblem::cacheProblem(KernelOp kernel) const {
       (!cache.isInteger(8) && !isa<Float8E4M3FNType, Float8E5M2Type>(cache)))
     return "attention's operands are of several types";
   if (!sharing || sharing > kMostSharing ||
-      *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) > kFewQueries)
+      *queriesOf(kernel) > kFewQueries)
     return "keys and values of 8 bits are for few queries that share a key head";
   if (headDim % 16 || valueDim % 16 || team() > 1)
     return "keys and values of 8 bits have head dims that are multiples of 16, up to 320";

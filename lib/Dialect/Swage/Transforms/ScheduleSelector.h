@@ -68,6 +68,7 @@ private:
   int64_t indexWidth() const;
   mlir::AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }
   std::optional<int64_t> product(bool reduced) const;
+  std::optional<int64_t> mostRows() const;
   std::optional<int64_t> longestRow() const;
   int64_t narrowestAlong(unsigned dim) const;
   bool hasRows(ViewAttr view) const;

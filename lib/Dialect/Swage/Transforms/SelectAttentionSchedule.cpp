@@ -149,7 +149,8 @@ static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step
 /// Whether tiles of two warpgroups leave so much less over at the end of few queries that they make
 /// up for a fifth that they are slower.
 static bool areFewQueries(KernelOp kernel) {
-  std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query));
+  std::optional<int64_t> queries =
+      upperBound(kernel.getExtents().getResult(AttentionDim::Query), factsOf(kernel));
   int64_t parts = llvm::divideCeil(queries.value_or(INT32_MAX), 64);
   return llvm::divideCeil(parts, 2) * 2 * 6 < llvm::divideCeil(parts, 3) * 3 * 5;
 }
@@ -203,20 +204,23 @@ static int64_t mostSeen(KernelOp kernel, int64_t rows, int64_t queries, int64_t 
   return std::max<int64_t>(1, most);
 }
 
+/// Keys of which nothing is known but that there may be many.
+static constexpr int64_t kUnknownKeys = 4096;
+
 /// Blocks of a cluster that share a tile's keys, by blocks of `keys`: several where there are fewer
-/// tiles than multiprocessors. Clusters of 4 and more do not fill all of these, whose groups have
+/// tiles than multiprocessors, with as many queries as there may be. Clusters of 4 and more do not fill all of these, whose groups have
 /// 14 to 18; what does not run at once takes twice as long.
 int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
                                   int64_t keys) const {
   using Dim = AttentionDim;
-  std::optional<int64_t> all = constantSize(extent(Dim::Key)),
-                         queries = constantSize(extent(Dim::Query));
-  if (!all || !queries || problem.isNarrow() || isInvariant(kernel))
+  std::optional<int64_t> queries = upperBound(extent(Dim::Query), facts);
+  if (!queries || problem.isNarrow() || isInvariant(kernel))
     return 1;
-  int64_t tiles = llvm::divideCeil(*queries, rows),
-          blocks = llvm::divideCeil(mostSeen(kernel, rows, *queries, *all), keys);
+  int64_t all = upperBound(extent(Dim::Key), facts).value_or(kUnknownKeys),
+          tiles = llvm::divideCeil(*queries, rows),
+          blocks = llvm::divideCeil(mostSeen(kernel, rows, *queries, all), keys);
   for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
-    std::optional<int64_t> size = constantSize(extent(dim));
+    std::optional<int64_t> size = upperBound(extent(dim), facts);
     if (!size)
       return 1;
     tiles *= *size;
@@ -351,8 +355,7 @@ static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
   if (keys && *keys <= 128 && problem.sharing > 8 && !isInvariant(kernel))
     return false;
-  return *constantSize(kernel.getExtents().getResult(AttentionDim::Query)) <= problem.kFewQueries &&
-         problem.sharing <= problem.kMostSharing;
+  return *queriesOf(kernel) <= problem.kFewQueries && problem.sharing <= problem.kMostSharing;
 }
 
 std::optional<SelectedSchedule> ScheduleSelector::decode() const {

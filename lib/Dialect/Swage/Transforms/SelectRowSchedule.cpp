@@ -378,7 +378,7 @@ SelectedSchedule ScheduleSelector::row() {
   CollectiveOp second = kernel.getSecondCollective();
   rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
   rows.beside = rowsBeside(rows);
-  rows.count = product(false);
+  rows.count = mostRows();
   rows.freeThreads =
       rows.count ? kBusyThreads * device.smCount / std::max<int64_t>(*rows.count, 1) : 0;
   // A runtime length takes the schedule of the longest: its end is masked.

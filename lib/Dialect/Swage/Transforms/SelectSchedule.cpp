@@ -70,6 +70,18 @@ std::optional<int64_t> ScheduleSelector::longestRow() const {
   return total;
 }
 
+/// The number of rows, or the most of them that something lets be.
+std::optional<int64_t> ScheduleSelector::mostRows() const {
+  int64_t total = 1;
+  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
+    if (!llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim))) {
+      std::optional<int64_t> bound = upperBound(extent(dim), facts);
+      if (!bound || llvm::MulOverflow(total, *bound, total))
+        return std::nullopt;
+    }
+  return total;
+}
+
 //===----------------------------------------------------------------------===//
 // Pointwise and runs
 //===----------------------------------------------------------------------===//

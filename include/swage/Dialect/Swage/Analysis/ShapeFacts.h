@@ -31,6 +31,7 @@ int64_t vectorAlong(
 struct SymbolNeeds {
   bool multiple = false; ///< a divisor would widen its vectors
   bool limit = false;    ///< a bound would keep its rows in registers
+  bool count = false;    ///< few of its rows, or queries, would have more threads each
 };
 
 /// The needs of each symbol of a kernel that has a schedule, prepared for emission or not. They

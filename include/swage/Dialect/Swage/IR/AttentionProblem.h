@@ -139,6 +139,9 @@ struct AttentionProblem {
   static int64_t mostRegisters(DecodeScheduleAttr /*schedule*/) { return 208; }
 };
 
+/// Queries of a head, where their number is known: also where there is one at most, for of none
+/// nothing is launched.
+std::optional<int64_t> queriesOf(KernelOp kernel);
 /// Whether an output of attention has an element for each query and key.
 bool isOfKeys(ViewAttr output);
 /// The kernel's two contractions, before it is prepared.
