@@ -4,14 +4,14 @@
 // RUN: swage-run %s --device=sim --check --dims='1,4,1,64;1,2,300,64;1,2,300,64' | FileCheck %s --check-prefix=ONE
 // RUN: swage-run %s --device=sim --check --dims='1,4,40,64;1,2,700,64;1,2,700,64' | FileCheck %s --check-prefix=FEW
 // RUN: swage-run %s --device=sim --check --dims='1,4,600,64;1,2,600,64;1,2,600,64' | FileCheck %s --check-prefix=MANY
-// ONE: attention_{{.*}}_s0to1 {{.*}} spans=
+// ONE: attention_{{.*}}_s1to1 {{.*}} spans=
 // ONE: accepted
-// FEW: attention_{{.*}}_s0to128 {{.*}} parts=8
+// FEW: attention_{{.*}}_s0to1_s1to128 {{.*}} parts=8
 // FEW: accepted
 // MANY: attention_{{[0-9a-f]*}} {{.*}} groups=
 // MANY-NOT: parts=8
 // MANY: accepted
-func.func @main(%q: tensor<1x4x?x64xbf16>, %k: tensor<1x2x?x64xbf16>, %v: tensor<1x2x?x64xbf16>) -> tensor<1x4x?x64xbf16> {
-  %y = swage.attention %q, %k, %v scale 0.125 : (tensor<1x4x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>) -> tensor<1x4x?x64xbf16>
-  return %y : tensor<1x4x?x64xbf16>
+func.func @main(%q: tensor<?x4x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %v: tensor<?x2x?x64xbf16>) -> tensor<?x4x?x64xbf16> {
+  %y = swage.attention %q, %k, %v scale 0.125 : (tensor<?x4x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16>) -> tensor<?x4x?x64xbf16>
+  return %y : tensor<?x4x?x64xbf16>
 }

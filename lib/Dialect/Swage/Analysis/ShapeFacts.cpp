@@ -129,10 +129,11 @@ SmallVector<SymbolNeeds> swage::symbolNeeds(KernelOp kernel) {
     markAlong(inner, false, all);
     for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
       mark(kernel.getExtents().getResult(dim),
-           llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim)) ? &SymbolNeeds::limit
-                                                                            : &SymbolNeeds::count);
+           llvm::is_contained(kernel.getReduced(), int64_t(dim)) ? &SymbolNeeds::limit
+                                                                 : &SymbolNeeds::count);
   } else if (kernel.isAttention()) {
-    mark(kernel.getExtents().getResult(AttentionDim::Query), &SymbolNeeds::count);
+    for (unsigned dim : {AttentionDim::Batch, AttentionDim::Query})
+      mark(kernel.getExtents().getResult(dim), &SymbolNeeds::count);
   } else {
     markAlong(kernel.getReduced().front() - 1, false, all);
   }

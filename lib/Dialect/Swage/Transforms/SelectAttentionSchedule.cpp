@@ -208,8 +208,8 @@ static int64_t mostSeen(KernelOp kernel, int64_t rows, int64_t queries, int64_t 
 static constexpr int64_t kUnknownKeys = 4096;
 
 /// Blocks of a cluster that share a tile's keys, by blocks of `keys`: several where there are fewer
-/// tiles than multiprocessors, with as many queries as there may be. Clusters of 4 and more do not fill all of these, whose groups have
-/// 14 to 18; what does not run at once takes twice as long.
+/// tiles than multiprocessors, with as many queries as there may be. Clusters of 4 and more do not
+/// fill all of these, whose groups have 14 to 18; what does not run at once takes twice as long.
 int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
                                   int64_t keys) const {
   using Dim = AttentionDim;
