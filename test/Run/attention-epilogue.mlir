@@ -1,12 +1,12 @@
 // REQUIRES: host-compiler
 // What follows attention leaves its kernel with the result, on the simulator against the reference: a gate, a bias and a residual around the merged heads;
 // wider and narrower types, 8-bit ones by scales; the result itself beside what is made of it, and more rows than a tile has.
-// RUN: swage-run %s --device=sim --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=3 | FileCheck %s
-// RUN: swage-run %s --device=sim --arch=sm_80 --check --sim=check,async=random,order=random,seed=4 | FileCheck %s
+// RUN: swage-run %s --device=sim --arch=sm_80 --check --sim=async=random,order=random,seed=4 | FileCheck %s
 // Sums of weights alone: the result that nobody reads is memory between kernels.
 // RUN: swage-run %s --entry=sums --device=sim --sim=check --check | FileCheck %s --check-prefix=SUMS
-// RUN: swage-run %s --entry=sums --device=sim --arch=sm_80 --sim=check --check | FileCheck %s --check-prefix=SUMS
+// RUN: swage-run %s --entry=sums --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SUMS
 // SUMS-COUNT-2: accepted
 // SUMS: 2 kernels ran
 // CHECK-COUNT-5: attention_{{[0-9a-f]+}}

@@ -2,14 +2,13 @@
 // Attention of f32 on the simulator against the reference, whose bounds are those of f32: numbers of queries and keys that no
 // tile divides, one query, heads that share keys, masks that are bounds and masks that are none, a score function, queries that see
 // nothing, head dims of an odd number of steps, results that become narrower; infinities and NaN among the operands.
-// RUN: swage-run %s --device=sim --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=5 | FileCheck %s
-// RUN: swage-run %s --device=sim --arch=sm_80 --check --sim=check,async=random,order=random,seed=6 | FileCheck %s
-// RUN: swage-run %s --device=sim --arch=sm_89 --check | FileCheck %s
+// RUN: swage-run %s --device=sim --arch=sm_89 --check --sim=async=random,order=random,seed=6 | FileCheck %s
 // RUN: swage-run %s --entry=dynamic --dims='3,2,65,64;3,1,33,64;3,1,33,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=dynamic --dims='1,2,1,64;1,1,1,64;1,1,1,64;1' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
 // One key, of denormal values among others: what two parts leave out of these is granted.
-// RUN: swage-run %s --entry=dynamic --dims='1,2,3,64;1,1,1,64;1,1,1,64;1' --inputs=nasty --device=sim --check | FileCheck %s --check-prefix=SPECIAL
+// RUN: swage-run %s --entry=dynamic --dims='1,2,3,64;1,1,1,64;1,1,1,64;1' --inputs=nasty --device=sim --sim=check --check | FileCheck %s --check-prefix=SPECIAL
 // RUN: swage-run %s --entry=special --inputs=nasty --device=sim --check | FileCheck %s --check-prefix=SPECIAL
 // RUN: swage-run %s --entry=special --inputs=nasty --seed=3 --device=sim --check | FileCheck %s --check-prefix=SPECIAL
 // RUN: swage-run %s --entry=infinite --device=sim --check | FileCheck %s --check-prefix=INFINITE

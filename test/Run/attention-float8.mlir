@@ -3,7 +3,7 @@
 // heads, head dims that fill no panel, values of several panels or few columns, operands in the order of a projection. More than 2112 keys, also of extents
 // that are known at run time: sums go to shared memory (on the simulator products add up in f32, so that it is not seen what that is for); a factor of the
 // values' head after the attention stays in its kernel.
-// RUN: swage-run %s --device=sim --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=5 | FileCheck %s
 // RUN: swage-run %s --entry=long --device=sim --check | FileCheck %s --check-prefix=LONG
 // RUN: swage-run %s --entry=dynamic --dims='1,1,70,128;1,1,4200,128;1,1,4200,128' --device=sim --check --sim=check,async=random,order=random,seed=2 | FileCheck %s --check-prefix=DYNAMIC

@@ -4,8 +4,8 @@
 // RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --sim=check,async=random,order=random,seed=3 --check --inputs=exact --seed=4 | FileCheck %s
 // RUN: swage-run %s --device=sim --sim=check,async=late --check --seed=7 | FileCheck %s
-// RUN: swage-run %s --device=sim --check --inputs=nasty | FileCheck %s --implicit-check-not=REJECTED
-// RUN: swage-run %s --device=sim --arch=sm_80 --sim=check --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check --inputs=nasty | FileCheck %s --implicit-check-not=REJECTED
+// RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // CHECK-COUNT-4: accepted
 func.func @main(%q: tensor<2x6x1x72xbf16>, %k: tensor<2x2x333x72xbf16>, %v: tensor<2x2x333x40xbf16>, %lengths: tensor<2xi32>, %q2: tensor<2x4x3x104xbf16>, %k2: tensor<2x2x1001x104xbf16>, %v2: tensor<2x2x1001x104xbf16>, %apart: tensor<2x333x2x72xbf16>)
     -> (tensor<2x6x1x40xbf16>, tensor<2x6x1x40xbf16>, tensor<2x4x3x104xbf16>, tensor<2x6x1x40xbf16>) {

@@ -2,8 +2,8 @@
 // Head dims that are even, but no multiples of 8: rows begin at multiples of 4 or 8 bytes. Lengths, pages, several queries.
 // RUN: swage-run %s --device=sim --sim=check --check --seed=2 | FileCheck %s
 // RUN: swage-run %s --device=sim --sim=check,async=random,order=random,seed=3 --check --inputs=exact --seed=4 | FileCheck %s
-// RUN: swage-run %s --device=sim --check --inputs=nasty | FileCheck %s --implicit-check-not=REJECTED
-// RUN: swage-run %s --device=sim --arch=sm_80 --sim=check --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check --inputs=nasty | FileCheck %s --implicit-check-not=REJECTED
+// RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // CHECK-COUNT-5: accepted
 func.func @main(%q: tensor<2x6x1x100xbf16>, %k: tensor<2x2x333x100xbf16>, %v: tensor<2x2x333x42xbf16>, %lengths: tensor<2xi32>, %q2: tensor<2x4x3x98xbf16>, %k2: tensor<2x101x2x98xbf16>, %v2: tensor<2x2x101x100xbf16>, %pool: tensor<7x2x16x100xbf16>, %numbers: tensor<2x9xi32>)
     -> (tensor<2x6x1x42xbf16>, tensor<2x6x1x42xbf16>, tensor<2x4x3x100xbf16>, tensor<2x4x3xf32>, tensor<2x6x1x100xbf16>) {

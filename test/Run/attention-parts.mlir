@@ -2,9 +2,10 @@
 // Few tiles and many keys: the blocks of a cluster share a tile. Sums of weights, sinks, windows that leave some blocks of a
 // cluster without a key, queries that see nothing, lengths from memory, other results, factors of weights, head dims of their own.
 // RUN: swage-opt %s --swage-kernel-pipeline | swage-opt | FileCheck %s --check-prefix=SCHEDULE
-// RUN: swage-run %s --device=sim --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --inputs=exact --sim=check,async=random,order=random,seed=11 | FileCheck %s
-// RUN: swage-run %s --device=sim --check --inputs=nasty --sim=order=random,seed=12 | FileCheck %s --check-prefix=NASTY
+// The simulator's products are slow with infinities and NaN: fewer queries and keys, in several parts all the same.
+// RUN: sed 's/x130x/x66x/g; s/x1500x/x1100x/g; s/x2500x/x1500x/g' %s > %t.mlir && swage-run %t.mlir --device=sim --check --inputs=nasty --sim=order=random,seed=12 | FileCheck %s --check-prefix=NASTY
 // SCHEDULE-COUNT-6: parts = {{[2-8]>.*blocks = .*cluster = [2-8]}}
 // CHECK-COUNT-6: clusters of {{[2-8]}} blocks
 // CHECK-COUNT-9: accepted

@@ -4,7 +4,7 @@
 // RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --sim=check,async=random,order=random,seed=3 --check --inputs=exact --seed=4 | FileCheck %s
 // RUN: swage-run %s --device=sim --sim=check,async=late --check --seed=7 | FileCheck %s
-// RUN: swage-run %s --device=sim --check --inputs=nasty | FileCheck %s --implicit-check-not=REJECTED
+// RUN: swage-run %s --device=sim --sim=check --check --inputs=nasty | FileCheck %s --implicit-check-not=REJECTED
 // RUN: swage-run %s --device=sim --arch=sm_80 --sim=check,async=random,order=random,seed=5 --check | FileCheck %s
 // RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s --check-prefix=KERNELS
 // KERNELS-LABEL: func.func @main

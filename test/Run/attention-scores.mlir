@@ -7,7 +7,7 @@
 // SIGNS-NOT: rejected
 // RUN: swage-run %s --entry=ranges --device=sim --sim=check --check | FileCheck %s --check-prefix=SIGNS
 // RUN: swage-run %s --entry=ranges --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SIGNS
-// RUN: swage-run %s --device=sim --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/exponent within [^ ]*/exponent/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=REACH

@@ -2,15 +2,14 @@
 // What weights are multiplied by behind their sum, on the simulator against the reference: dropout by random bits, of keys whose number is a multiple of four
 // and not, below a mask, of heads that share keys, of few queries and of f32; a mask that is read, factors of any sign, infinite values where nothing is kept; and
 // what dropout is as ops of its own. Sums of exponentials know nothing of it.
-// RUN: swage-run %s --device=sim --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=5 | FileCheck %s
-// RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
-// RUN: swage-run %s --device=sim --arch=sm_86 --check --sim=check,async=random,order=random,seed=6 | FileCheck %s
+// RUN: swage-run %s --device=sim --arch=sm_80 --check --sim=async=random,order=random,seed=6 | FileCheck %s
 // RUN: swage-run %s --entry=decomposed --device=sim --check | FileCheck %s --check-prefix=DECOMPOSED
-// RUN: swage-run %s --entry=decomposed --device=sim --arch=sm_80 --check --seed=3 | FileCheck %s --check-prefix=DECOMPOSED
-// RUN: swage-run %s --entry=dynamic --dims='2,3,4,70,64;2,3,2,90,64;2' --device=sim --check | FileCheck %s --check-prefix=DYNAMIC
+// RUN: swage-run %s --entry=decomposed --device=sim --check --seed=3 | FileCheck %s --check-prefix=DECOMPOSED
+// RUN: swage-run %s --entry=dynamic --dims='2,3,4,70,64;2,3,2,90,64;2' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=dynamic --dims='1,1,4,1,64;1,1,2,1,64;2' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
-// RUN: swage-run %s --entry=scores --device=sim --sim=check --check | FileCheck %s --check-prefix=SCORES
+// RUN: swage-run %s --entry=scores --device=sim --check | FileCheck %s --check-prefix=SCORES
 // RUN: swage-run %s --entry=scores --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SCORES
 // RUN: swage-run %s --entry=cache --device=sim --sim=check --check | FileCheck %s --check-prefix=CACHE
 // CHECK: reg{{.*}}schedule

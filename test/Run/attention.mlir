@@ -2,16 +2,15 @@
 // Attention from the op to a kernel, on the simulator against the reference: numbers of queries and
 // keys that no tile divides, heads that share keys, row results, operands and results in the order of a projection, head dims of
 // their own, masks that are bounds and masks that are none, score functions with operands, queries that see nothing.
-// RUN: swage-run %s --device=sim --check | FileCheck %s
+// RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=5 | FileCheck %s
-// RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_86 --check --sim=check,async=random,order=random,seed=6 | FileCheck %s
 // RUN: swage-run %s --entry=lengths --arch=sm_80 --dims='3,2,130,64;3,1,201,64;3,1,201,64;3' --device=sim --check | FileCheck %s --check-prefix=DYNAMIC
-// RUN: swage-run %s --entry=lengths --dims='3,2,130,64;3,1,201,64;3,1,201,64;3' --device=sim --check | FileCheck %s --check-prefix=DYNAMIC
+// RUN: swage-run %s --entry=lengths --dims='3,2,130,64;3,1,201,64;3,1,201,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=lengths --dims='3,2,1,64;3,1,1,64;3,1,1,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: swage-run %s --entry=lengths --dims='3,2,0,64;3,1,0,64;3,1,0,64;3' --device=sim --sim=check --check | FileCheck %s --check-prefix=DYNAMIC
 // RUN: not swage-run %s --entry=lengths --dims='3,2,1,64;3,1,0,64;3,1,0,64;3' --device=sim --check 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: swage-run %s --entry=batches --dims='2,3,4,70,64;2,3,2,90,64;2,3,90;3,4;90' --device=sim --check | FileCheck %s --check-prefix=BATCHES
+// RUN: swage-run %s --entry=batches --dims='2,3,4,70,64;2,3,2,90,64;2,3,90;3,4;90' --device=sim --sim=check --check | FileCheck %s --check-prefix=BATCHES
 // RUN: swage-run %s --entry=batches --dims='2,1,4,5,64;2,1,2,1,64;2,1,5;1,4;1' --device=sim --sim=check --check | FileCheck %s --check-prefix=BATCHES
 // RUN: swage-run %s --entry=again --device=sim --check | FileCheck %s --check-prefix=AGAIN
 // CHECK: reg{{.*}}schedule
