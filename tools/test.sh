@@ -3,4 +3,4 @@
 set -euo pipefail
 . "$(dirname "$0")/build.sh" all
 cd "$build"
-exec ctest --output-on-failure --no-tests=error "$@"
+exec ctest --output-on-failure --no-tests=error --parallel "$(nproc)" "$@"
