@@ -165,10 +165,34 @@ private:
     return success();
   }
 
+  /// Whether the passes make a constant of the op, which is rounded to its type whatever it would be
+  /// in a kernel.
+  bool isFolded(Operation *op) {
+    SmallVector<Attribute> operands;
+    for (GraphValue operand : op->getOperands())
+      operands.push_back(constants.lookup(operand));
+    if (op->getNumResults() != 1 || operands.empty() ||
+        llvm::is_contained(operands, Attribute()))
+      return false;
+    Operation *copy = op->clone(); // folding may change it
+    SmallVector<OpFoldResult> results;
+    Attribute constant;
+    if (succeeded(copy->fold(operands, results)) && results.size() == 1) {
+      auto same = dyn_cast<GraphValue>(results[0]);
+      constant = same ? constants.lookup(same) : cast<Attribute>(results[0]);
+    }
+    copy->destroy();
+    if (!constant)
+      return false;
+    constants[op->getResult(0)] = constant;
+    return true;
+  }
+
   /// Takes over the value of a result: what the precision rule says about stored values.
   LogicalResult define(Operation *op, GraphValue result, Value value) {
     if (!value.isAllocated())
       return op->emitOpError("does not fit in memory");
+    bool isConstant = isFolded(op);
     bool isReturned = llvm::any_of(result.getUsers(), isReturn);
     if (isReturned)
       outputs[result] = value;
@@ -176,7 +200,8 @@ private:
       return success();
     if (isFloat(value.type()) && isReturned) {
       value = rounded(value, castTo);
-    } else if (isFloat(value.type()) && options.stored.count(lineAndColumn(op->getLoc()))) {
+    } else if (isFloat(value.type()) &&
+               (isConstant || options.stored.count(lineAndColumn(op->getLoc())))) {
       value = rounded(value, storedAs);
     }
     if (!value.isAllocated())
@@ -231,6 +256,7 @@ private:
   llvm::DenseMap<GraphValue, Value> values;
   llvm::DenseMap<GraphValue, Value> outputs; ///< returned values, as they were before rounding
   llvm::DenseMap<GraphValue, unsigned> uses;
+  llvm::DenseMap<GraphValue, Attribute> constants; ///< known before anything runs
 };
 
 LogicalResult Evaluator::evaluateOp(Operation *op) {
@@ -309,6 +335,7 @@ LogicalResult Evaluator::evaluateOp(Operation *op) {
 }
 
 LogicalResult Evaluator::evaluateConstant(arith::ConstantOp op) {
+  constants[op.getResult()] = op.getValue();
   ElementType type = typeOf(op.getResult());
   auto number = [&](Attribute attribute) {
     Number result;

@@ -222,12 +222,12 @@ TileAttr LaunchAttr::tileOf(bool isOutput, int64_t position) const {
 
 /// Of every schedule of attention.
 static LogicalResult verifyAttention(EmitError emitError, int64_t keys, int64_t patience,
-                                     int64_t index) {
+                                     int64_t index, int64_t mostKeys = 256) {
   if (keys % 16)
     return emitError() << "keys is " << keys << ", but must be a multiple of 16";
   if (patience < 0 || patience > 8)
     return emitError() << "patience is " << patience << ", but must be from 0 to 8";
-  return success(succeeded(verifyRange(emitError, "keys", keys, 256)) &&
+  return success(succeeded(verifyRange(emitError, "keys", keys, mostKeys)) &&
                  succeeded(verifyIndex(emitError, index)));
 }
 
@@ -273,8 +273,9 @@ LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int
     return emitError() << "linear copies are the copy engine's, but bulk is false";
   if (stages == 1)
     return emitError() << "stages is 1, but must be at least 2";
+  constexpr int64_t mostKeys = 512;
   if (failed(verifyPower(emitError, "warps", warps, 16)) ||
-      failed(verifyRange(emitError, "keys", keys, 256)))
+      failed(verifyRange(emitError, "keys", keys, mostKeys)))
     return failure();
   if (keys % (16 * warps))
     return emitError() << "keys is " << keys << ", but must be a multiple of 16 for each of "
@@ -287,7 +288,7 @@ LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int
                  succeeded(verifyRange(emitError, "blocks", blocks, 8)) &&
                  succeeded(verifyRange(emitError, "spans", spans, 65536)) &&
                  succeeded(verifyRange(emitError, "atoms", atoms, 2)) &&
-                 succeeded(verifyAttention(emitError, keys, patience, index)));
+                 succeeded(verifyAttention(emitError, keys, patience, index, mostKeys)));
 }
 
 LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t threads,
