@@ -332,7 +332,8 @@ SWAGE_C_API SwageError swageProgramParse(SwageContext context, SwageStringRef te
 SWAGE_C_API SwageError swageProgramLoad(SwageContext context, SwageStringRef path,
                                         SwageProgram *program);
 /* Writes a bundle with the kernels that these shapes need on these architectures ("sm_90a",
-   "sm_80", "sim:sm_90a").  `shapes` holds `setCount` times one shape for each input. */
+   "sm_80", "sim:sm_90a"), and with those for any number of rows and queries where these are for
+   few.  `shapes` holds `setCount` times one shape for each input. */
 SWAGE_C_API SwageError swageProgramSave(SwageProgram program, SwageStringRef path,
                                         const SwageStringRef *archs, size_t archCount,
                                         const SwageShape *shapes, size_t setCount);

@@ -340,22 +340,27 @@ static uint8_t alignmentOf(mlir::Attribute attr) {
 }
 
 /// What the entry's attributes promise.
+std::vector<Guards::Extent> swage::promisesOf(mlir::func::FuncOp entry) {
+  std::vector<Guards::Extent> extents;
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+    auto type = mlir::cast<mlir::RankedTensorType>(entry.getArgumentTypes()[i]);
+    auto multiples = entry.getArgAttrOfType<mlir::DenseI64ArrayAttr>(i, SwageDialect::kMultipleOf);
+    auto limits = entry.getArgAttrOfType<mlir::DenseI64ArrayAttr>(i, SwageDialect::kAtMost);
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(unsigned(dim)))
+        extents.push_back({multiples && dim < multiples.size() ? multiples[dim] : 1,
+                           limits && dim < limits.size() ? limits[dim] : 0});
+  }
+  return extents;
+}
+
 static Guards readGuards(mlir::func::FuncOp entry, const std::string &arch, int indexBits) {
   Guards guards;
   guards.arch = arch;
   guards.indexBits = indexBits == 64 ? 64 : 32;
-  for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
+  guards.extents = promisesOf(entry);
+  for (unsigned i = 0; i < entry.getNumArguments(); ++i)
     guards.alignment.push_back(alignmentOf(entry.getArgAttr(i, "swage.alignment")));
-    auto type = mlir::cast<mlir::RankedTensorType>(entry.getArgumentTypes()[i]);
-    auto multiples = entry.getArgAttrOfType<mlir::DenseI64ArrayAttr>(i, SwageDialect::kMultipleOf);
-    auto limits = entry.getArgAttrOfType<mlir::DenseI64ArrayAttr>(i, SwageDialect::kAtMost);
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      if (!type.isDynamicDim(unsigned(dim)))
-        continue;
-      guards.extents.push_back({multiples && dim < multiples.size() ? multiples[dim] : 1,
-                                limits && dim < limits.size() ? limits[dim] : 0});
-    }
-  }
   for (unsigned i = 0; i < entry.getNumResults(); ++i)
     guards.alignment.push_back(alignmentOf(entry.getResultAttr(i, "swage.alignment")));
   return guards;

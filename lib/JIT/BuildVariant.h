@@ -21,6 +21,9 @@ struct LoweredModule {
 Status buildVariant(ProgramIR &program, const std::string &arch, int indexBits,
                     LoweredModule &lowered);
 
+/// What a function promises of its arguments' dynamic extents, in the order of Guards::extents.
+std::vector<Guards::Extent> promisesOf(mlir::func::FuncOp entry);
+
 /// Whether all outputs are empty whatever the runtime sizes are.
 bool isAlwaysEmpty(KernelOp kernel);
 

@@ -224,7 +224,8 @@ static std::string quoted(const std::string &word) {
 /// A command line that fails in the same way: of the kernel alone where its source was kept, else
 /// of the whole graph where its text is a file; nothing where there is no such command.
 static std::string reproduction(const ProgramIR &program, const CompileOptions &options,
-                                int indexBits, const Error &error) {
+                                int indexBits, const std::vector<Guards::Extent> &promised,
+                                const Error &error) {
   bool simulated = isSimulated(options);
   if (!error.sourcePath.empty()) {
     std::string line = simulated ? "swage-sim --compile-only " + quoted(error.sourcePath)
@@ -250,10 +251,21 @@ static std::string reproduction(const ProgramIR &program, const CompileOptions &
     line += fmt::format(" --align={}", alignment.front());
   std::vector<std::string> dims;
   bool dynamic = false;
+  size_t next = 0;
+  // An extent of the class will do, of which the largest is in no other: kernels are compiled
+  // before it counts.
+  auto ofClass = [&]() -> int64_t {
+    if (next >= promised.size())
+      return 1;
+    const Guards::Extent &extent = promised[next++];
+    constexpr int64_t beyondAll = 16392;
+    int64_t most = extent.atMost ? extent.atMost : beyondAll + extent.multipleOf;
+    return std::max(most / extent.multipleOf, int64_t(1)) * extent.multipleOf;
+  };
   for (const TensorType &type : program.inputs) {
     std::vector<std::string> extents;
-    for (int64_t extent : type.shape) // any extent will do: kernels are compiled before it counts
-      extents.push_back(std::to_string(extent == TensorType::kDynamic ? 1 : extent));
+    for (int64_t extent : type.shape)
+      extents.push_back(std::to_string(extent == TensorType::kDynamic ? ofClass() : extent));
     dims.push_back(type.isStatic() ? "" : join(extents, ","));
     dynamic |= !type.isStatic();
   }
@@ -467,7 +479,7 @@ Expected<std::shared_ptr<const Variant>> swage::compileVariant(ProgramIR &progra
       error.sourcePath = cache.keepFailedSource(kernel.source, error.log);
   }
   if (error.stage == Stage::Lower || error.stage == Stage::Compile)
-    error.reproduce = reproduction(program, options, request.indexBits, error);
+    error.reproduce = reproduction(program, options, request.indexBits, request.extents, error);
   return error;
 }
 
@@ -484,13 +496,16 @@ Expected<std::vector<ExtentNeeds>> swage::analyzeNeeds(ProgramIR &program, Kerne
   LoweredModule lowered;
   // What no kernel takes of any number, pages of an unknown number of queries perhaps, one may take
   // of few; or it fails again where a variant is made, which tells it with all there is to say.
-  if (!lowerProgram(program, any, /*schedules=*/"", lowered)) {
-    for (ExtentNeeds &each : needs)
-      each.multiple = each.limit = each.count = true;
-    return needs;
+  bool isLowered = bool(lowerProgram(program, any, /*schedules=*/"", lowered));
+  auto entry = program.module->lookupSymbol<mlir::func::FuncOp>(program.entryName);
+  std::vector<Guards::Extent> promises =
+      isLowered ? lowered.variant->guards.extents : promisesOf(entry);
+  for (size_t extent = 0; extent < places.size(); ++extent) {
+    needs[extent].promised = promises[extent];
+    needs[extent].multiple = needs[extent].limit = needs[extent].count = !isLowered;
   }
-  for (size_t extent = 0; extent < places.size(); ++extent)
-    needs[extent].promised = lowered.variant->guards.extents[extent];
+  if (!isLowered)
+    return needs;
   for (const SymbolicLaunch &launch : lowered.variant->launches) {
     auto ofKernel = symbolNeeds(lowered.kernels[launch.kernel]);
     for (size_t i = 0; i < std::min<size_t>(ofKernel.size(), launch.sizes.size()); ++i)

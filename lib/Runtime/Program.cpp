@@ -370,13 +370,15 @@ Status Program::save(const std::string &path, const std::vector<std::string> &ar
       Dims extents = state->extentsOf(inputs);
       Guards anyNumber = (*served)->variant->guards;
       anyNumber.extents = extentClasses(uncounted, extents);
-      auto general = state->variants.get(anyNumber, extents);
-      if (!general)
-        return general.takeError();
       auto &variants = bundle.variants;
-      for (const VariantSet::Made &variant : {(*served)->variant, *general})
+      auto keep = [&](const VariantSet::Made &variant) {
         if (std::find(variants.begin(), variants.end(), variant) == variants.end())
           variants.push_back(variant);
+      };
+      keep((*served)->variant);
+      // Some there are for few alone.
+      if (auto general = state->variants.get(anyNumber, extents))
+        keep(*general);
     }
   return bundle.write(path);
 }

@@ -130,12 +130,12 @@ static std::string difference(const Guards &have, const Guards &wanted, const Di
     if (there.atMost != here.atMost)
       return fmt::format(
           "the nearest variant has {} {}", extent,
-          there.atMost == 0
-              ? fmt::format("of any size, and it is at most {}", here.atMost)
-              : fmt::format("at most {}{}", there.atMost,
-                            extents[i] > there.atMost
-                                ? ""
-                                : fmt::format(", and it is at most {}", here.atMost)));
+          there.atMost == 0 ? fmt::format("of any size, and it is at most {}", here.atMost)
+                            : fmt::format("at most {}{}", there.atMost,
+                                          extents[i] > there.atMost ? ""
+                                          : here.atMost == 0        ? ", and any size is asked for"
+                                                             : fmt::format(", and it is at most {}",
+                                                                           here.atMost)));
   }
   return {};
 }

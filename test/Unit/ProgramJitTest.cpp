@@ -265,14 +265,48 @@ TEST_F(ProgramJitTest, BundlesRunWithoutTheCompiler) {
   auto loaded = Program::load(path, *context);
   ASSERT_TRUE(loaded) << loaded.error().str();
   EXPECT_TRUE(loaded->isReady(gpu, {{4, 256}}));
-  auto plan = loaded->plan(gpu, {{777, 256}});
-  ASSERT_TRUE(plan) << plan.error().str();
+  // What was made for 4 rows serves 128 of them, and what goes with it all others.
+  for (int64_t rows : {0, 1, 128, 129, 777}) {
+    auto plan = loaded->plan(gpu, {{rows, 256}});
+    ASSERT_TRUE(plan) << plan.error().str();
+  }
   EXPECT_EQ(compiler->names.size(), compiled);
   auto other = loaded->plan(gpu, {{777, 256}}, PlanMode::Blocking, {4});
   ASSERT_FALSE(other);
   expectPart(other.error().message, "has no kernels for sm_90a");
   expectPart(other.error().message, "it has: sm_90a");
   EXPECT_FALSE(loaded->compile());
+  std::remove(path.c_str());
+}
+
+TEST_F(ProgramJitTest, WhatOnlyFewQueriesHaveIsSavedForThem) {
+  Program program =
+      parse("func.func @main(%q: tensor<?x4x?x64xbf16> {swage.at_most = array<i64: 8, 0, 0, 0>}, "
+            "%p: tensor<64x2x16x64xbf16>, %t: tensor<?x8xi32>) -> tensor<?x4x?x64xbf16> {\n"
+            "  %k = swage.pages %p, %t : (tensor<64x2x16x64xbf16>, tensor<?x8xi32>) -> "
+            "tensor<?x2x128x64xbf16>\n"
+            "  %y = swage.attention %q, %k, %k scale 0.125 : (tensor<?x4x?x64xbf16>, "
+            "tensor<?x2x128x64xbf16>, tensor<?x2x128x64xbf16>) -> tensor<?x4x?x64xbf16>\n"
+            "  return %y : tensor<?x4x?x64xbf16>\n}");
+  Device gpu = device();
+  auto shapes = [](int64_t batch, int64_t queries) -> std::vector<Dims> {
+    return {{batch, 4, queries, 64}, {64, 2, 16, 64}, {batch, 8}};
+  };
+  std::string path = testing::TempDir() + "swage-test-" + std::to_string(getpid()) + ".bundle";
+  Status saved = program.save(path, {"sm_90a"}, {shapes(2, 1)});
+  ASSERT_TRUE(saved) << saved.error().str();
+  auto loaded = Program::load(path, *context);
+  ASSERT_TRUE(loaded) << loaded.error().str();
+  EXPECT_TRUE(loaded->plan(gpu, shapes(3, 1)));
+  // The promise holds although no kernel serves what nothing is known of.
+  for (const Program &each : {program, *loaded}) {
+    auto tooMany = each.plan(gpu, shapes(9, 1));
+    ASSERT_FALSE(tooMany);
+    expectPart(tooMany.error().message, "at most 8");
+  }
+  auto several = program.plan(gpu, shapes(2, 3));
+  ASSERT_FALSE(several);
+  expectPart(several.error().message, "unknown number of queries");
   std::remove(path.c_str());
 }
 

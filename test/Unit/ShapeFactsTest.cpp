@@ -178,8 +178,12 @@ TEST_F(ShapeFacts, whatIsNotNeededDecidesNothing) {
         from.limit |= to.limit | to.count;
       }
     }
-    for (int64_t extent : {0, 8, 1000, 1001, 4096, 4097, 5000, 16384, 100000}) {
-      ShapeClass known = shapeClassOf(extent);
+    std::vector<ShapeClass> classes;
+    for (int64_t extent : {0, 8, 1000, 1001, 4096, 4097, 5000, 16384, 100000})
+      classes.push_back(shapeClassOf(extent));
+    for (int64_t count : {1, 100, 500, 600})
+      classes.push_back({multipleClass(count), countClass(count)});
+    for (ShapeClass known : classes) {
       OwningOpRef<ModuleOp> all = compile(program.text, [&](unsigned, unsigned) { return known; });
       OwningOpRef<ModuleOp> needed = compile(program.text, [&](unsigned argument, unsigned dim) {
         ShapeClass some;
@@ -189,7 +193,7 @@ TEST_F(ShapeFacts, whatIsNotNeededDecidesNothing) {
           some.limit = known.limit;
         return some;
       });
-      EXPECT_EQ(textOf(*needed), textOf(*all)) << "extent " << extent << "\n" << program.text;
+      EXPECT_EQ(textOf(*needed), textOf(*all)) << "at most " << known.limit << "\n" << program.text;
     }
   }
 }
@@ -203,6 +207,11 @@ TEST_F(ShapeFacts, classesHoldTheirExtents) {
       seen.push_back(known);
   }
   EXPECT_EQ(seen.size(), size_t(kShapeClasses));
+  for (int64_t count = 0; count < 1000; ++count)
+    EXPECT_TRUE((ShapeClass{1, countClass(count)}).contains(count)) << count;
+  EXPECT_EQ(countClass(1), 1);
+  EXPECT_EQ(countClass(2), 128);
+  EXPECT_EQ(countClass(513), 0);
   EXPECT_FALSE((ShapeClass{8, 1024}).contains(1032));
   EXPECT_FALSE((ShapeClass{8, 1024}).contains(1001));
 }

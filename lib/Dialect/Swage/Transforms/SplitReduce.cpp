@@ -146,40 +146,50 @@ static Type partialType(Type element) {
                                                 : Float32Type::get(element.getContext());
 }
 
-/// As many parts of the first reduced dimension as fill the GPU, or a quarter more, whichever
-/// number leaves the least over; and microseconds.
+/// As many parts of a reduced dimension as fill the GPU with those before it, or a quarter more,
+/// whichever number leaves the least over; and microseconds.
 static std::optional<std::pair<Split, double>> chooseParts(const Problem &problem,
                                                            int64_t smCount) {
-  int64_t extent = problem.shape[problem.dims.front()], step = problem.run == 1 ? kAligned : 1;
   Shares whole = shares(problem, 1);
   // Rows that begin anywhere go by whole vectors all the same.
   double vectors = whole.vectorsPerThread;
   if (problem.run == 1)
     vectors *= static_cast<double>(problem.vector(problem.reduced) * problem.elementBytes) /
                kVectorBytes;
-  auto least = static_cast<int64_t>(
-      std::min(kBlocksPerSm * smCount / whole.blocks, vectors / kVectorsPerThread));
-  Split best{0, 0, 0, 0};
-  for (int64_t factor = std::max<int64_t>(least, 2); factor <= least + least / 4; ++factor) {
-    int64_t each = extent / factor / step * step;
-    if (each > 1 && (!best.factor || extent - factor * each < extent - best.factor * best.each))
-      best = {0, factor, factor, each};
+  double wanted = std::min(kBlocksPerSm * smCount / whole.blocks, vectors / kVectorsPerThread);
+  int64_t step = problem.run == 1 ? kAligned : 1, before = 1;
+  std::optional<std::pair<Split, double>> best;
+  for (auto [index, dim] : llvm::enumerate(problem.dims)) {
+    int64_t extent = problem.shape[dim], most = -1;
+    Split split{index, 0, 0, 0};
+    auto least = std::max<int64_t>(2, static_cast<int64_t>(wanted) / before);
+    for (int64_t factor = least; factor <= least + least / 4; ++factor)
+      if (int64_t each = extent / factor / step * step; each > 1 && factor * each > most) {
+        most = factor * each;
+        split = {index, factor, before * factor, each};
+      }
+    if (split.factor && double(split.partials) <= 2 * wanted) {
+      double time = readTime(problem, whole.blocks * split.partials, smCount) +
+                    passOn(problem, split.partials, smCount) + 2 * kSecondKernel;
+      if (!best || time < best->second)
+        best = {split, time};
+    }
+    before *= extent;
   }
-  if (!best.factor)
-    return std::nullopt;
-  double time = readTime(problem, whole.blocks * best.factor, smCount) +
-                passOn(problem, best.factor, smCount) + 2 * kSecondKernel;
-  return std::pair(best, time);
+  return best;
 }
 
-static std::optional<Split> chooseSplit(const Problem &problem, int64_t smCount) {
-  auto [divisor, time] = chooseDivisor(problem, smCount);
-  auto parts = chooseParts(problem, smCount);
+static std::optional<Split> chooseSplit(const Problem &problem, const DeviceProperties &device) {
+  auto [divisor, time] = chooseDivisor(problem, device.smCount);
+  auto parts = chooseParts(problem, device.smCount);
   if (!parts)
     return divisor;
-  if (!divisor && problem.run == 1) {
+  // A long row is a cluster's.
+  if (!divisor && problem.run == 1 && device.ccMajor >= 9) {
     int64_t bytes = problem.reduced * problem.elementBytes;
-    time /= static_cast<double>(std::clamp<int64_t>(bytes / kClusterBytes, 1, kCluster));
+    time = std::max(
+        time / static_cast<double>(std::clamp<int64_t>(bytes / kClusterBytes, 1, kCluster)),
+        static_cast<double>(problem.kept) * bytes / (device.smCount * kBytesPerSm));
   }
   return parts->second < time ? parts->first : divisor;
 }
@@ -293,8 +303,11 @@ static void splitReduce(ReduceOp op, const Split &split) {
       Value factor = arith::ConstantOp::create(builder, loc, SplatElementsAttr::get(wide, each));
       result = arith::MulFOp::create(builder, loc, result, factor);
     }
-    if (wide.getElementType() != narrow.getElementType())
+    unsigned from = wide.getElementTypeBitWidth(), to = narrow.getElementTypeBitWidth();
+    if (to < from)
       result = arith::TruncFOp::create(builder, loc, narrow, result);
+    else if (to > from)
+      result = arith::ExtFOp::create(builder, loc, narrow, result);
   }
   op.getResult().replaceAllUsesWith(result);
   Operation *computed = op.getX().getDefiningOp();
@@ -319,7 +332,7 @@ struct SplitReducePass : swage::impl::SplitReducePassBase<SplitReducePass> {
       if (!type.hasStaticShape() || type.getNumElements() == 0)
         continue;
       Problem problem = problemOf(op, type);
-      std::optional<Split> split = chooseSplit(problem, device->smCount);
+      std::optional<Split> split = chooseSplit(problem, *device);
       if (!split)
         continue;
       op.emitRemark() << "split into " << split->partials << " partial reductions for each of "

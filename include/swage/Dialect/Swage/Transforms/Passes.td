@@ -65,10 +65,11 @@ def RecognizePass : Pass<"swage-recognize", "::mlir::func::FuncOp"> {
 }
 
 def SplitReducePass : Pass<"swage-split-reduce", "::mlir::func::FuncOp"> {
-  let summary = "Splits a reduction that has too few results to fill the GPU into two";
+  let summary = "Splits a reduction that has too few results to fill the GPU into two or three";
   let description = [{
-    Before fusion, so that the first half still takes its producers in. The partial results are f32 (f64 for f64), and their number is chosen
-    so that the first half has several blocks for each multiprocessor.
+    Before fusion, so that the first half still takes its producers in. The partial results are f32 (f64 and integers keep their type), and their
+    number is chosen so that the first half has several blocks for each multiprocessor. Where no such number divides an extent, what as many parts leave over
+    is a reduction of its own.
 
     ```mlir
     %y = swage.reduce sum %x dims [0] : tensor<16384x8192xbf16> -> tensor<8192xbf16>
