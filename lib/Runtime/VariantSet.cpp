@@ -127,15 +127,15 @@ static std::string difference(const Guards &have, const Guards &wanted, const Di
                          there.multipleOf == 1
                              ? fmt::format("of any divisor, and {} divides it", here.multipleOf)
                              : fmt::format("a multiple of {}", there.multipleOf));
-    if (there.atMost != here.atMost)
-      return fmt::format(
-          "the nearest variant has {} {}", extent,
-          there.atMost == 0 ? fmt::format("of any size, and it is at most {}", here.atMost)
-                            : fmt::format("at most {}{}", there.atMost,
-                                          extents[i] > there.atMost ? ""
-                                          : here.atMost == 0        ? ", and any size is asked for"
-                                                             : fmt::format(", and it is at most {}",
-                                                                           here.atMost)));
+    if (there.atMost != here.atMost) {
+      std::string bound = there.atMost == 0
+                              ? fmt::format("of any size, and it is at most {}", here.atMost)
+                              : fmt::format("at most {}", there.atMost);
+      if (there.atMost != 0 && extents[i] <= there.atMost)
+        bound += here.atMost == 0 ? ", and any size is asked for"
+                                  : fmt::format(", and it is at most {}", here.atMost);
+      return fmt::format("the nearest variant has {} {}", extent, bound);
+    }
   }
   return {};
 }
