@@ -18,7 +18,7 @@
 // CHECK-COUNT-11: accepted
 // CHECK-NOT: rejected
 // DYNAMIC: 0 {{.*}} accepted
-// NONE: kernel @attention_{{[0-9a-f]+}}: input 1 has no elements; needed: at least one, because the copy engine reads it for what is written
+// NONE: kernel @attention_{{[0-9a-z_]+}}: input 1 has no elements; needed: at least one, because the copy engine reads it for what is written
 // BATCHES-COUNT-2: accepted
 // BATCHES-NOT: rejected
 // AGAIN-COUNT-2: accepted

@@ -260,7 +260,7 @@ func.func private @decode_no_warps() attributes {schedule = #swage.decode_schedu
 
 // -----
 
-// expected-error @+1 {{keys is 0, but must be in 1..256}}
+// expected-error @+1 {{keys is 0, but must be in 1..512}}
 func.func private @decode_no_keys() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 0, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 64>}
 
 // -----
