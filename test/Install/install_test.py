@@ -76,7 +76,7 @@ class Hosts(unittest.TestCase):
         build = self.cmake(os.path.join(options.source, "examples/embed"))
         output = run(os.path.join(build, "swage-embed"), environment=options.environment)
         self.assertIn("4 rows: 1 + 1 = 2", output)
-        self.assertIn("400 rows: 1 + 1 = 2", output)
+        self.assertIn("100 rows: 1 + 1 = 2", output)
 
     def test_c_by_cmake(self):
         build = self.cmake(os.path.join(options.source, "examples/c"))
