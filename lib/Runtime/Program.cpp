@@ -376,9 +376,11 @@ Status Program::save(const std::string &path, const std::vector<std::string> &ar
           variants.push_back(variant);
       };
       keep((*served)->variant);
-      // Some there are for few alone.
-      if (auto general = state->variants.get(anyNumber, extents))
+      auto general = state->variants.get(anyNumber, extents);
+      if (general)
         keep(*general);
+      else if (general.error().stage != Stage::Lower) // else there are kernels for few alone
+        return general.takeError();
     }
   return bundle.write(path);
 }
