@@ -1,4 +1,4 @@
-# MLIR's headers take half the time of a file that includes them: swage_precompile(target...) lets targets share them, read
+# MLIR's headers take half the time of a file that includes them: swage_precompile(target) lets targets share them, read
 # once. What is precompiled is included nowhere by that alone: every file names what it uses.
 option(SWAGE_PRECOMPILE_HEADERS "Read MLIR's headers once" ON)
 if(SWAGE_PRECOMPILE_HEADERS)
@@ -16,17 +16,15 @@ if(SWAGE_PRECOMPILE_HEADERS)
     <mlir/Pass/PassManager.h>)
 endif()
 
-function(swage_precompile)
+function(swage_precompile target)
   if(NOT SWAGE_PRECOMPILE_HEADERS)
     return()
   endif()
-  foreach(target IN LISTS ARGV)
-    # The compiler takes what was precompiled as -fPIC only for -fPIC, and CMake compiles programs as -fPIE.
-    get_target_property(type ${target} TYPE)
-    if(type STREQUAL "EXECUTABLE")
-      set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-      target_compile_options(${target} PRIVATE -fPIC)
-    endif()
-    target_precompile_headers(${target} REUSE_FROM SwagePrecompiled)
-  endforeach()
+  # The compiler takes what was precompiled as -fPIC only for -fPIC, and CMake compiles programs as -fPIE.
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM SwagePrecompiled)
 endfunction()

@@ -339,7 +339,6 @@ static uint8_t alignmentOf(mlir::Attribute attr) {
   return bytes ? uint8_t(std::clamp<int64_t>(bytes.getInt(), 1, 16)) : 16;
 }
 
-/// What the entry's attributes promise.
 std::vector<Guards::Extent> swage::promisesOf(mlir::func::FuncOp entry) {
   std::vector<Guards::Extent> extents;
   for (unsigned i = 0; i < entry.getNumArguments(); ++i) {
@@ -354,6 +353,7 @@ std::vector<Guards::Extent> swage::promisesOf(mlir::func::FuncOp entry) {
   return extents;
 }
 
+/// What the entry's attributes promise.
 static Guards readGuards(mlir::func::FuncOp entry, const std::string &arch, int indexBits) {
   Guards guards;
   guards.arch = arch;

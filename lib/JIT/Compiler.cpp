@@ -20,6 +20,7 @@
 #include "swage/JIT/Progress.h"
 #include "swage/Pipelines/Pipelines.h"
 #include "swage/Runtime/Trace.h"
+#include "swage/Support/ShapeClass.h"
 #include "swage/Support/Text.h"
 
 #include <algorithm>
@@ -258,8 +259,7 @@ static std::string reproduction(const ProgramIR &program, const CompileOptions &
     if (next >= promised.size())
       return 1;
     const Guards::Extent &extent = promised[next++];
-    constexpr int64_t beyondAll = 16392;
-    int64_t most = extent.atMost ? extent.atMost : beyondAll + extent.multipleOf;
+    int64_t most = extent.atMost ? extent.atMost : std::end(kLengthLimits)[-1] + extent.multipleOf;
     return std::max(most / extent.multipleOf, int64_t(1)) * extent.multipleOf;
   };
   for (const TensorType &type : program.inputs) {

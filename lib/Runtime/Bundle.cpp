@@ -34,12 +34,7 @@ template <class A, class T> static void signature(A &a, T &bundle) {
   a.text(bundle.entryName);
   tensorTypes(a, bundle.inputs);
   tensorTypes(a, bundle.results);
-  a.list(bundle.needs, [](A &a, auto &needs) {
-    uint8_t bits = uint8_t(needs.multiple | needs.limit << 1 | needs.count << 2);
-    a.number(bits);
-    if constexpr (A::kReads)
-      needs = {(bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0, {}};
-  });
+  a.list(bundle.needs, [](A &a, auto &needs) { needsBits(a, needs); });
 }
 
 //===----------------------------------------------------------------------===//

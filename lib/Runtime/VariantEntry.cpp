@@ -103,15 +103,9 @@ Expected<LoweredVariant> swage::parseLowered(std::string_view bytes) {
 /// In each extent the promise of the graph, beside what a bundle keeps.
 template <class A, class T> static void needsFields(A &a, T &needs) {
   a.list(needs, [](A &a, auto &each) {
-    uint8_t bits = uint8_t(each.multiple | each.limit << 1 | each.count << 2);
-    a.number(bits);
+    needsBits(a, each);
     a.number(each.promised.multipleOf);
     a.number(each.promised.atMost);
-    if constexpr (A::kReads) {
-      each.multiple = (bits & 1) != 0;
-      each.limit = (bits & 2) != 0;
-      each.count = (bits & 4) != 0;
-    }
   });
 }
 

@@ -297,6 +297,17 @@ template <class A, class T> void variant(A &a, T &variant) {
   texts(a, variant.storedLocations);
 }
 
+/// Which needs an extent has.
+template <class A, class T> void needsBits(A &a, T &needs) {
+  uint8_t bits = uint8_t(needs.multiple | needs.limit << 1 | needs.count << 2);
+  a.number(bits);
+  if constexpr (A::kReads) {
+    needs.multiple = (bits & 1) != 0;
+    needs.limit = (bits & 2) != 0;
+    needs.count = (bits & 4) != 0;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Checks: why it cannot be what was written, or null
 //===----------------------------------------------------------------------===//

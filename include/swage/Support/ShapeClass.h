@@ -13,8 +13,8 @@
 #ifndef SWAGE_SUPPORT_SHAPECLASS_H
 #define SWAGE_SUPPORT_SHAPECLASS_H
 
+#include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 
 namespace swage {
 
@@ -40,24 +40,22 @@ constexpr int kShapeClasses = 8;
 /// wider elements need less.
 constexpr int64_t multipleClass(int64_t extent) { return extent % 8 == 0 ? 8 : 1; }
 
-/// The least bound of a short list that holds the extent, or 0 above all of them. With vectors of
-/// eight 1024 is four vectors a lane of one warp, 4096 a block of 128 threads, and 16384 the
-/// longest row that a block of 512 keeps in registers.
-constexpr int64_t limitClass(int64_t extent) {
-  for (int64_t limit : {int64_t(1024), int64_t(4096), int64_t(16384)})
-    if (extent <= limit)
-      return limit;
-  return 0;
-}
+/// Bounds of lengths. With vectors of eight 1024 is four vectors a lane of one warp, 4096 a block of
+/// 128 threads, and 16384 the longest row that a block of 512 keeps in registers.
+constexpr int64_t kLengthLimits[] = {1024, 4096, 16384};
+/// Bounds of a number of rows, or of attention's queries: one query is decoded, up to 128 rows leave
+/// multiprocessors without one, and up to 512 do not fill them.
+constexpr int64_t kCountLimits[] = {1, 128, 512};
 
-/// The same of a number of rows, or of attention's queries: one query is decoded, up to 128 rows
-/// leave multiprocessors without one, and up to 512 do not fill them.
-constexpr int64_t countClass(int64_t extent) {
-  for (int64_t limit : {int64_t(1), int64_t(128), int64_t(512)})
+/// The least of these bounds that holds the extent, or 0 above all of them.
+template <size_t N> constexpr int64_t leastLimit(const int64_t (&limits)[N], int64_t extent) {
+  for (int64_t limit : limits)
     if (extent <= limit)
       return limit;
   return 0;
 }
+constexpr int64_t limitClass(int64_t extent) { return leastLimit(kLengthLimits, extent); }
+constexpr int64_t countClass(int64_t extent) { return leastLimit(kCountLimits, extent); }
 
 constexpr ShapeClass shapeClassOf(int64_t extent) {
   return {multipleClass(extent), limitClass(extent)};

@@ -67,9 +67,11 @@ private:
 
   int64_t indexWidth() const;
   mlir::AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }
-  std::optional<int64_t> product(bool reduced) const;
-  std::optional<int64_t> mostRows() const;
-  std::optional<int64_t> longestRow() const;
+  /// Points along the reduced dimensions, or along the others: how many there are at most by facts,
+  /// by those of the kernel, and by none, which is their number.
+  std::optional<int64_t> largest(bool reduced, const SizeFacts &facts) const;
+  std::optional<int64_t> largest(bool reduced) const { return largest(reduced, facts); }
+  std::optional<int64_t> product(bool reduced) const { return largest(reduced, {}); }
   int64_t narrowestAlong(unsigned dim) const;
   bool hasRows(ViewAttr view) const;
   bool readsAgain() const;

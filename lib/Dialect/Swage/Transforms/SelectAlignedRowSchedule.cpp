@@ -34,7 +34,7 @@ static int64_t residentIfAsked(int64_t threads, int64_t registers) {
 /// hides what each vector of a thread waits for. Few rows are in the registers of clusters.
 std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool few) const {
   unsigned inner = kernel.getRank() - 1;
-  int64_t widest = 1, length = longestRow().value_or(0);
+  int64_t widest = 1, length = largest(true).value_or(0);
   for (ViewAttr view : views())
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
       widest = std::max(widest, elementBytes(view.getElement()));

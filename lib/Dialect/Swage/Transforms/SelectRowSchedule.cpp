@@ -378,11 +378,11 @@ SelectedSchedule ScheduleSelector::row() {
   CollectiveOp second = kernel.getSecondCollective();
   rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
   rows.beside = rowsBeside(rows);
-  rows.count = mostRows();
+  rows.count = largest(false);
   rows.freeThreads =
       rows.count ? kBusyThreads * device.smCount / std::max<int64_t>(*rows.count, 1) : 0;
   // A runtime length takes the schedule of the longest: its end is masked.
-  std::optional<int64_t> length = longestRow();
+  std::optional<int64_t> length = largest(true);
   int64_t looped = std::min<int64_t>(4, rows.capacity);
   if (!length || *length == 0)
     return makeRow(rows, RowClass::Looped, 512, 1, looped,

@@ -48,33 +48,10 @@ int64_t swage::bankConflicts(ArrayRef<int64_t> places) {
   return int64_t(most);
 }
 
-std::optional<int64_t> ScheduleSelector::product(bool reduced) const {
+std::optional<int64_t> ScheduleSelector::largest(bool reduced, const SizeFacts &facts) const {
   int64_t total = 1;
   for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
     if (llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim)) == reduced) {
-      std::optional<int64_t> constant = constantSize(extent(dim));
-      if (!constant || llvm::MulOverflow(total, *constant, total))
-        return std::nullopt;
-    }
-  return total;
-}
-
-/// The length of the longest row that there can be, where something bounds it.
-std::optional<int64_t> ScheduleSelector::longestRow() const {
-  int64_t total = 1;
-  for (int64_t dim : kernel.getReduced()) {
-    std::optional<int64_t> bound = upperBound(extent(dim), facts);
-    if (!bound || llvm::MulOverflow(total, *bound, total))
-      return std::nullopt;
-  }
-  return total;
-}
-
-/// The number of rows, or the most of them that something lets be.
-std::optional<int64_t> ScheduleSelector::mostRows() const {
-  int64_t total = 1;
-  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
-    if (!llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim))) {
       std::optional<int64_t> bound = upperBound(extent(dim), facts);
       if (!bound || llvm::MulOverflow(total, *bound, total))
         return std::nullopt;
