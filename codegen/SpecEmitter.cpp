@@ -94,7 +94,7 @@ LogicalResult SpecEmitter::collectOperands() {
   if (isa<PortableAttentionScheduleAttr, DecodeScheduleAttr>(*kernel.getSchedule())) {
     AttentionProblem problem = *AttentionProblem::of(kernel);
     for (unsigned i = 0; i < AttentionInput::Count; ++i)
-      if (!kernel.getGeometry()->tileOf(false, i))
+      if (!kernel.getGeometry()->tileOf(false, i) && hasTensor(kernel.getInput(i).getSource()))
         operands.push_back({kernel.getInput(i), false, i, Access::Vector, {}});
     if (unsigned table = AttentionInput::Table; problem.pageSize)
       operands.push_back({kernel.getInput(table), false, table, Access::Splat, {}});
@@ -226,6 +226,8 @@ static std::string describe(KernelOp kernel, const Operand &operand) {
   if (isRow(operand.view.getSource()))
     return "rows of result " + std::to_string(kernel.getOutput(operand.position - 1).getTensor()) +
            ", the others as in operand " + std::to_string(operand.view.getTensor());
+  if (operand.view.getSource() == Source::Shared)
+    return "queries in shared memory";
   if (operand.view.getSource() == Source::Random)
     return "random bits of the stream of operand " + std::to_string(operand.view.getTensor());
   stream << (operand.isOutput ? "result " : "operand ") << operand.view.getTensor() << ": tensor<";
@@ -279,7 +281,7 @@ const Operand &SpecEmitter::rowsOf(const Operand &operand) const {
 
 void SpecEmitter::emitOperand(const Operand &operand) {
   std::string base;
-  if (operand.view.getSource() == Source::Memory)
+  if (operand.view.getSource() == Source::Memory || operand.view.getSource() == Source::Shared)
     base = fmt::format("swage::{}<{}, {}{}>", operand.isOutput ? "Output" : "Input",
                        elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
                        trafficOf(operand));
@@ -619,6 +621,14 @@ void SpecEmitter::emitConstants() {
     constant("kValueColumns", problem.valueColumns);
     constant("kCopyBytes", problem.copyBytes);
     flag("kHoldsQuery", problem.holdsQuery(attention));
+    for (auto [name, kind, dim] :
+         {std::tuple("kQueryPiece", Phase::Query, AttentionDim::HeadDim),
+          std::tuple("kKeyPiece", Phase::KeyRow, AttentionDim::HeadDim),
+          std::tuple("kValuePiece", Phase::ValueRow, AttentionDim::ValueDim)})
+      if (PhaseOp phase = kernel.getPhase(kind))
+        constant(name, *constantSize(kernel.getOutput(unsigned(phase.getStores().front()))
+                                         .getExtentsOr(kernel.getExtents())
+                                         .getResult(dim)));
     flag("kBulk", attention.getBulk());
     flag("kLinear", attention.getLinear());
     if (problem.keyRun)
@@ -735,7 +745,7 @@ void SpecEmitter::emitHeader() {
 void SpecEmitter::emitEntry() {
   std::vector<std::string> parameters, structs, pointers;
   auto parameter = [&](ViewAttr view, StringRef name, StringRef qualifier) {
-    if (view.getSource() == Source::Coordinate || isRow(view.getSource()))
+    if (!hasParameter(view.getSource()))
       return;
     StringRef element =
         view.getSource() == Source::Random ? "long long" : elementName(view.getElement());
@@ -764,9 +774,7 @@ void SpecEmitter::emitEntry() {
     parameters.push_back("Spec::Sizes sizes");
   for (const Operand &operand : operands) {
     structs.push_back("Spec::" + operand.structName);
-    Source source = operand.view.getSource();
-    bool hasPointer = source != Source::Coordinate && !isRow(source);
-    pointers.push_back(hasPointer ? valueOf(operand) : "{}");
+    pointers.push_back(hasParameter(operand.view.getSource()) ? valueOf(operand) : "{}");
   }
   auto row = dyn_cast<RowScheduleAttr>(*kernel.getSchedule());
   auto decode = dyn_cast<DecodeScheduleAttr>(*kernel.getSchedule());

@@ -47,7 +47,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   bool isBounds = kind == Phase::Bounds, isPair = isBounds || kind == Phase::Agree,
        returns = kind == Phase::Prologue || kind == Phase::Between ||
                  (kind == Phase::Epilogue && kernel.isAttention()) ||
-                 (kind >= Phase::Inside && kind != Phase::Probability && !isPair);
+                 (kind >= Phase::Inside && kind < Phase::Probability && !isPair);
   ArrayRef<StringRef> pairNames = isBounds ? ArrayRef<StringRef>(boundNames)
                                   : isPair ? ArrayRef<StringRef>(agreeNames)
                                            : ArrayRef<StringRef>();
@@ -64,8 +64,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
                                << " values, but gives " << stores + taken;
 
   static constexpr const char *prefixes[] = {
-      "",      "Prologue", "Epilogue", "Finish", "Between",  "GroupFinish", "Bounds",     "Inside",
-      "Agree", "Alike",    "Sink",     "Offset", "Exponent", "Weight",      "Probability"};
+      "",      "Prologue", "Epilogue", "Finish", "Between",  "GroupFinish", "Bounds",      "Inside",
+      "Agree", "Alike",    "Sink",     "Offset", "Exponent", "Weight",      "Probability", "Query",
+      "Place", "KeyRow",   "ValueRow"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -120,8 +121,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (phase.getStatistics())
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {
-      "body",  "prologue", "epilogue", "finish", "between",  "groupFinish", "bounds",     "inside",
-      "agree", "alike",    "sink",     "offset", "exponent", "weight",      "probability"};
+      "body",  "prologue", "epilogue", "finish", "between",  "groupFinish", "bounds",      "inside",
+      "agree", "alike",    "sink",     "offset", "exponent", "weight",      "probability", "query",
+      "place", "keyRow",   "valueRow"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))

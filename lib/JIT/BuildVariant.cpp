@@ -261,13 +261,13 @@ static std::optional<SymbolicTile> symbolicTile(LaunchAttr geometry, bool isOutp
   return symbolic;
 }
 
-/// What has a parameter: coordinates have none, and of a random stream the whole state is read,
+/// What has a parameter. Of a random stream the whole state is read,
 /// whatever the position in the stream.
 static std::vector<SymbolicView> symbolicViews(KernelOp kernel, bool isOutput) {
   std::vector<SymbolicView> result;
   mlir::ArrayAttr views = isOutput ? kernel.getOutputs() : kernel.getInputs();
   for (auto [position, view] : llvm::enumerate(views.getAsRange<ViewAttr>())) {
-    if (view.getSource() == Source::Coordinate || isRow(view.getSource()))
+    if (!hasParameter(view.getSource()))
       continue;
     LinearAccess access = *LinearAccess::of(view.getAccess());
     mlir::Type element = view.getElement();

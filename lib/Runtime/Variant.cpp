@@ -141,10 +141,14 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
   for (auto [output, input] : launch.kept)
     spec.copies.push_back({placeOf(launch.inputs[input]), placeOf(launch.outputs[output]),
                            launch.outputs[output].type.bytes()});
-  for (auto [views, tensors] : {std::pair(&launch.inputViews, &launch.inputs),
-                                std::pair(&launch.outputViews, &launch.outputs)})
+  // What an output keeps of an input is read where the output is.
+  std::vector<LaunchTensor> inputs = launch.inputs;
+  for (auto [output, input] : launch.kept)
+    inputs[input] = launch.outputs[output];
+  for (auto [views, tensors] : {std::pair(&launch.inputViews, inputs),
+                                std::pair(&launch.outputViews, launch.outputs)})
     for (const LaunchView &view : *views) {
-      auto place = placeOf((*tensors)[view.tensor], view.tileOffset);
+      auto place = placeOf(tensors[view.tensor], view.tileOffset);
       spec.arguments.push_back(view.tile ? LaunchArgument::tile(std::move(place), *view.tile)
                                          : std::move(place));
     }

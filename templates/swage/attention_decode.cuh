@@ -19,6 +19,7 @@
 #include "swage/attention_narrow_warp.cuh"
 #include "swage/attention_ring.cuh"
 #include "swage/attention_spans.cuh"
+#include "swage/attention_step.cuh"
 #include "swage/attention_warp.cuh"
 
 namespace swage {
@@ -40,8 +41,8 @@ template <class Spec> struct AtomSpec : Spec {
 };
 
 /// Shared memory: the warps' rings, their parts at the end of a unit, whether this block merges
-/// it, of its rows what makes probabilities of scores, and queries where warps do not hold them, or
-/// what the members of teams add up to scores.  Schedules ask for it, too: AttentionProblem.
+/// it, of its rows what makes probabilities of scores, and queries where warps do not hold them or
+/// the block makes them, or what the members of teams add up to scores.  Schedules ask for it, too: AttentionProblem.
 template <class Spec, class Stages> struct DecodeLayout : Stages {
   enum : int {
     kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
@@ -51,7 +52,8 @@ template <class Spec, class Stages> struct DecodeLayout : Stages {
     kQueryAt = (kRowsAt + kRowBytes + 15) / 16 * 16,
     kQueryRow = paddedRow(16 * Stages::kHeadSteps),
     kWarpRows = 0, ///< from a warp's first one to the next's: all have the same
-    kSumsAt = kQueryAt + (Spec::kHoldsQuery ? 0 : 16 * Spec::kAtoms * kQueryRow),
+    kQueryBytes = Spec::kHoldsQuery && !MakesQueries<Spec> ? 0 : 16 * Spec::kAtoms * kQueryRow,
+    kSumsAt = kQueryAt + kQueryBytes,
     kSumBytes = TeamOf<Spec>::kMembers * Spec::kKeys * 16 * 4
   };
   static __device__ __forceinline__ int sumsOf(int team) { return kSumsAt + team * kSumBytes; }
@@ -94,6 +96,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   const Parts<Spec> parts;
   Warp mine;
   Cursor loading, computing;
+  NewRows<Spec, Arguments> newRows; ///< of the unit that is loaded
   TicketBegin firstTickets, ownTickets; ///< of the first unit's counter, and of the block's own
 
   /// Of a team's members the first one copies.
@@ -110,7 +113,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   /// Whether the next unit's queries are on their way while one is concluded; where most blocks
   /// have parts of one unit that is code that they only wait for.
   __device__ __forceinline__ bool asksEarly() const {
-    return Spec::kHoldsQuery && !HasNarrowCache<Spec> && !IsChunked<Spec> &&
+    return Spec::kHoldsQuery && !MakesQueries<Spec> && !HasNarrowCache<Spec> && !IsChunked<Spec> &&
            arguments.units() > static_cast<int>(Spans::blockCount());
   }
 
@@ -145,17 +148,30 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   __device__ __forceinline__ void load(Ring &ring, int stage) {
     if (loading.left > 0) {
       const int first = shareOf(loading.block) * Spec::kKeys;
-      if (leads())
+      if (leads()) {
+        newRows.add(arguments, loading.tile, first, first + Spec::kKeys, /*isWithin=*/true);
         ring.load(loading.tile, first, stage);
+      }
       if constexpr (HasNarrowCache<Spec>) {
         askFor(typename Spec::PrologueLoads{}, first);
         if constexpr (HasWeight<Spec>)
           askFor(typename Spec::WeightLoads{}, first);
       }
-      if (loading.advance(spans) && loading.left > 0 && loading.proceed(spans))
+      if (loading.advance(spans) && loading.left > 0 && loading.proceed(spans)) {
         ring.enter(loading.tile);
+        enterRows();
+      }
     }
     ring.commit();
+  }
+
+  /// Rows that no tile of the unit has are written by one warp of the block that begins it.
+  __device__ __forceinline__ void enterRows() {
+    const PackedTile &tile = loading.tile;
+    newRows.enter(arguments, tile);
+    if (mine.warp == 0 && leads() && loading.block == tile.firstBlock)
+      newRows.add(arguments, tile, tile.firstBlock * BlockSpec::kKeys,
+                  tile.endBlock * BlockSpec::kKeys, /*isWithin=*/false);
   }
 
   /// What a thread has of 16 columns of a query, those from `first` on: two of each eight, if they
@@ -180,8 +196,39 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   __device__ __forceinline__ void loadQueries(const PackedTile &tile) {
     if constexpr (HasNarrowCache<Spec>)
       mine.loadQueries();
+    else if constexpr (MakesQueries<Spec>)
+      loadMadeQueries(tile);
     else
       loadWideQueries(tile);
+  }
+  __device__ __forceinline__ void loadMadeQueries(const PackedTile &tile) {
+    char *const made = dynamicArena() + Layout::kQueryAt;
+    if constexpr (!Spec::kHoldsQuery) {
+      const unsigned zeros[4] = {};
+      for (int at = static_cast<int>(threadIndex()) * 16; at < Layout::kQueryBytes;
+           at += kBlockThreads * 16)
+        storeShared<16>(made + at, zeros);
+      barrier();
+    }
+    makeQueries<BlockSpec>(arguments, tile, made);
+    barrier();
+    if constexpr (Spec::kHoldsQuery) {
+#pragma unroll
+      for (int half = 0; half < 2 * Spec::kAtoms; ++half) {
+        const int row = mine.lane / 4 + 8 * half;
+#pragma unroll
+        for (int step = 0; step < Warp::kHeadSteps; ++step)
+#pragma unroll
+          for (int part = 0; part < 2; ++part) {
+            const int column =
+                16 * (kTeam * step + mine.member) + 8 * part + mine.lane % 4 * 2;
+            unsigned pair[1] = {};
+            if (row < Spec::kRows && column < Spec::kHeadColumns)
+              loadShared<4>(made + row * Layout::kQueryRow + column * 2, pair);
+            mine.queries[half / 2][step][2 * part + half % 2] = pair[0];
+          }
+      }
+    }
   }
   __device__ __forceinline__ void loadWideQueries(const PackedTile &tile) {
     using Queries = typename Spec::Queries;
@@ -520,6 +567,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     auto start = spans.find(begin);
     if (!loading.begin(spans, start, end - begin))
       return;
+    enterRows();
     computing = loading;
     int first = begin - start.before; // tile of the unit
     Ring ring(arguments, maps, mine.arena, mine.warp, leads(), loading.tile);

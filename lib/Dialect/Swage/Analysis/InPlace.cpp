@@ -103,10 +103,10 @@ static bool isReadBeforeWritten(KernelOp kernel, int64_t input, int64_t output) 
 
 SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) {
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  if (!isa_and_nonnull<PointwiseScheduleAttr, RowScheduleAttr>(kernel.getScheduleAttr()))
-    return pairs;
+  bool isByElement =
+      isa_and_nonnull<PointwiseScheduleAttr, RowScheduleAttr>(kernel.getScheduleAttr());
   for (auto [o, output] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
-    if (isRow(output.getSource()) || kernel.getRowsOf(o))
+    if (!isByElement || isRow(output.getSource()) || kernel.getRowsOf(o))
       continue;
     if (!isDense(kernel, output) || !isAlone(kernel.getOutputs(), output))
       continue;
@@ -117,9 +117,11 @@ SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) 
           isReadBeforeWritten(kernel, i, o))
         pairs.push_back({unsigned(output.getTensor()), unsigned(input.getTensor())});
   }
-  // What keeps most of an operand may be that operand, if nothing of it is read.
+  // What keeps most of an operand may be that operand, if nothing of it is read, or, by attention,
+  // in the output's memory anyway.
   for (auto [output, kept] : keptPairs(kernel))
-    if (llvm::none_of(kernel.getInputs().getAsRange<ViewAttr>(),
+    if (kernel.isAttention() ||
+        llvm::none_of(kernel.getInputs().getAsRange<ViewAttr>(),
                       [kept = kept](ViewAttr view) { return view.getTensor() == int64_t(kept); }))
       pairs.push_back({output, kept});
   return pairs;

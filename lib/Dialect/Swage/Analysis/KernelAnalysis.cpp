@@ -75,13 +75,16 @@ bool swage::isSameAlong(ArrayRef<Attribute> inputs, Value value, unsigned dim) {
 }
 
 /// Number of points of the iteration space along which a view moves; with rows that are only known
-/// at run time it moves along all dimensions.
+/// at run time it moves along all dimensions, or where attention adds them along its queries.
 static AffineExpr touchedElements(KernelOp kernel, ViewAttr view, bool hasRows) {
   LinearAccess access = *LinearAccess::of(view.getAccess());
+  AffineMap extents = view.getExtentsOr(kernel.getExtents());
   AffineExpr count = getAffineConstantExpr(1, kernel.getContext());
-  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
-    if ((hasRows || !access.isBroadcast(dim)) && count)
-      count = multiplySizes(count, extentOf(kernel, dim));
+  for (unsigned dim = 0; dim < kernel.getRank(); ++dim) {
+    bool isOfRows = hasRows && (!kernel.isAttention() || dim == AttentionDim::Query);
+    if ((isOfRows || !access.isBroadcast(dim)) && count)
+      count = multiplySizes(count, extents.getResult(dim));
+  }
   return count;
 }
 
@@ -170,8 +173,18 @@ Phase swage::phaseOf(KernelOp kernel, unsigned output) {
   CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
   Value value = cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[output];
   ViewAttr view = kernel.getOutput(output);
-  if (kernel.isAttention() && isOfKeys(view))
-    return Phase::Probability;
+  if (kernel.isAttention()) {
+    if (view.getSource() == Source::Shared)
+      return Phase::Query;
+    if (isRow(view.getSource()))
+      return Phase::Place;
+    if (kernel.getRowsOf(output))
+      return LinearAccess::of(view.getAccess())->isBroadcast(AttentionDim::HeadDim)
+                 ? Phase::ValueRow
+                 : Phase::KeyRow;
+    if (isOfKeys(view))
+      return Phase::Probability;
+  }
   // A row of one element: its output does not vary, but it is an element all the same.
   bool isElement = first.isPerElement(0) && dependsOn(value, first.getValues()[0]);
   if (!isElement && !variesInRow(kernel, view))
@@ -288,6 +301,8 @@ static std::string attentionProblem(KernelOp kernel) {
       return "what weights are multiplied by differs along the head dim";
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {
     ViewAttr view = kernel.getOutput(i);
+    if (phaseOf(kernel, i) >= Phase::Query)
+      continue;
     if (phaseOf(kernel, i) == Phase::Probability) {
       if (value != handedElement(kernel, Phase::Probability) || !view.getElement().isF32())
         return "attention writes its probabilities as they are";

@@ -58,7 +58,8 @@ BlockArgument swage::contractedInput(Value operand) {
 /// begins, wherever in the view that is, if that is contiguous; or 0.
 static int64_t vectorBytes(KernelOp kernel, ViewAttr view, unsigned inner) {
   LinearAccess access = *LinearAccess::of(view.getAccess());
-  if (view.getSource() != Source::Memory || constantSize(access.strides[inner]) != 1)
+  if ((view.getSource() != Source::Memory && view.getSource() != Source::Shared) ||
+      constantSize(access.strides[inner]) != 1)
     return 0;
   SizeFacts facts = factsOf(kernel);
   int64_t element = elementBytes(view.getElement());
@@ -104,14 +105,15 @@ static std::optional<int64_t> pageSizeOf(KernelOp kernel) {
   auto extentsOf = [&](unsigned input) { return kernel.getInput(input).getExtents(); };
   bool isPaged = static_cast<bool>(extentsOf(Input::Values));
   unsigned own = Input::Count + isPaged;
-  for (unsigned input = 0; input < kernel.getInputs().size(); ++input)
+  if (kernel.getInputs().size() < own)
+    return std::nullopt;
+  for (unsigned input = 0; input < own; ++input)
     if ((isPaged || input != Input::Keys) &&
-        static_cast<bool>(extentsOf(input)) != (isPaged && input > 0 && input < own))
+        static_cast<bool>(extentsOf(input)) != (isPaged && input > 0))
       return std::nullopt;
   if (!isPaged)
     return 0;
-  if (kernel.getInputs().size() < own ||
-      !kernel.getInput(Input::Table).getElement().isSignlessInteger(32))
+  if (!kernel.getInput(Input::Table).getElement().isSignlessInteger(32))
     return std::nullopt;
   AffineExpr batches = kernel.getExtents().getResult(AttentionDim::Batch),
              keys = kernel.getExtents().getResult(AttentionDim::Key),
@@ -133,6 +135,31 @@ static bool hasValuesInKeys(KernelOp kernel) {
   std::swap(ofValues.strides[AttentionDim::HeadDim], ofValues.strides[AttentionDim::ValueDim]);
   return keys.getSource() == values.getSource() && keys.getTensor() == values.getTensor() &&
          ofKeys.offset == ofValues.offset && ofKeys.strides == ofValues.strides;
+}
+
+/// A step's queries, keys and values have 16 bits, all queries that share a key head are one unit of
+/// work, and columns are made in pairs.
+const char *AttentionProblem::stepProblem(KernelOp kernel) const {
+  if (isNarrow() || isWide() || hasNarrowCache())
+    return "queries are made, and rows added, where they and the cache have 16 bits";
+  if (sharing == 0 || sharing > kMostSharingOfStep)
+    return "queries are made, and rows added, where up to 16 queries share a key head";
+  if (pageSize || keyRun)
+    return "queries are made, and rows added, where keys and values follow each other in memory";
+  auto yield = dyn_cast<YieldOp>(kernel.getBody().front().back());
+  Value place;
+  for (auto [i, view] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
+    if (isRow(view.getSource()) && yield && !kernel.getGeometry()) {
+      if (place && yield.getValues()[i] != place)
+        return "new keys and values are added at one position";
+      place = yield.getValues()[i];
+    }
+    if (AffineMap extents = view.getExtents())
+      for (unsigned dim : {AttentionDim::HeadDim, AttentionDim::ValueDim})
+        if (constantSize(extents.getResult(dim)).value_or(1) % 2 != 0)
+          return "pieces of queries, keys and values have an even number of columns";
+  }
+  return nullptr;
 }
 
 std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::string *why) {
@@ -230,6 +257,11 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   if (problem.copyBytes < 16 && areWhole && !areFew)
     return refuse("operands of many queries are not contiguous along the head dim, from multiples "
                   "of 16 bytes on");
+  problem.makesQueries = kernel.getInput(AttentionInput::Queries).getSource() == Source::Shared;
+  problem.addsRows = kernel.writesRows();
+  if (problem.makesQueries || problem.addsRows)
+    if (const char *reason = problem.stepProblem(kernel))
+      return refuse(reason);
   if (problem.hasNarrowCache())
     if (const char *reason = problem.cacheProblem(kernel))
       return refuse(reason);
@@ -315,6 +347,10 @@ int64_t AttentionProblem::sharedBytes(PortableAttentionScheduleAttr schedule) co
          schedule.getStages() * schedule.getKeys() * (head + value);
 }
 
+int64_t AttentionProblem::queryRow(int64_t headDim) {
+  return paddedRow(llvm::alignTo(headDim, 16)) / 2;
+}
+
 int64_t AttentionProblem::rowTiles(DecodeScheduleAttr schedule) const {
   return llvm::divideCeil(sharing, 16 * schedule.getAtoms());
 }
@@ -353,8 +389,8 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
                                partBytes(*this, std::min<int64_t>(16, rowsTogether(schedule))) +
                            isLast + (hasProbabilities ? 8 * rowsTogether(schedule) : 0),
                        16) +
-         (holdsQuery(schedule) ? 0
-                               : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16))) +
+         (holdsQuery(schedule) && !makesQueries ? 0
+                                                : 16 * schedule.getAtoms() * 2 * queryRow(headDim)) +
          (team() > 1 ? schedule.getKeys() * team() * 64 : 0);
 }
 

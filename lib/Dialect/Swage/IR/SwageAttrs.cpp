@@ -62,12 +62,13 @@ static bool isElement(Type type) {
 
 LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element, AffineMap shape,
                                AffineMap access, int64_t align, Source source, AffineMap extents) {
-  if (source == Source::Coordinate ? tensor != -1 : tensor < 0)
+  if (hasTensor(source) ? tensor < 0 : tensor != -1)
     return emitError() << "view of tensor " << tensor << ", but must be "
-                       << (source == Source::Coordinate ? "-1: it is computed" : "0 or more");
+                       << (hasTensor(source) ? "0 or more" : "-1: it is computed");
   if (!isElement(element))
     return emitError() << "view of elements of type " << element << ", which no kernel moves";
-  if (source != Source::Memory && !element.isSignlessInteger(32))
+  bool holdsElements = source == Source::Memory || source == Source::Shared;
+  if (!holdsElements && !element.isSignlessInteger(32))
     return emitError() << "view of computed elements of type " << element << ", but must be i32";
   unsigned rowExtents = source == Source::PagedRow ? 3 : 2;
   if (isRow(source) && (shape.getNumResults() != rowExtents ||
@@ -88,7 +89,7 @@ LogicalResult ViewAttr::verify(EmitError emitError, int64_t tensor, Type element
   if (shape.getNumSymbols() != access.getNumSymbols())
     return emitError() << "shape has " << shape.getNumSymbols() << " sizes, but access has "
                        << access.getNumSymbols();
-  if (extents && (source != Source::Memory || extents.getNumDims() != 0 ||
+  if (extents && (!holdsElements || extents.getNumDims() != 0 ||
                   extents.getNumSymbols() != access.getNumSymbols() ||
                   extents.getNumResults() != access.getNumDims()))
     return emitError() << "view has extents " << AffineMapAttr::get(extents)

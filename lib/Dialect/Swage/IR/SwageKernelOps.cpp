@@ -655,8 +655,17 @@ LogicalResult KernelOp::verify() {
     if (isRow(view.getSource())) { // K9
       if (i == 0 || getOutput(i - 1).getSource() != Source::Memory)
         return emitOpError() << "output " << i << " is the row of no output in front of it";
-      if (!getReduced().empty() || (getSchedule() && !isa<PointwiseScheduleAttr>(*getSchedule())))
-        return emitOpError() << "output " << i << " is a row, which only pointwise kernels write";
+      bool isStep = isAttention() && (!getSchedule() || isa<DecodeScheduleAttr>(*getSchedule()));
+      if (!isStep && (!getReduced().empty() ||
+                      (getSchedule() && !isa<PointwiseScheduleAttr>(*getSchedule()))))
+        return emitOpError() << "output " << i
+                             << " is a row, which pointwise kernels and attention of few queries "
+                                "write";
+    } else if (view.getSource() == Source::Shared) { // K10
+      if (!isAttention() || getInput(AttentionInput::Queries).getSource() != Source::Shared)
+        return emitOpError() << "output " << i << " is of source "
+                             << stringifySource(view.getSource())
+                             << ", but input 0 is no such queries";
     } else if (view.getSource() != Source::Memory) {
       return emitOpError() << "output " << i << " is of source "
                            << stringifySource(view.getSource()) << ", but must be in memory";
@@ -768,7 +777,7 @@ LogicalResult PhaseOp::verify() {
 
 static LogicalResult verifyTensor(LaunchOp launch, KernelOp kernel, ViewAttr view, TypeRange types,
                                   StringRef what) {
-  if (view.getSource() == Source::Coordinate || isRow(view.getSource()))
+  if (!hasParameter(view.getSource()))
     return success();
   if (view.getTensor() >= static_cast<int64_t>(types.size()))
     return launch.emitOpError() << "has " << types.size() << " " << what << "s, but a view of @"

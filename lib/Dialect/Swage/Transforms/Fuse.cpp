@@ -63,13 +63,14 @@ private:
   void chooseInlined();
   void keepReadersBuildable();
   void formGroups();
-  bool tryMerge(unsigned into, unsigned from, Operation *at);
+  bool tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at);
+  void tryStep(AttentionOp attention);
   void mergeSiblings();
   bool trySiblings(unsigned a, unsigned b);
   bool tryRows(unsigned a, unsigned b);
   void emitLaunches();
 
-  SmallVector<Operation *> producersOf(Operation *node) const;
+  SmallVector<Operation *> producersOf(SmallVector<Value> worklist) const;
   SmallVector<Operation *> consumersOf(Operation *node) const;
   bool isReturned(Value value) const {
     return llvm::any_of(value.getUsers(),
@@ -187,11 +188,10 @@ FailureOr<bool> Fuser::splitIndexChain() {
 // Neighbours
 //===----------------------------------------------------------------------===//
 
-/// The nodes behind a node's operands, seen through index ops and inlined nodes.
-SmallVector<Operation *> Fuser::producersOf(Operation *node) const {
+/// The nodes behind values, seen through index ops and inlined nodes.
+SmallVector<Operation *> Fuser::producersOf(SmallVector<Value> worklist) const {
   OpSet found;
   llvm::DenseSet<Operation *> seen;
-  SmallVector<Value> worklist = readBy(node);
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!op || !seen.insert(op).second)
@@ -374,14 +374,21 @@ void Fuser::keepReadersBuildable() {
 
 static size_t bodyOps(KernelOp kernel) { return kernel.getBody().front().getOperations().size(); }
 
-bool Fuser::tryMerge(unsigned into, unsigned from, Operation *at) {
-  Group &a = groups[from], &b = groups[into];
-  std::string name = (*a.ops.begin())->getName().getStringRef().str();
-  if (reaches(from, into, /*skipDirect=*/true)) {
-    at->emitRemark() << "not fused with " << name << ": another kernel lies between them";
-    return false;
+/// Joins groups that `at` reads from with its own: all of them, or none.
+bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
+  Group &b = groups[into];
+  std::string name = (*groups[from.front()].ops.begin())->getName().getStringRef().str();
+  OpSet all;
+  std::optional<int64_t> before = bytesOf(b.built);
+  for (unsigned part : from) {
+    if (reaches(part, into, /*skipDirect=*/true)) {
+      at->emitRemark() << "not fused with " << name << ": another kernel lies between them";
+      return false;
+    }
+    all.insert(groups[part].ops.begin(), groups[part].ops.end());
+    std::optional<int64_t> bytes = bytesOf(groups[part].built);
+    before = before && bytes ? std::optional(*before + *bytes) : std::nullopt;
   }
-  OpSet all = a.ops;
   all.insert(b.ops.begin(), b.ops.end());
   std::string why;
   std::optional<BuiltKernel> built;
@@ -396,9 +403,8 @@ bool Fuser::tryMerge(unsigned into, unsigned from, Operation *at) {
           " ops, those included that it computes again";
   else if (built)
     why = accessProblem(*built->kernel);
-  std::optional<int64_t> before = bytesOf(a.built), other = bytesOf(b.built),
-                         after = bytesOf(built);
-  int64_t saved = before && other && after ? *before + *other - *after : 0;
+  std::optional<int64_t> after = bytesOf(built);
+  int64_t saved = before && after ? *before - *after : 0;
   if (why.empty() && saved < 0)
     why = "it would move " + std::to_string(-saved) + " more bytes";
   if (!why.empty()) {
@@ -406,15 +412,34 @@ bool Fuser::tryMerge(unsigned into, unsigned from, Operation *at) {
     return false;
   }
   auto remark = at->emitRemark() << "fused with " << name << ": one iteration space serves both";
-  if (before && other && after)
+  if (before && after)
     remark << ", saves " << saved << " bytes";
   b.ops = all;
   b.built = std::move(built);
-  for (Operation *op : a.ops)
-    groupOf[op] = into;
-  a.ops.clear();
-  a.built.reset();
+  for (unsigned part : from) {
+    for (Operation *op : groups[part].ops)
+      groupOf[op] = into;
+    groups[part].ops.clear();
+    groups[part].built.reset();
+  }
   return true;
+}
+
+/// What adds attention's new keys and values to the caches that it reads, and what makes its
+/// queries.
+void Fuser::tryStep(AttentionOp attention) {
+  SmallVector<unsigned> parts;
+  auto add = [&](ArrayRef<Operation *> producers, bool isAdded) {
+    for (Operation *producer : producers)
+      if (isAdded || isa<AppendOp>(producer))
+        if (unsigned part = groupOf[producer]; !llvm::is_contained(parts, part))
+          parts.push_back(part);
+  };
+  add(producersOf({attention.getK(), attention.getV()}), /*isAdded=*/false);
+  if (parts.empty())
+    return;
+  add(producersOf({attention.getQ()}), /*isAdded=*/true);
+  tryMerge(groupOf[attention], parts, attention);
 }
 
 void Fuser::formGroups() {
@@ -432,7 +457,9 @@ void Fuser::formGroups() {
   if (!fuse)
     return;
   for (Operation *op : nodes) {
-    SmallVector<Operation *> producers = producersOf(op);
+    if (auto attention = dyn_cast<AttentionOp>(op))
+      tryStep(attention);
+    SmallVector<Operation *> producers = producersOf(readBy(op));
     llvm::sort(producers, [](Operation *x, Operation *y) { return y->isBeforeInBlock(x); });
     for (Operation *producer : producers)
       if (groupOf[producer] != groupOf[op])
@@ -445,6 +472,8 @@ void Fuser::formGroups() {
 bool Fuser::trySiblings(unsigned a, unsigned b) {
   BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
   KernelOp x = *first.kernel, y = *second.kernel;
+  if (!x.getReduced().empty() || !y.getReduced().empty())
+    return false;
   OwningOpRef<KernelOp> repeated;
   if ((x.writesRows() || y.writesRows()) && x.getExtents() != y.getExtents()) {
     if (repeated = repeatOver(y, x); repeated)
@@ -452,7 +481,7 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
     else if (repeated = repeatOver(x, y); repeated)
       x = *repeated;
   }
-  if (!x.getReduced().empty() || !y.getReduced().empty() || x.getExtents() != y.getExtents() ||
+  if (x.getExtents() != y.getExtents() ||
       first.symbols != second.symbols || x.getInputs().size() + y.getInputs().size() > (repeated ? 32 : 12) ||
       x.getOutputs().size() + y.getOutputs().size() > kMaxViews - 12 ||
       bodyOps(x) + bodyOps(y) > kMaxBodyOps)
@@ -604,7 +633,7 @@ void Fuser::emitLaunches() {
     done.insert(together.begin(), together.end());
     for (unsigned member : together)
       for (Operation *op : groups[member].ops)
-        for (Operation *producer : producersOf(op))
+        for (Operation *producer : producersOf(readBy(op)))
           if (unsigned from = groupOf[producer]; !llvm::is_contained(together, from))
             visit(from);
     for (unsigned member : together)

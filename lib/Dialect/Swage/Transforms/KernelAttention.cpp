@@ -82,7 +82,7 @@ bool KernelBuilder::spanAttention() {
     relate(probabilities, scorePlace);
   sinkPlace = {queryHead};
   reduced = {Dim::Key, Dim::HeadDim};
-  return true;
+  return findAppends();
 }
 
 /// Output 0 is the one with a value dim, whichever op gives it.
@@ -343,6 +343,10 @@ void KernelBuilder::loadCache(Value tensor, const Relation &place) {
 /// multiplied by is taken apart, and with it the rounding of that product: they come in the
 /// contraction as they are.
 std::optional<KernelBuilder::Contracted> KernelBuilder::contracted(unsigned input) {
+  if (input == AttentionInput::Queries && makesQueries)
+    return Contracted{addInput(queryView(queryPlace(), {}), Float32Type::get(context()),
+                               attention.getQ().getLoc()),
+                      {}};
   Value scalar = evaluateOperand(input);
   if (!scalar)
     return std::nullopt;

@@ -188,6 +188,8 @@ Value KernelBuilder::evaluate(Value value, const Relation &relation) {
     scalar = evaluatePages(paged, relation);
   } else if (op && isSourceOp(op)) {
     scalar = loadComputed(value, relation);
+  } else if (appends.contains(op)) {
+    scalar = load(memoryOf(cast<AppendOp>(op).getCache()), relation);
   } else if (isComputed(value)) {
     scalar = compute(cast<OpResult>(value), relation);
     // A value that is also an output is used as rounded, so that every user of it sees what was
@@ -208,8 +210,13 @@ Value KernelBuilder::compute(OpResult result, const Relation &relation) {
     return computeAttention(result);
   if (isCollectiveOp(op))
     return computeCollective(result, relation);
-  if (isa<ConcatOp>(op))
-    return refuse("a concatenation is written, not read"), Value();
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    std::optional<std::pair<Value, Relation>> part = partAt(concat, relation);
+    if (!part)
+      return refuse("a concatenation is written, not read"), Value();
+    locations.push_back(op->getLoc());
+    return evaluate(part->first, part->second);
+  }
   if (isa<AppendOp>(op))
     return refuse("a cache is read by another kernel than the one that adds to it"), Value();
   SmallVector<Value> operands;
@@ -481,6 +488,7 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     SmallVector<Value> yields;
     for (Value output : outputs)
       built = built && storeOutput(output, yields);
+    built = built && storeQueries(yields);
     if (built) {
       YieldOp::create(*builder, loc, yields);
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))

@@ -48,6 +48,8 @@ mlir::Value computeScalar(mlir::OpBuilder &builder, mlir::Operation *op,
 /// Bytes that a tensor's base pointer is aligned to: what the function says of its argument or
 /// result, 16 where it says nothing, and 256 for an intermediate.
 int64_t alignmentOf(mlir::Value tensor);
+/// What a cache that rows are added to is in memory, seen through casts.
+mlir::Value memoryOf(mlir::Value cache);
 /// What an op reads, by its operands and in its regions.
 llvm::SmallVector<mlir::Value> readBy(mlir::Operation *op);
 /// The ops of a value's block that read it, themselves or in their regions.
@@ -107,6 +109,7 @@ private:
   mlir::Value computeCollective(mlir::OpResult result, const Relation &relation);
   mlir::Value softmaxOperand(SoftmaxOp op, mlir::Value x);
   bool spanAttention();
+  bool findAppends();
   void putResultFirst();
   void placeArguments(mlir::Block &region);
   void place(mlir::Operation &op);
@@ -132,12 +135,22 @@ private:
   struct Element {
     Relation relation;
     mlir::Value scalar;
+    mlir::AffineMap extents = {}; ///< that the relation is for, where they are not the kernel's
   };
   ConcatOp concatBehind(mlir::Value value) const;
   std::optional<llvm::SmallVector<Element>> elementsOf(mlir::Value value);
+  mlir::Value storedScalar(mlir::Value scalar, mlir::Value output);
   void store(const Element &element, mlir::Value output,
              llvm::SmallVectorImpl<mlir::Value> &yields);
   bool storeRow(AppendOp op, Element element, llvm::SmallVectorImpl<mlir::Value> &yields);
+  std::optional<std::pair<mlir::Value, Relation>> partAt(ConcatOp op, Relation relation);
+  bool fallsIntoParts(mlir::Value value, const Relation &relation);
+  std::optional<llvm::SmallVector<Element>> piecesOf(mlir::Value value, const Relation &relation,
+                                                     unsigned dim);
+  bool storeAppended(AppendOp op, llvm::SmallVectorImpl<mlir::Value> &yields);
+  LinearAccess queryPlace() const;
+  ViewAttr queryView(const LinearAccess &access, mlir::AffineMap own);
+  bool storeQueries(llvm::SmallVectorImpl<mlir::Value> &yields);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
   bool coversOnce(const Relation &relation, mlir::Value tensor);
   LinearAccess flatten(const Relation &relation, mlir::Value tensor) const;
@@ -164,6 +177,9 @@ private:
   std::array<Relation, 3> operandPlaces; ///< of attention, which may be one tensor
   Relation scorePlace;                   ///< attention's score, as if there were a tensor of them
   Relation sinkPlace;
+  /// What adds attention's new keys, and values: which element of the rows belongs to a point.
+  llvm::MapVector<mlir::Operation *, std::pair<Relation, unsigned>> appends;
+  bool makesQueries = false; ///< of attention, in shared memory
   mlir::Value weighted;                  ///< attention's result for a query and a value dim
   llvm::SmallVector<PagesOp> pages;      ///< that attention's operands are in
   bool hasOwnExtents = false; ///< whether `extents` are those of a view alone

@@ -44,6 +44,28 @@ bool KernelBuilder::coversOnce(const Relation &relation, Value tensor) {
   return uniform && count == next;
 }
 
+/// The part of a concatenation that all elements of a relation are of, and which ones of it.
+std::optional<std::pair<Value, Relation>> KernelBuilder::partAt(ConcatOp op, Relation relation) {
+  LinearAccess &axis = relation[op.getAxis()];
+  std::optional<int64_t> part = constantSize(shapes.shapeOf(op.getParts().front())[op.getAxis()]),
+                         first = constantSize(axis.offset);
+  if (!part || *part == 0 || !first)
+    return std::nullopt;
+  int64_t last = *first;
+  for (auto [stride, extent] : llvm::zip_equal(axis.strides, extents)) {
+    std::optional<int64_t> step = constantSize(stride), count = constantSize(extent);
+    if (step == 0)
+      continue;
+    if (!step || !count)
+      return std::nullopt;
+    last += *step * (*count - 1);
+  }
+  if (*first / *part != last / *part)
+    return std::nullopt;
+  axis.offset = getAffineConstantExpr(*first % *part, context());
+  return std::pair(Value(op.getParts()[*first / *part]), relation);
+}
+
 /// The concatenation of the group that a value is, or that index ops have moved; or null.
 ConcatOp KernelBuilder::concatBehind(Value value) const {
   Operation *op = value.getDefiningOp();
@@ -98,15 +120,8 @@ std::optional<SmallVector<KernelBuilder::Element>> KernelBuilder::elementsOf(Val
   return elements;
 }
 
-/// Adds an output view and what the body yields for it.
-void KernelBuilder::store(const Element &element, Value output, SmallVectorImpl<Value> &yields) {
-  int64_t position = llvm::find(outputs, output) - outputs.begin();
-  unsigned symbols = shapes.getSymbols().size();
-  outputViews.push_back(ViewAttr::get(context(), position, getElementTypeOrSelf(output),
-                                      AffineMap::get(0, symbols, shapes.shapeOf(output), context()),
-                                      flatten(element.relation, output).map(symbols),
-                                      alignmentOf(output)));
-  Value scalar = element.scalar;
+/// What the body yields for an element of a tensor.
+Value KernelBuilder::storedScalar(Value scalar, Value output) {
   // The store rounds; what was only rounded for it need not be.
   while (auto wide = scalar.getDefiningOp<arith::ExtFOp>()) {
     auto narrow = wide.getIn().getDefiningOp<arith::TruncFOp>();
@@ -120,14 +135,29 @@ void KernelBuilder::store(const Element &element, Value output, SmallVectorImpl<
     scalar = type.isF64()
                  ? arith::TruncFOp::create(*builder, output.getLoc(), held, scalar).getResult()
                  : arith::ExtFOp::create(*builder, output.getLoc(), held, scalar).getResult();
-  yields.push_back(scalar);
+  return scalar;
+}
+
+/// Adds an output view and what the body yields for it.
+void KernelBuilder::store(const Element &element, Value output, SmallVectorImpl<Value> &yields) {
+  int64_t position = llvm::find(outputs, output) - outputs.begin();
+  unsigned symbols = shapes.getSymbols().size();
+  outputViews.push_back(ViewAttr::get(context(), position, getElementTypeOrSelf(output),
+                                      AffineMap::get(0, symbols, shapes.shapeOf(output), context()),
+                                      flatten(element.relation, output).map(symbols),
+                                      alignmentOf(output), Source::Memory, element.extents));
+  yields.push_back(storedScalar(element.scalar, output));
+}
+
+Value swage::memoryOf(Value cache) {
+  while (auto cast = cache.getDefiningOp<tensor::CastOp>())
+    cache = cast.getSource();
+  return cache;
 }
 
 /// An element of the rows that are added to a cache, whose row number comes from memory.
 bool KernelBuilder::storeRow(AppendOp op, Element element, SmallVectorImpl<Value> &yields) {
-  Value cache = op.getCache();
-  while (auto cast = cache.getDefiningOp<tensor::CastOp>())
-    cache = cast.getSource();
+  Value cache = memoryOf(op.getCache());
   if (isComputed(cache))
     return refuse("rows are added to what is in memory"), false;
   unsigned symbols = shapes.getSymbols().size();
@@ -181,6 +211,8 @@ bool KernelBuilder::storeRow(AppendOp op, Element element, SmallVectorImpl<Value
 
 bool KernelBuilder::storeOutput(Value output, SmallVectorImpl<Value> &yields) {
   auto append = output.getDefiningOp<AppendOp>();
+  if (append && attention)
+    return storeAppended(append, yields);
   std::optional<SmallVector<Element>> elements = elementsOf(append ? append.getRows() : output);
   if (!elements)
     return false;

@@ -73,7 +73,7 @@ void Preparer::moveAsBits() {
     auto view = cast<ViewAttr>(attr);
     Type bits = IntegerType::get(context, view.getElement().getIntOrFloatBitWidth());
     return ViewAttr::get(context, view.getTensor(), bits, view.getShape(), view.getAccess(),
-                         view.getAlign(), view.getSource());
+                         view.getAlign(), view.getSource(), view.getExtents());
   };
   for (BlockArgument argument : body.getArguments()) {
     Type element = kernel.getInput(argument.getArgNumber()).getElement();
@@ -381,7 +381,8 @@ LogicalResult Preparer::addAttentionPhases() {
   if (weightTerms(kernel).size() > 1 &&
       failed(addPhase(Phase::Weight, weightedValuesOf(kernel).getLhs(), std::nullopt)))
     return failure();
-  if (AttentionProblem::of(kernel)->hasProbabilities &&
+  const AttentionProblem problem = *AttentionProblem::of(kernel);
+  if (problem.hasProbabilities &&
       failed(addPhase(Phase::Probability, {}, AttentionDim::Key)))
     return failure();
   // What the copy engine takes is given back, the rest is stored.
@@ -392,6 +393,12 @@ LogicalResult Preparer::addAttentionPhases() {
   bool stores = false;
   for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
     stores |= !isTiledResult(i) && phaseOf(kernel, i) == Phase::Epilogue;
+  if (problem.makesQueries && failed(addPhase(Phase::Query, {}, AttentionDim::HeadDim)))
+    return failure();
+  if (problem.addsRows && (failed(addPhase(Phase::Place, {}, std::nullopt)) ||
+                           failed(addPhase(Phase::KeyRow, {}, AttentionDim::HeadDim)) ||
+                           failed(addPhase(Phase::ValueRow, {}, AttentionDim::ValueDim))))
+    return failure();
   if ((result != element || stores) &&
       failed(addPhase(Phase::Epilogue, result, AttentionDim::ValueDim)))
     return failure();

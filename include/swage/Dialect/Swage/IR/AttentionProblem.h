@@ -48,6 +48,9 @@ struct AttentionProblem {
   bool isTf32 = false;
   /// Whether an output has the weight of each query and key, divided by the row's sum.
   bool hasProbabilities = false;
+  /// Whether queries are made by the kernel, in shared memory, and whether it adds new keys and
+  /// values to the ones that it reads.
+  bool makesQueries = false, addsRows = false;
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
 
@@ -83,7 +86,8 @@ struct AttentionProblem {
   bool hasNarrowCache() const { return cache != element; }
   /// Whether no kernel of many queries takes it.
   bool isForFewQueries() const {
-    return pageSize || keyRun || hasNarrowCache() || hasProbabilities || copyBytes < 16 ||
+    return pageSize || keyRun || hasNarrowCache() || hasProbabilities || makesQueries || addsRows ||
+           copyBytes < 16 ||
            std::max(headDim, valueDim) > kMostDimOfMany;
   }
   /// Warps that decode the same keys, each with its steps of 16 columns of both head dims.
@@ -97,6 +101,8 @@ struct AttentionProblem {
     return schedule.getAtoms() == 1 &&
            (headDim / 4 + valueDim / 2) / team() <= (team() > 1 ? 160 : 96);
   }
+  /// Elements from a row of queries to the next one's, where they are in shared memory.
+  static int64_t queryRow(int64_t headDim);
   /// Of the queries that share a key head, the parts that are decoded one by one, and the largest
   /// one's rows.
   int64_t rowTiles(DecodeScheduleAttr schedule) const;
@@ -107,6 +113,10 @@ struct AttentionProblem {
   /// The kernel's, if the template can compute it; or nothing, and `why`.
   static std::optional<AttentionProblem> of(KernelOp kernel, std::string *why = nullptr);
 
+  /// Queries that share a key head, at most, where the kernel makes them or adds rows.
+  static constexpr int64_t kMostSharingOfStep = 16;
+  /// Why the kernel cannot make queries or add rows; or null.
+  const char *stepProblem(KernelOp kernel) const;
   /// Why keys and values of another type than queries cannot be read; or null.
   const char *cacheProblem(KernelOp kernel) const;
   /// Shared memory of a block, as the template lays it out (AttentionLayout).

@@ -33,7 +33,9 @@ def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar fun
     I32EnumAttrCase<"Agree", 8, "agree">, I32EnumAttrCase<"Alike", 9, "alike">,
     I32EnumAttrCase<"Sink", 10, "sink">, I32EnumAttrCase<"Offset", 11, "offset">,
     I32EnumAttrCase<"Exponent", 12, "exponent">, I32EnumAttrCase<"Weight", 13, "weight">,
-    I32EnumAttrCase<"Probability", 14, "probability">]> {
+    I32EnumAttrCase<"Probability", 14, "probability">, I32EnumAttrCase<"Query", 15, "query">,
+    I32EnumAttrCase<"Place", 16, "place">, I32EnumAttrCase<"KeyRow", 17, "key_row">,
+    I32EnumAttrCase<"ValueRow", 18, "value_row">]> {
   let cppNamespace = "::swage";
 }
 
@@ -56,7 +58,8 @@ def Swage_RowClass : I32EnumAttr<"RowClass", "who works on one row", [
 def Swage_Source : I32EnumAttr<"Source", "where an input's elements come from, or what an output's are", [
     I32EnumAttrCase<"Memory", 0, "memory">, I32EnumAttrCase<"Coordinate", 1, "coordinate">,
     I32EnumAttrCase<"Random", 2, "random">, I32EnumAttrCase<"Row", 3, "row">,
-    I32EnumAttrCase<"CircularRow", 4, "circular_row">, I32EnumAttrCase<"PagedRow", 5, "paged_row">]> {
+    I32EnumAttrCase<"CircularRow", 4, "circular_row">, I32EnumAttrCase<"PagedRow", 5, "paged_row">,
+    I32EnumAttrCase<"Shared", 6, "shared">]> {
   let cppNamespace = "::swage";
 }
 
@@ -79,7 +82,10 @@ def Swage_ViewAttr : Swage_Attr<"View", "view"> {
 
     `extents`, one for each dimension of the iteration space, are those that the access is for where they are not the kernel's: attention's keys and values may
     be in pages (`swage.pages`). Then Batch counts the pages of a pool and Key the positions of a page in their views, and Key the entries of a sequence's table
-    in that of the table, which is input 3.
+    in that of the table, which is input 3. Queries, and new keys and values, may be made in pieces, halves or alternating columns: HeadDim or ValueDim counts
+    within a piece.
+
+    `source = shared`: attention's queries that the kernel makes itself, in shared memory; there is no tensor (-1). Outputs of this source are what input 0 is made of.
 
     An output may say where the output in front of it goes, of which only some rows are written. `source = row`: the element, as i32, is the number of a row;
     `shape` is how many rows there are and how many follow one another from a position, the offset of `access`, which is the same everywhere, what a row adds to

@@ -40,6 +40,12 @@ int64_t elementBytes(mlir::Type element);
 inline bool isRow(Source source) {
   return source == Source::Row || source == Source::CircularRow || source == Source::PagedRow;
 }
+/// Whether a view is of one of the launch's tensors.
+inline bool hasTensor(Source source) {
+  return source != Source::Coordinate && source != Source::Shared;
+}
+/// Whether a kernel has a parameter for a view.
+inline bool hasParameter(Source source) { return hasTensor(source) && !isRow(source); }
 
 /// Bits of the offsets that a schedule of any family counts in; 32 of what is none.
 int64_t indexBitsOf(mlir::Attribute schedule);

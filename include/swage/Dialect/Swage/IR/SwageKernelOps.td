@@ -32,7 +32,9 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     (K7) multiples and limits have one value for each runtime size; multiples are positive, limits not negative.
     (K8) a tile of the geometry is of a view in memory that the copy engine can move so: contiguous along its first dimension, the same along those that
     it leaves out, addresses and strides multiples of 16 bytes (checked at launch where sizes are dynamic).
-    (K9) an output of rows follows one in memory, in a kernel that reduces nothing and whose schedule is a pointwise one.
+    (K9) an output of rows follows one in memory, in a kernel that reduces nothing and whose schedule is a pointwise one, or in attention of few queries. What such a kernel reads
+    of the operand that an output keeps is the output's memory, with the new rows.
+    (K10) outputs of source `shared` are what input 0 of attention is made of, which is of that source.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, OptionalAttr<DenseI64ArrayAttr>:$multiples,
                        OptionalAttr<DenseI64ArrayAttr>:$limits, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
@@ -147,6 +149,8 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     yields the binary logarithm of the weight plus that number; it rises with the score, and with the key throughout or nowhere.
     `weight` is handed a weight, which counts in the sum of weights as it is, and yields what values are multiplied by.
     `probability` is handed a weight divided by that sum, and yields it for the one output that has an element for each query and key.
+    `query` makes queries, `key_row` and `value_row` new keys and values, each along its head dim; `place` yields for each query the rows of the caches that these go to,
+    which are one number.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$reach,
                        UnitAttr:$zero_rows, UnitAttr:$tf32, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);

@@ -1,0 +1,183 @@
+//===- KernelStep.cpp - What a step makes before it attends ----------------===//
+//
+// The part of KernelBuilder for attention that adds its own tokens' keys and values to the caches
+// that it reads, and makes its queries: each element of these comes from one place, but those of a
+// head dim may come in pieces, for what makes one column makes others with it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
+#include <functional>
+
+using namespace mlir;
+using namespace swage;
+
+using Dim = AttentionDim;
+
+/// What adds the new keys and values of the queries' own tokens to caches, of which attention then
+/// reads all: both are the kernel's, or neither is.
+bool KernelBuilder::findAppends() {
+  appends.clear();
+  makesQueries = false;
+  size_t count = llvm::count_if(ops, llvm::IsaPred<AppendOp>);
+  if (count == 0)
+    return true;
+  auto isAlong = [](const LinearAccess &access, unsigned dim) {
+    return constantSize(access.offset) == 0 &&
+           llvm::all_of(llvm::enumerate(access.strides), [&](auto stride) {
+             return constantSize(stride.value()) == (stride.index() == dim ? 1 : 0);
+           });
+  };
+  for (auto [input, dim] : {std::pair(AttentionInput::Keys, Dim::HeadDim),
+                            std::pair(AttentionInput::Values, Dim::ValueDim)}) {
+    Value value = attention->getOperand(input);
+    std::optional<Relation> relation = operandPlaces[input];
+    for (Operation *op = value.getDefiningOp(); op && isIndexOp(op) && relation;
+         op = value.getDefiningOp()) {
+      relation = pull(op, *relation);
+      value = op->getOperand(0);
+    }
+    auto append = value.getDefiningOp<AppendOp>();
+    if (!append || !ops.contains(append) || !relation || appends.contains(append))
+      return refuse("attention takes in what adds to its keys and to its values, or neither"), false;
+    LinearAccess &row = (*relation)[append.getAxis()];
+    if (append.getPaged() || keyRun || !isAlong(row, Dim::Key) ||
+        shapes.shapeOf(append.getRows())[append.getAxis()] != extents[Dim::Query])
+      return refuse("attention takes in what adds a row for each of its queries to keys and values "
+                    "that follow each other in memory"),
+             false;
+    std::swap(row.strides[Dim::Key], row.strides[Dim::Query]);
+    appends[append] = {*relation, dim};
+  }
+  if (appends.size() != count)
+    return refuse("attention takes in what adds to its keys and values, not to other caches"),
+           false;
+  Operation *queries = attention.getQ().getDefiningOp();
+  while (queries && isIndexOp(queries))
+    queries = queries->getOperand(0).getDefiningOp();
+  makesQueries = queries && isComputed(queries->getResult(0));
+  return true;
+}
+
+/// Whether an element is read of one part of each concatenation that it is made of.
+bool KernelBuilder::fallsIntoParts(Value value, const Relation &relation) {
+  Operation *op = value.getDefiningOp();
+  if (!op || (!isIndexOp(op) && !isComputed(value)))
+    return true;
+  if (auto concat = dyn_cast<ConcatOp>(op)) {
+    std::optional<std::pair<Value, Relation>> part = partAt(concat, relation);
+    return part && fallsIntoParts(part->first, part->second);
+  }
+  std::optional<Relation> operand = pull(op, relation);
+  return operand && llvm::all_of(op->getOperands(), [&](Value operandOf) {
+           return !isa<RankedTensorType>(operandOf.getType()) || fallsIntoParts(operandOf, *operand);
+         });
+}
+
+/// What queries, or new keys or values, are made of along their head dim: whole columns, or pieces
+/// that stand at one point of fewer, halves or alternating columns, as rotary embedding makes them.
+std::optional<SmallVector<KernelBuilder::Element>>
+KernelBuilder::piecesOf(Value value, const Relation &relation, unsigned dim) {
+  std::optional<int64_t> columns = constantSize(extents[dim]);
+  std::function<int64_t(Value)> partsOf = [&](Value from) -> int64_t {
+    Operation *op = from.getDefiningOp();
+    if (!op || (!isIndexOp(op) && !isComputed(from)))
+      return 1;
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      return concat.getParts().size();
+    int64_t most = 1;
+    for (Value operand : op->getOperands())
+      most = std::max(most, partsOf(operand));
+    return most;
+  };
+  int64_t count = partsOf(value);
+  if (!columns || *columns % count != 0)
+    return refuse("a head dim is not made of pieces that are as long as each other");
+  SmallVector<AffineExpr> whole = extents, own = extents;
+  own[dim] = getAffineConstantExpr(*columns / count, context());
+  unsigned symbols = shapes.getSymbols().size();
+  AffineMap ofPiece =
+      count > 1 ? AffineMap::get(0, symbols, own, context()) : AffineMap();
+  for (bool alternate : {false, true}) {
+    AffineExpr step = getAffineConstantExpr(alternate ? count : 1, context());
+    SmallVector<Element> pieces;
+    for (int64_t i = 0; i < count; ++i) {
+      Element piece{relation, {}, ofPiece};
+      for (LinearAccess &access : piece.relation) {
+        AffineExpr offset = getAffineConstantExpr(alternate ? i : i * (*columns / count), context());
+        access.offset = addSizes(access.offset, multiplySizes(access.strides[dim], offset));
+        access.strides[dim] = multiplySizes(access.strides[dim], step);
+      }
+      pieces.push_back(std::move(piece));
+    }
+    extents = own;
+    std::string before = why;
+    bool fits = llvm::all_of(
+        pieces, [&](const Element &piece) { return fallsIntoParts(value, piece.relation); });
+    extents = whole;
+    if (!fits && !alternate) {
+      why = before;
+      wanted.reset();
+      continue;
+    }
+    for (Element &piece : pieces) {
+      piece.scalar = count > 1 ? evaluateWithin(value, piece.relation, {{{dim, own[dim]}, {dim, own[dim]}}})
+                               : evaluate(value, piece.relation);
+      if (!piece.scalar)
+        return std::nullopt;
+    }
+    return pieces;
+  }
+  return std::nullopt;
+}
+
+/// The new rows of a cache that attention reads behind them.
+bool KernelBuilder::storeAppended(AppendOp op, SmallVectorImpl<Value> &yields) {
+  const auto &[relation, dim] = appends[op];
+  std::optional<SmallVector<Element>> pieces = piecesOf(op.getRows(), relation, dim);
+  return pieces && llvm::all_of(*pieces, [&](Element &piece) {
+           return storeRow(op, std::move(piece), yields);
+         });
+}
+
+/// Where a row of attention's queries is in shared memory, whose rows are those of the heads one
+/// after the other.
+LinearAccess KernelBuilder::queryPlace() const {
+  AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
+  LinearAccess place{SmallVector<AffineExpr>(Dim::Count, zero), zero};
+  AffineExpr row = getAffineConstantExpr(
+      AttentionProblem::queryRow(constantSize(extents[Dim::HeadDim]).value_or(0)), context());
+  place.strides[Dim::Query] = row;
+  place.strides[Dim::Group] = multiplySizes(row, extents[Dim::Query]);
+  place.strides[Dim::HeadDim] = one;
+  return place;
+}
+ViewAttr KernelBuilder::queryView(const LinearAccess &access, AffineMap own) {
+  unsigned symbols = shapes.getSymbols().size();
+  AffineExpr rows = multiplySizes(extents[Dim::Group], extents[Dim::Query]),
+             row = access.strides[Dim::Query];
+  return ViewAttr::get(context(), /*tensor=*/-1, getElementTypeOrSelf(attention.getQ()),
+                       AffineMap::get(0, symbols, {rows, row}, context()), access.map(symbols),
+                       /*align=*/16, Source::Shared, own);
+}
+
+/// Queries that the kernel makes itself.
+bool KernelBuilder::storeQueries(SmallVectorImpl<Value> &yields) {
+  if (!makesQueries)
+    return true;
+  Value queries = attention.getQ();
+  Relation flat = operandPlaces[AttentionInput::Queries];
+  std::optional<SmallVector<Element>> pieces = piecesOf(queries, flat, Dim::HeadDim);
+  if (!pieces)
+    return false;
+  for (const Element &piece : *pieces) {
+    // The head dim is the last one of queries, which says what columns a piece has.
+    LinearAccess place = queryPlace(), columns = piece.relation.back();
+    place.strides[Dim::HeadDim] = columns.strides[Dim::HeadDim];
+    place.offset = columns.offset;
+    outputViews.push_back(queryView(place, piece.extents));
+    yields.push_back(storedScalar(piece.scalar, queries));
+  }
+  return true;
+}
