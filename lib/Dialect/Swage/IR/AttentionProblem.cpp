@@ -154,6 +154,11 @@ const char *AttentionProblem::stepProblem(KernelOp kernel) const {
         return "new keys and values are added at one position";
       place = yield.getValues()[i];
     }
+    // Nothing but the keys and values that a warp copies is read behind the rows that it has added.
+    for (unsigned input = AttentionInput::Count; input < kernel.getInputs().size(); ++input)
+      if (isRow(view.getSource()) && hasTensor(kernel.getInput(input).getSource()) &&
+          kernel.getInput(input).getTensor() == view.getTensor())
+        return "a cache that rows are added to is read as keys and values only";
     if (AffineMap extents = view.getExtents())
       for (unsigned dim : {AttentionDim::HeadDim, AttentionDim::ValueDim})
         if (constantSize(extents.getResult(dim)).value_or(1) % 2 != 0)

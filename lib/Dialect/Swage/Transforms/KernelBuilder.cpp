@@ -464,6 +464,7 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     why.clear();
     wanted.reset();
     scalars.clear();
+    rowNumbers.clear();
     collectiveScalars = {};
     pages.clear();
     reduced.clear();

@@ -171,6 +171,9 @@ private:
   /// context, so that their addresses tell them apart; the order says nothing.
   std::map<std::vector<const void *>, mlir::Value> scalars;
 
+  /// Sums of a position and how many rows behind it, one of each.
+  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> rowNumbers;
+
   mlir::Operation *collective = nullptr, *second = nullptr;
   std::array<CollectiveOp, 2> collectiveScalars;
   AttentionOp attention;

@@ -180,8 +180,11 @@ bool KernelBuilder::storeRow(AppendOp op, Element element, SmallVectorImpl<Value
     auto view = ViewAttr::get(context(), /*tensor=*/-1, row.getType(),
                               AffineMap::get(0, symbols, {}, context()), within.map(symbols),
                               /*align=*/1, Source::Coordinate);
-    row = arith::AddIOp::create(*builder, op.getLoc(), row,
-                                addInput(view, row.getType(), op.getLoc()));
+    Value step = addInput(view, row.getType(), op.getLoc());
+    Value &sum = rowNumbers[{row, step}];
+    if (!sum)
+      sum = arith::AddIOp::create(*builder, op.getLoc(), row, step);
+    row = sum;
   }
   store(element, op.getResult(), yields);
   ArrayRef<AffineExpr> shape = shapes.shapeOf(op.getResult());

@@ -42,6 +42,14 @@ bool KernelBuilder::findAppends() {
     if (!append || !ops.contains(append) || !relation || appends.contains(append))
       return refuse("attention takes in what adds to its keys and to its values, or neither"), false;
     LinearAccess &row = (*relation)[append.getAxis()];
+    // A row that units share would be read by some of them before others have written it.
+    for (unsigned unit : {Dim::Batch, Dim::KeyHead})
+      if (constantSize(extents[unit]) != 1 &&
+          llvm::all_of(*relation, [&](const LinearAccess &access) {
+            return constantSize(access.strides[unit]) == 0;
+          }))
+        return refuse("attention takes in what adds rows that no other sequence or head reads"),
+               false;
     if (append.getPaged() || keyRun || !isAlong(row, Dim::Key) ||
         shapes.shapeOf(append.getRows())[append.getAxis()] != extents[Dim::Query])
       return refuse("attention takes in what adds a row for each of its queries to keys and values "
