@@ -282,8 +282,9 @@ const Operand &SpecEmitter::rowsOf(const Operand &operand) const {
 void SpecEmitter::emitOperand(const Operand &operand) {
   std::string base;
   if (operand.view.getSource() == Source::Memory || operand.view.getSource() == Source::Shared)
-    base = fmt::format("swage::{}<{}, {}{}>", operand.isOutput ? "Output" : "Input",
-                       elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
+    base = fmt::format("swage::{}{}<{}, {}{}>",
+                       operand.view.getSource() == Source::Shared ? "Shared" : "",
+                       operand.isOutput ? "Output" : "Input", elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
                        trafficOf(operand));
   else if (operand.view.getSource() == Source::Random)
     base = fmt::format("swage::Random<{}{}>", qualifiedName(operand.access),

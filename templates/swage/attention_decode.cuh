@@ -91,12 +91,11 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   using Columns = MergedColumns<kColumns>;
   using Group = BlockGroup<kAtOnce>;
 
-  const Arguments &arguments;
+  const Arguments arguments;
   const Spans spans;
   const Parts<Spec> parts;
   Warp mine;
   Cursor loading, computing;
-  NewRows<Spec, Arguments> newRows; ///< of the unit that is loaded
   TicketBegin firstTickets, ownTickets; ///< of the first unit's counter, and of the block's own
 
   /// Of a team's members the first one copies.
@@ -148,30 +147,41 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   __device__ __forceinline__ void load(Ring &ring, int stage) {
     if (loading.left > 0) {
       const int first = shareOf(loading.block) * Spec::kKeys;
-      if (leads()) {
-        newRows.add(arguments, loading.tile, first, first + Spec::kKeys, /*isWithin=*/true);
+      if (leads())
         ring.load(loading.tile, first, stage);
-      }
       if constexpr (HasNarrowCache<Spec>) {
         askFor(typename Spec::PrologueLoads{}, first);
         if constexpr (HasWeight<Spec>)
           askFor(typename Spec::WeightLoads{}, first);
       }
-      if (loading.advance(spans) && loading.left > 0 && loading.proceed(spans)) {
+      if (loading.advance(spans) && loading.left > 0 && loading.proceed(spans))
         ring.enter(loading.tile);
-        enterRows();
-      }
     }
     ring.commit();
   }
 
-  /// Rows that no tile of the unit has are written by one warp of the block that begins it.
-  __device__ __forceinline__ void enterRows() {
-    const PackedTile &tile = loading.tile;
-    newRows.enter(arguments, tile);
-    if (mine.warp == 0 && leads() && loading.block == tile.firstBlock)
-      newRows.add(arguments, tile, tile.firstBlock * BlockSpec::kKeys,
-                  tile.endBlock * BlockSpec::kKeys, /*isWithin=*/false);
+  /// What a unit's queries and new rows are made of.
+  struct Made {
+    NewQueries<BlockSpec, Arguments> queries;
+    NewRows<Spec, Layout, Arguments> rows;
+  };
+  /// Asks for it in front of keys and values, behind which it would wait.
+  __device__ __forceinline__ void askForUnit(Made &made) const {
+    made.queries.ask(arguments, mine.tile);
+    enterRows(made.rows);
+  }
+  /// Finds out which of the unit's new rows are the warp's, and asks for one of them.
+  __device__ __forceinline__ void enterRows(decltype(Made::rows) &newRows) const {
+    if (!leads())
+      return;
+    newRows.enter(arguments, mine.tile);
+    const int left = computing.block + computing.left, end = mine.tile.endBlock;
+    newRows.ask(arguments, mine.tile, mine.warp, computing.block, left < end ? left : end);
+  }
+  __device__ __forceinline__ void addRows(decltype(Made::rows) &newRows, int share,
+                                          int stage) const {
+    if (leads())
+      newRows.add(arguments, mine.tile, mine.arena, stage, share);
   }
 
   /// What a thread has of 16 columns of a query, those from `first` on: two of each eight, if they
@@ -193,24 +203,18 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
 
   /// A unit's queries as the products take them, in registers or for all warps in shared memory;
   /// those that pad 16 rows, or the head dim, are zero.
-  __device__ __forceinline__ void loadQueries(const PackedTile &tile) {
+  __device__ __forceinline__ void loadQueries(const PackedTile &tile, const Made &made) {
     if constexpr (HasNarrowCache<Spec>)
       mine.loadQueries();
     else if constexpr (MakesQueries<Spec>)
-      loadMadeQueries(tile);
+      loadMadeQueries(tile, made.queries);
     else
       loadWideQueries(tile);
   }
-  __device__ __forceinline__ void loadMadeQueries(const PackedTile &tile) {
+  __device__ __forceinline__ void loadMadeQueries(const PackedTile &tile,
+                                                  const decltype(Made::queries) &newQueries) {
     char *const made = dynamicArena() + Layout::kQueryAt;
-    if constexpr (!Spec::kHoldsQuery) {
-      const unsigned zeros[4] = {};
-      for (int at = static_cast<int>(threadIndex()) * 16; at < Layout::kQueryBytes;
-           at += kBlockThreads * 16)
-        storeShared<16>(made + at, zeros);
-      barrier();
-    }
-    makeQueries<BlockSpec>(arguments, tile, made);
+    newQueries.make(arguments, tile, made);
     barrier();
     if constexpr (Spec::kHoldsQuery) {
 #pragma unroll
@@ -228,6 +232,16 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
             mine.queries[half / 2][step][2 * part + half % 2] = pair[0];
           }
       }
+    }
+  }
+  /// What pads rows and columns, where queries are multiplied as they are in shared memory.
+  static __device__ __forceinline__ void clearQueries() {
+    if constexpr (MakesQueries<Spec> && !Spec::kHoldsQuery) {
+      const unsigned zeros[4] = {};
+      for (int at = static_cast<int>(threadIndex()) * 16; at < Layout::kQueryBytes;
+           at += kBlockThreads * 16)
+        storeShared<16>(dynamicArena() + Layout::kQueryAt + at, zeros);
+      barrier();
     }
   }
   __device__ __forceinline__ void loadWideQueries(const PackedTile &tile) {
@@ -567,11 +581,14 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     auto start = spans.find(begin);
     if (!loading.begin(spans, start, end - begin))
       return;
-    enterRows();
+    clearQueries();
     computing = loading;
     int first = begin - start.before; // tile of the unit
     Ring ring(arguments, maps, mine.arena, mine.warp, leads(), loading.tile);
     syncTeam();
+    mine.tile = computing.tile;
+    Made made;
+    askForUnit(made);
     for (int stage = 0; stage < Spec::kStages - 1; ++stage)
       load(ring, stage);
     Slot<Spec::kStages> place; // of what is computed
@@ -586,11 +603,13 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       ownTickets = askTickets(parts.tickets(blockIndex(), PartOf::Begun));
     }
     bool hasQueries = false; // already
-    while (computing.left > 0) {
+    for (bool isFirst = true; computing.left > 0; isFirst = false) {
       mine.tile = computing.tile;
+      if (!isFirst)
+        askForUnit(made);
       const bool begins = computing.block == mine.tile.firstBlock;
       if (!hasQueries)
-        loadQueries(mine.tile);
+        loadQueries(mine.tile, made);
       mine.template begin<false>();
       if constexpr (HasNarrowCache<Spec>)
         mine.askBeside(shareOf(computing.block));
@@ -598,6 +617,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
       for (bool done = false; !done;) {
         const int share = shareOf(computing.block);
         ring.wait(mine.tile, share * Spec::kKeys, place);
+        addRows(made.rows, share, place.stage);
         syncTeam(); // all have multiplied the tile before, whose place is filled again
         load(ring, place.stage == 0 ? Spec::kStages - 1 : place.stage - 1);
         if constexpr (HasNarrowCache<Spec>) {
@@ -621,7 +641,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
           computing.proceed(spans);
           hasQueries = asksEarly();
           if (hasQueries)
-            loadQueries(computing.tile);
+            loadQueries(computing.tile, made);
         }
         conclude(begins, ends, first);
         first += spans.lengthOf(mine.tile);

@@ -210,6 +210,14 @@ template <class Spec> struct SwizzledStages {
                                                      int half, int swizzle) {
     return base + step / 4 * kPanel + row * kPanelRow + (((step % 4 * 2) ^ (half ^ swizzle)) * 16);
   }
+  static __device__ __forceinline__ SharedAddress keyElement(SharedAddress keys, int key,
+                                                             int column) {
+    return at(keys, key, column / 16, column / 8 % 2, key % 8) + column % 8 * 2;
+  }
+  static __device__ __forceinline__ SharedAddress valueElement(SharedAddress values, int key,
+                                                               int column) {
+    return keyElement(values, key, column);
+  }
   static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
                                                         int step, int member = 0) {
     return at(keys + pair * 16 * kPanelRow, lane / 16 * 8 + lane % 8, step, lane / 8 % 2,

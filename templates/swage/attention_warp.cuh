@@ -37,7 +37,16 @@ template <int HeadRow, int ValueRow> struct KeyRows {
     return keys + (lane / 16 * 8 + lane % 8) * HeadRow + lane / 8 % 2 * 16 + pair * 16 * HeadRow +
            (step + member) * 32;
   }
-  /// The same for 16 bytes of them.
+  /// Where a column of a key is, or of its values.
+  static __device__ __forceinline__ SharedAddress keyElement(SharedAddress keys, int key,
+                                                             int column) {
+    return keys + key * HeadRow + column * 2;
+  }
+  static __device__ __forceinline__ SharedAddress valueElement(SharedAddress values, int key,
+                                                               int column) {
+    return values + key * ValueRow + column * 2;
+  }
+  /// As keyAt for 16 bytes of them.
   static __device__ __forceinline__ SharedAddress halfKeyAt(SharedAddress keys, int lane, int pair,
                                                             int step) {
     return keys + (pair * 16 + lane % 16) * HeadRow + step * 32;

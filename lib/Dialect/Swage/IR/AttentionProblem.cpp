@@ -98,6 +98,11 @@ static std::optional<int64_t> keyRunOf(KernelOp kernel) {
   return run;
 }
 
+/// Whether the kernel makes its queries itself.
+static bool makesQueries(KernelOp kernel) {
+  return kernel.getInput(AttentionInput::Queries).getSource() == Source::Shared;
+}
+
 /// Positions of a page of the kernel's keys and values, which go through the table in input 3; 0:
 /// they are in no pages.
 static std::optional<int64_t> pageSizeOf(KernelOp kernel) {
@@ -107,9 +112,11 @@ static std::optional<int64_t> pageSizeOf(KernelOp kernel) {
   unsigned own = Input::Count + isPaged;
   if (kernel.getInputs().size() < own)
     return std::nullopt;
-  for (unsigned input = 0; input < own; ++input)
+  // What queries and new rows are made of in pieces has extents, too.
+  bool isStep = makesQueries(kernel) || kernel.writesRows();
+  for (unsigned input = 0; input < (isStep ? own : kernel.getInputs().size()); ++input)
     if ((isPaged || input != Input::Keys) &&
-        static_cast<bool>(extentsOf(input)) != (isPaged && input > 0))
+        static_cast<bool>(extentsOf(input)) != (isPaged && input > 0 && input < own))
       return std::nullopt;
   if (!isPaged)
     return 0;
@@ -262,7 +269,7 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   if (problem.copyBytes < 16 && areWhole && !areFew)
     return refuse("operands of many queries are not contiguous along the head dim, from multiples "
                   "of 16 bytes on");
-  problem.makesQueries = kernel.getInput(AttentionInput::Queries).getSource() == Source::Shared;
+  problem.makesQueries = ::makesQueries(kernel);
   problem.addsRows = kernel.writesRows();
   if (problem.makesQueries || problem.addsRows)
     if (const char *reason = problem.stepProblem(kernel))
@@ -394,8 +401,9 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
                                partBytes(*this, std::min<int64_t>(16, rowsTogether(schedule))) +
                            isLast + (hasProbabilities ? 8 * rowsTogether(schedule) : 0),
                        16) +
-         (holdsQuery(schedule) && !makesQueries ? 0
-                                                : 16 * schedule.getAtoms() * 2 * queryRow(headDim)) +
+         (holdsQuery(schedule) && !makesQueries
+              ? 0
+              : 16 * schedule.getAtoms() * 2 * queryRow(headDim)) +
          (team() > 1 ? schedule.getKeys() * team() * 64 : 0);
 }
 

@@ -73,7 +73,6 @@ template <int Pending> __device__ __forceinline__ void bulkWaitRead() {
 }
 
 __device__ __forceinline__ void fenceProxyAsync() { simt::abi->fenceProxyAsync(); }
-__device__ __forceinline__ void fenceProxyAsyncGlobal() { simt::abi->fenceProxyAsync(); }
 
 __device__ __forceinline__ void prefetchTensorMap(const TensorMap &map) {}
 

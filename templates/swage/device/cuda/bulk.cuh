@@ -153,10 +153,6 @@ template <int Pending> __device__ __forceinline__ void bulkWaitRead() {
 __device__ __forceinline__ void fenceProxyAsync() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
-/// The same of what it wrote to global memory.
-__device__ __forceinline__ void fenceProxyAsyncGlobal() {
-  asm volatile("fence.proxy.async.global;" : : : "memory");
-}
 
 /// Brings a map to where the copy engine looks for it.
 __device__ __forceinline__ void prefetchTensorMap(const TensorMap &map) {
