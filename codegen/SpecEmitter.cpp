@@ -167,6 +167,11 @@ void SpecEmitter::nameOperands() {
       }
       if (isOutput && isRow(kernel.getOutput(i).getSource()))
         wanted = names.back() + "Row";
+      for (auto [kind, made] : {std::pair(Phase::Query, "query"), std::pair(Phase::KeyRow, "newKey"),
+                                std::pair(Phase::ValueRow, "newValue")})
+        if (PhaseOp phase = kernel.getPhase(kind);
+            isOutput && phase && llvm::is_contained(phase.getStores(), int64_t(i)))
+          wanted = made;
       if (wanted.empty())
         wanted = (fallback + Twine(i)).str();
       names.push_back(values.unique(valueCase(toIdentifier(wanted))));

@@ -4,7 +4,7 @@
 //
 //   swage-run examples/decoder_step.mlir --steps=64 --check
 //
-// Six kernels. The caches and %positions are results in the memory of arguments, so that a step that is captured in a CUDA graph is replayed for the next
+// Five kernels. The caches and %positions are results in the memory of arguments, so that a step that is captured in a CUDA graph is replayed for the next
 // token as it is: nothing of it depends on the host. A sequence with a negative position is not there yet, or has ended: it adds nothing and sees nothing.
 func.func @main(%x: tensor<4x512xbf16>, %qkv: tensor<4x3x8x64xbf16>, %qkvBias: tensor<3x8x64xbf16>,
                 %out: tensor<4x512xbf16>, %outBias: tensor<512xbf16>, %gamma: tensor<512xbf16>,
@@ -13,7 +13,7 @@ func.func @main(%x: tensor<4x512xbf16>, %qkv: tensor<4x3x8x64xbf16>, %qkvBias: t
                 %encoderKeys: tensor<4x8x77x64xbf16>, %encoderValues: tensor<4x8x77x64xbf16>, %encoderLengths: tensor<4xi32> {swage.range = array<i64: 1, 77>})
     -> (tensor<4x8x1x64xbf16>, tensor<4x8x1x64xbf16>, tensor<4x512xbf16>, tensor<4x512xbf16>, tensor<4x512xbf16>,
         tensor<4x8x128x64xbf16> {swage.alias = 11}, tensor<4x8x128x64xbf16> {swage.alias = 12}, tensor<4xi32> {swage.alias = 13}) {
-  // Biases, and the new rows of the caches: one kernel.
+  // Biases, and the new rows of the caches: all of it is in the kernel of the attention that reads these.
   %q3 = swage.slice %qkv axis 1 from 0 size 1 : tensor<4x3x8x64xbf16> -> tensor<4x1x8x64xbf16>
   %q1 = swage.permute %q3 [0, 2, 1, 3] : tensor<4x1x8x64xbf16> -> tensor<4x8x1x64xbf16>
   %qBias1 = swage.slice %qkvBias axis 0 from 0 size 1 : tensor<3x8x64xbf16> -> tensor<1x8x64xbf16>

@@ -78,9 +78,10 @@ static void compileOne(Case &test, const std::string &arch, const RandomGraphOpt
       return;
     }
     for (const KernelInfo &kernel : executable->kernels())
-      if (kernel.binary && kernel.binary->resources.spillStores != 0)
-        test.failure = fmt::format("{}: @{} spills {} bytes", unfused ? "unfused" : "fused",
-                                   kernel.name, kernel.binary->resources.spillStores);
+      if (kernel.binary && kernel.binary->resources.stackFrame != 0)
+        test.failure =
+            fmt::format("{}: @{} has {} bytes of local memory", unfused ? "unfused" : "fused",
+                        kernel.name, kernel.binary->resources.stackFrame);
     test.executables[unfused] = *executable;
   }
 }

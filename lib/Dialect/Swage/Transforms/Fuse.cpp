@@ -425,6 +425,10 @@ bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
   return true;
 }
 
+/// Key heads of all sequences, at most, whose attention takes in what it adds to its caches: with one
+/// of them a block that costs nothing, but every further one waits for it.
+constexpr int64_t kMostUnitsOfStep = 128;
+
 /// What adds attention's new keys and values to the caches that it reads, and what makes its
 /// queries.
 void Fuser::tryStep(AttentionOp attention) {
@@ -438,6 +442,15 @@ void Fuser::tryStep(AttentionOp attention) {
   add(producersOf({attention.getK(), attention.getV()}), /*isAdded=*/false);
   if (parts.empty())
     return;
+  AffineExpr units = getAffineConstantExpr(1, function.getContext());
+  for (AffineExpr extent : shapes->shapeOf(attention.getK()).drop_back(2))
+    units = units ? multiplySizes(units, extent) : units;
+  if (!units || constantSize(units).value_or(INT64_MAX) > kMostUnitsOfStep) {
+    attention.emitRemark() << "not fused with swage.append: of all sequences there may be more "
+                              "than "
+                           << kMostUnitsOfStep << " key heads";
+    return;
+  }
   add(producersOf({attention.getQ()}), /*isAdded=*/true);
   tryMerge(groupOf[attention], parts, attention);
 }
@@ -462,7 +475,7 @@ void Fuser::formGroups() {
     SmallVector<Operation *> producers = producersOf(readBy(op));
     llvm::sort(producers, [](Operation *x, Operation *y) { return y->isBeforeInBlock(x); });
     for (Operation *producer : producers)
-      if (groupOf[producer] != groupOf[op])
+      if (groupOf[producer] != groupOf[op] && !(isa<AttentionOp>(op) && isa<AppendOp>(producer)))
         tryMerge(groupOf[op], groupOf[producer], op);
   }
 }

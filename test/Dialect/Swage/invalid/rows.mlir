@@ -11,7 +11,7 @@ swage.kernel @k9_alone symbols 0 extents affine_map<() -> (4)> reduced []
 
 // -----
 
-// expected-error @+1 {{'swage.kernel' op output 1 is a row, which only pointwise kernels write}}
+// expected-error @+1 {{'swage.kernel' op output 1 is a row, which pointwise kernels and attention of few queries write}}
 swage.kernel @k9_schedule symbols 0 extents affine_map<() -> (4)> reduced []
   inputs [#swage.view<tensor = 0, element = i32, shape = () -> (4), access = (d0) -> (d0), align = 16>]
   outputs [#swage.view<tensor = 0, element = i32, shape = () -> (3, 4), access = (d0) -> (d0), align = 16>,
@@ -84,3 +84,36 @@ func.func @l2_kept(%x: tensor<4xi32>, %cache: tensor<4x4xi32>) -> tensor<3x4xi32
 
 // expected-error @+1 {{view of rows in pages has affine_map<() -> (3, 0, 4)>, but the second of these, the rows of a page, must be static and 1 or more}}
 #rows = #swage.view<tensor = 0, element = i32, shape = () -> (3, 0, 4), access = (d0) -> (4), align = 1, source = paged_row>
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op output 1 is of source shared, but input 0 is no such queries}}
+swage.kernel @k10 symbols 0 extents affine_map<() -> (4)> reduced []
+  inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4), access = (d0) -> (d0), align = 16>]
+  outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4), access = (d0) -> (d0), align = 16>,
+           #swage.view<tensor = -1, element = f16, shape = () -> (1, 4), access = (d0) -> (d0), align = 16, source = shared>] {
+^bb0(%x: f32):
+  swage.yield %x, %x : f32, f32
+}
+
+// -----
+
+// Of a step's caches nothing else is read: input 4 is values beside attention's own.
+// expected-error @+1 {{'swage.kernel' op has a schedule of attention, but a cache that rows are added to is read as keys and values only}}
+swage.kernel @cache_beside symbols 0 extents affine_map<() -> (1, 1, 1, 1, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (1, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>,
+            #swage.view<tensor = 3, element = i32, shape = () -> (1), access = (d0, d1, d2, d3, d4, d5, d6) -> (0), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (1, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>,
+             #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d6), align = 16>,
+             #swage.view<tensor = 1, element = i32, shape = () -> (64, 1), access = (d0, d1, d2, d3, d4, d5, d6) -> (64), align = 1, source = row>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
+^body(%q: f32, %k: f32, %v: f32, %at: i32, %beside: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  %sum = arith.addf %o, %beside : f32
+  swage.yield %sum, %q, %at : f32, f32, i32
+}

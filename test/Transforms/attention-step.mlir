@@ -1,0 +1,86 @@
+// RUN: swage-opt %s --swage-fuse --split-input-file 2>/dev/null | FileCheck %s
+// RUN: swage-opt %s --swage-fuse --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+// RUN: swage-opt %s --swage-fuse --swage-merge-dimensions --swage-select-schedule --swage-prepare-for-emission --split-input-file 2>/dev/null | FileCheck %s --check-prefix=PHASES
+
+// A step with a bias: queries are made in shared memory, rows 72 elements apart, and new keys and values go to rows of the caches.
+// REMARK: :[[@LINE+18]]:8: remark: fused with swage.append: one iteration space serves both, saves 6156 bytes
+// CHECK-LABEL: func.func @bias
+// CHECK-COUNT-1: swage.launch
+// CHECK-NOT: swage.launch
+// CHECK: swage.kernel @attention_
+// CHECK-SAME: inputs [#swage.view<tensor = -1, element = bf16, shape = () -> (4, 72), access = (d0, d1, d2, d3, d4, d5, d6) -> (d2 * 72 + d3 * 72 + d6), align = 16, source = shared>
+// CHECK-SAME: outputs [{{.*}}source = row>{{.*}}source = row>{{.*}}source = shared>]
+// PHASES: swage.decode_schedule
+// PHASES: swage.phase query loads [{{[0-9]+}}, {{[0-9]+}}] stores [5]
+// PHASES: swage.phase place loads [{{[0-9]+}}] stores [2, 4]
+// PHASES: swage.phase key_row loads [{{[0-9]+}}] stores [1]
+// PHASES: swage.phase value_row loads [{{[0-9]+}}] stores [3]
+func.func @bias(%q0: tensor<3x8x1x64xbf16>, %bias: tensor<8x64xbf16>, %k: tensor<3x2x1x64xbf16>, %v: tensor<3x2x1x64xbf16>, %kc: tensor<3x2x300x64xbf16>, %vc: tensor<3x2x300x64xbf16>, %at: tensor<3xi32>)
+    -> (tensor<3x8x1x64xbf16>, tensor<3x2x300x64xbf16> {swage.alias = 4}, tensor<3x2x300x64xbf16> {swage.alias = 5}) {
+  %b = swage.broadcast %bias dims [1, 3] : tensor<8x64xbf16> -> tensor<3x8x1x64xbf16>
+  %q = arith.addf %q0, %b : tensor<3x8x1x64xbf16>
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x1x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x1x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %o = swage.attention %q, %keys, %values scale 0.125 : (tensor<3x8x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>) -> tensor<3x8x1x64xbf16>
+  return %o, %keys, %values : tensor<3x8x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>
+}
+
+// -----
+
+// A cache that all sequences share: each would read the row before another one has written it.
+// REMARK: remark: not fused with swage.append: attention takes in what adds rows that no other sequence or head reads
+// CHECK-LABEL: func.func @shared
+// CHECK-COUNT-2: swage.launch
+func.func @shared(%q: tensor<3x2x1x64xbf16>, %k: tensor<1x2x1x64xbf16>, %v: tensor<1x2x1x64xbf16>, %kc: tensor<1x2x300x64xbf16>, %vc: tensor<1x2x300x64xbf16>, %at: tensor<1xi32>)
+    -> (tensor<3x2x1x64xbf16>, tensor<1x2x300x64xbf16> {swage.alias = 3}, tensor<1x2x300x64xbf16> {swage.alias = 4}) {
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<1x2x300x64xbf16>, tensor<1x2x1x64xbf16>, tensor<1xi32>) -> tensor<1x2x300x64xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<1x2x300x64xbf16>, tensor<1x2x1x64xbf16>, tensor<1xi32>) -> tensor<1x2x300x64xbf16>
+  %all_keys = swage.broadcast %keys dims [0, 1, 2, 3] : tensor<1x2x300x64xbf16> -> tensor<3x2x300x64xbf16>
+  %all_values = swage.broadcast %values dims [0, 1, 2, 3] : tensor<1x2x300x64xbf16> -> tensor<3x2x300x64xbf16>
+  %o = swage.attention %q, %all_keys, %all_values : (tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>) -> tensor<3x2x1x64xbf16>
+  return %o, %keys, %values : tensor<3x2x1x64xbf16>, tensor<1x2x300x64xbf16>, tensor<1x2x300x64xbf16>
+}
+
+// -----
+
+// What else reads a cache is another kernel, also where nothing but a sum is made of it.
+// REMARK: remark: fused with swage.append
+// CHECK-LABEL: func.func @read_beside
+// CHECK-COUNT-2: swage.launch
+func.func @read_beside(%q: tensor<3x2x1x64xbf16>, %k: tensor<3x2x1x64xbf16>, %v: tensor<3x2x1x64xbf16>, %kc: tensor<3x2x300x64xbf16>, %vc: tensor<3x2x300x64xbf16>, %at: tensor<3xi32>)
+    -> (tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16> {swage.alias = 3}, tensor<3x2x300x64xbf16> {swage.alias = 4}) {
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x1x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x1x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %o = swage.attention %q, %keys, %values : (tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>) -> tensor<3x2x1x64xbf16>
+  %first = swage.slice %values axis 2 from 0 size 1 : tensor<3x2x300x64xbf16> -> tensor<3x2x1x64xbf16>
+  %sum = arith.addf %o, %first : tensor<3x2x1x64xbf16>
+  return %sum, %keys, %values : tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>
+}
+
+// -----
+
+// So many that a block has one after the other.
+// REMARK: remark: not fused with swage.append: of all sequences there may be more than 128 key heads
+// CHECK-LABEL: func.func @many
+// CHECK-COUNT-2: swage.launch
+func.func @many(%q: tensor<65x2x1x64xbf16>, %k: tensor<65x2x1x64xbf16>, %v: tensor<65x2x1x64xbf16>, %kc: tensor<65x2x300x64xbf16>, %vc: tensor<65x2x300x64xbf16>, %at: tensor<65xi32>)
+    -> (tensor<65x2x1x64xbf16>, tensor<65x2x300x64xbf16> {swage.alias = 3}, tensor<65x2x300x64xbf16> {swage.alias = 4}) {
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<65x2x300x64xbf16>, tensor<65x2x1x64xbf16>, tensor<65xi32>) -> tensor<65x2x300x64xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<65x2x300x64xbf16>, tensor<65x2x1x64xbf16>, tensor<65xi32>) -> tensor<65x2x300x64xbf16>
+  %o = swage.attention %q, %keys, %values : (tensor<65x2x1x64xbf16>, tensor<65x2x300x64xbf16>, tensor<65x2x300x64xbf16>) -> tensor<65x2x1x64xbf16>
+  return %o, %keys, %values : tensor<65x2x1x64xbf16>, tensor<65x2x300x64xbf16>, tensor<65x2x300x64xbf16>
+}
+
+// -----
+
+// Keys at other positions than values.
+// REMARK: remark: not fused with swage.append: new keys and values are added at one position
+// CHECK-LABEL: func.func @two_positions
+// CHECK-COUNT-2: swage.launch
+func.func @two_positions(%q: tensor<3x2x1x64xbf16>, %k: tensor<3x2x1x64xbf16>, %v: tensor<3x2x1x64xbf16>, %kc: tensor<3x2x300x64xbf16>, %vc: tensor<3x2x300x64xbf16>, %at: tensor<3xi32>, %other: tensor<3xi32>)
+    -> (tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16> {swage.alias = 3}, tensor<3x2x300x64xbf16> {swage.alias = 4}) {
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x1x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %values = swage.append %vc, %v at %other axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x1x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %o = swage.attention %q, %keys, %values : (tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>) -> tensor<3x2x1x64xbf16>
+  return %o, %keys, %values : tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>
+}
