@@ -167,8 +167,9 @@ void SpecEmitter::nameOperands() {
       }
       if (isOutput && isRow(kernel.getOutput(i).getSource()))
         wanted = names.back() + "Row";
-      for (auto [kind, made] : {std::pair(Phase::Query, "query"), std::pair(Phase::KeyRow, "newKey"),
-                                std::pair(Phase::ValueRow, "newValue")})
+      for (auto [kind, made] :
+           {std::pair(Phase::Query, "query"), std::pair(Phase::KeyRow, "newKey"),
+            std::pair(Phase::ValueRow, "newValue")})
         if (PhaseOp phase = kernel.getPhase(kind);
             isOutput && phase && llvm::is_contained(phase.getStores(), int64_t(i)))
           wanted = made;
@@ -287,10 +288,10 @@ const Operand &SpecEmitter::rowsOf(const Operand &operand) const {
 void SpecEmitter::emitOperand(const Operand &operand) {
   std::string base;
   if (operand.view.getSource() == Source::Memory || operand.view.getSource() == Source::Shared)
-    base = fmt::format("swage::{}{}<{}, {}{}>",
-                       operand.view.getSource() == Source::Shared ? "Shared" : "",
-                       operand.isOutput ? "Output" : "Input", elementName(operand.view.getElement()).str(), qualifiedName(operand.access),
-                       trafficOf(operand));
+    base = fmt::format(
+        "swage::{}{}<{}, {}{}>", operand.view.getSource() == Source::Shared ? "Shared" : "",
+        operand.isOutput ? "Output" : "Input", elementName(operand.view.getElement()).str(),
+        qualifiedName(operand.access), trafficOf(operand));
   else if (operand.view.getSource() == Source::Random)
     base = fmt::format("swage::Random<{}{}>", qualifiedName(operand.access),
                        kernel.getGeometry()->getOverlap() ? ", swage::Traffic::Coherent" : "");

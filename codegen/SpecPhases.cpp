@@ -121,9 +121,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (phase.getStatistics())
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {
-      "body",  "prologue", "epilogue", "finish", "between",  "groupFinish", "bounds",      "inside",
-      "agree", "alike",    "sink",     "offset", "exponent", "weight",      "probability", "query",
-      "place", "keyRow",   "valueRow"};
+      "body",        "prologue", "epilogue", "finish", "between", "groupFinish", "bounds",
+      "inside",      "agree",    "alike",    "sink",   "offset",  "exponent",    "weight",
+      "probability", "query",    "place",    "keyRow", "valueRow"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))

@@ -145,8 +145,8 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
   std::vector<LaunchTensor> inputs = launch.inputs;
   for (auto [output, input] : launch.kept)
     inputs[input] = launch.outputs[output];
-  for (auto [views, tensors] : {std::pair(&launch.inputViews, inputs),
-                                std::pair(&launch.outputViews, launch.outputs)})
+  for (auto [views, tensors] :
+       {std::pair(&launch.inputViews, inputs), std::pair(&launch.outputViews, launch.outputs)})
     for (const LaunchView &view : *views) {
       auto place = placeOf(tensors[view.tensor], view.tileOffset);
       spec.arguments.push_back(view.tile ? LaunchArgument::tile(std::move(place), *view.tile)

@@ -42,7 +42,8 @@ template <class Spec> struct AtomSpec : Spec {
 
 /// Shared memory: the warps' rings, their parts at the end of a unit, whether this block merges
 /// it, of its rows what makes probabilities of scores, and queries where warps do not hold them or
-/// the block makes them, or what the members of teams add up to scores.  Schedules ask for it, too: AttentionProblem.
+/// the block makes them, or what the members of teams add up to scores.  Schedules ask for it, too:
+/// AttentionProblem.
 template <class Spec, class Stages> struct DecodeLayout : Stages {
   enum : int {
     kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
@@ -224,8 +225,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         for (int step = 0; step < Warp::kHeadSteps; ++step)
 #pragma unroll
           for (int part = 0; part < 2; ++part) {
-            const int column =
-                16 * (kTeam * step + mine.member) + 8 * part + mine.lane % 4 * 2;
+            const int column = 16 * (kTeam * step + mine.member) + 8 * part + mine.lane % 4 * 2;
             unsigned pair[1] = {};
             if (row < Spec::kRows && column < Spec::kHeadColumns)
               loadShared<4>(made + row * Layout::kQueryRow + column * 2, pair);

@@ -3,10 +3,11 @@
 // columns of these, pieces of the head dim at once where rotary embedding turns pairs of columns;
 // place says which row of the caches a query's token has.
 //
-// Queries stay in shared memory: each block makes those of its units for itself.  A new row belongs to the warp that reads the keys around
-// it.  Where these have come it puts the row in their midst, and stores it: what it reads is never
-// what it has written, and nobody waits for anybody.  A row that is in no tile of its unit is stored
-// by the block that begins the unit.  See attention_decode.cuh.
+// Queries stay in shared memory: each block makes those of its units for itself.  A new row belongs
+// to the warp that reads the keys around it.  Where these have come it puts the row in their midst,
+// and stores it: what it reads is never what it has written, and nobody waits for anybody.  A row
+// that is in no tile of its unit is stored by the block that begins the unit.  See
+// attention_decode.cuh.
 #pragma once
 
 #include "swage/attention_spans.cuh"
@@ -23,9 +24,13 @@ template <class T, Access Kind> struct SharedOutput : Output<T, Kind> {
 namespace detail {
 
 template <class Spec>
-concept MakesQueries = requires { typename Spec::QueryStores; };
+concept MakesQueries = requires {
+  typename Spec::QueryStores;
+};
 template <class Spec>
-concept AddsRows = requires { typename Spec::PlaceStores; };
+concept AddsRows = requires {
+  typename Spec::PlaceStores;
+};
 
 /// Two neighbouring columns along dimension Dim of what a phase makes, which are asked for in
 /// advance.
@@ -55,8 +60,8 @@ template <class Spec, class Arguments> struct NewQueries {
 };
 template <MakesQueries Spec, class Arguments> struct NewQueries<Spec, Arguments> {
   using Coord = typename Spec::Coord;
-  using Pair = ColumnPair<AttentionDim::HeadDim, typename Spec::QueryLoads,
-                          typename Spec::QueryStores>;
+  using Pair =
+      ColumnPair<AttentionDim::HeadDim, typename Spec::QueryLoads, typename Spec::QueryStores>;
   enum : int {
     kPairs = Spec::kQueryPiece / 2, ///< of a row
     kEach = (Spec::kRows * kPairs + Spec::kThreads - 1) / Spec::kThreads
@@ -83,10 +88,9 @@ template <MakesQueries Spec, class Arguments> struct NewQueries<Spec, Arguments>
 #pragma unroll
     for (int i = 0; i < kEach; ++i)
       if (const int number = numberOf(i); number < Spec::kRows * kPairs)
-        storeAll(typename Spec::QueryStores{}, arguments,
-                 pairs[i].made([](auto &&...values) {
-                   Spec::query(static_cast<decltype(values)>(values)...);
-                 }),
+        storeAll(typename Spec::QueryStores{}, arguments, pairs[i].made([](auto &&...values) {
+          Spec::query(static_cast<decltype(values)>(values)...);
+        }),
                  at(tile, number), to);
   }
 
@@ -98,9 +102,8 @@ private:
     (store<S>(arguments, made, coord, to), ...);
   }
   template <class Operand>
-  static __device__ __forceinline__ void store(const Arguments &arguments,
-                                               const Result<Operand, 2> &made, Coord coord,
-                                               char *to) {
+  static __device__ __forceinline__ void
+  store(const Arguments &arguments, const Result<Operand, 2> &made, Coord coord, char *to) {
     using Element = typename Operand::Element;
     auto *const row = reinterpret_cast<Element *>(to);
     if constexpr (Operand::access() == Access::Vector) {
@@ -141,18 +144,16 @@ template <AddsRows Spec, class Layout, class Arguments> struct NewRows<Spec, Lay
 
   __device__ __forceinline__ void enter(const Arguments &arguments, const PackedTile &tile) {
     const int lane = static_cast<int>(laneIndex());
-    place = lane < tile.queries
-                ? placeOf(typename Spec::PlaceLoads{}, typename Spec::PlaceStores{}, arguments,
-                          tile, lane)
-                : -1;
+    place = lane < tile.queries ? placeOf(typename Spec::PlaceLoads{}, typename Spec::PlaceStores{},
+                                          arguments, tile, lane)
+                                : -1;
   }
   /// Asks for what makes the first of the rows that are in a warp's shares of tiles `begin` to
   /// `end`, well before that is added.
   __device__ __forceinline__ void ask(const Arguments &arguments, const PackedTile &tile, int warp,
                                       int begin, int end) {
     const int share = place / Spec::kKeys, block = share / Spec::kWarps;
-    const bool isOwn =
-        place >= 0 && share % Spec::kWarps == warp && block >= begin && block < end;
+    const bool isOwn = place >= 0 && share % Spec::kWarps == warp && block >= begin && block < end;
     asked = reduceLanes<LaneOp::Min>(isOwn ? static_cast<int>(laneIndex()) : int(kWarpSize));
     if (asked < kWarpSize)
       load(arguments, tile, asked);
@@ -176,8 +177,8 @@ template <AddsRows Spec, class Layout, class Arguments> struct NewRows<Spec, Lay
         load(arguments, tile, query);
       asked = kWarpSize;
       const int row = shuffleFrom(place, query), inShare = row - share * Spec::kKeys;
-      const bool isSeen = inShare >= 0 && inShare < Spec::kKeys && row >= tile.firstKey &&
-                          row < tile.endKey;
+      const bool isSeen =
+          inShare >= 0 && inShare < Spec::kKeys && row >= tile.firstKey && row < tile.endKey;
       const auto coord = tile.template at<Coord>(query, 0);
       finish<kHead, Spec::kKeyPiece>(
           key, [](auto &&...made) { Spec::keyRow(static_cast<decltype(made)>(made)...); },
@@ -230,10 +231,9 @@ private:
   }
   /// `inShare`: where the row is among a stage's keys; -1: it is not.
   template <int Dim, int Columns, class Pairs, class Make, class First, class... S>
-  static __device__ __forceinline__ void finish(const Pairs &pairs, const Make &make,
-                                                List<First, S...>, const Arguments &arguments,
-                                                Coord coord, int row, SharedAddress stage,
-                                                int inShare) {
+  static __device__ __forceinline__ void
+  finish(const Pairs &pairs, const Make &make, List<First, S...>, const Arguments &arguments,
+         Coord coord, int row, SharedAddress stage, int inShare) {
     // Where the head dim begins: its columns lie together.
     const auto begin = First::offset(coord, arguments.sizes);
 #pragma unroll
@@ -251,9 +251,10 @@ private:
                                                const Result<Operand, 2> &made, Coord coord, int row,
                                                Offset begin, SharedAddress stage, int inShare) {
     using Element = typename Operand::Element;
-    storeRows<Dim, Operand, 2>(made, Result<typename Operand::Rows, 2>{{row, row}},
-                               static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer,
-                               coord, arguments.sizes);
+    storeRows<Dim, Operand, 2>(
+        made, Result<typename Operand::Rows, 2>{{row, row}},
+        static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer, coord,
+        arguments.sizes);
     if (inShare < 0)
       return;
 #pragma unroll

@@ -113,9 +113,7 @@ template <class... Operands> struct List {
 
 /// The pointers of a kernel, one per operand: Bind<X, Y>{x, y}.
 /// What has none takes no room: beyond 128 bytes they may end up in local memory.
-template <class Operand> struct Slot {
-  [[no_unique_address]] typename Operand::Pointer pointer;
-};
+template <class Operand> struct Slot { [[no_unique_address]] typename Operand::Pointer pointer; };
 template <class... Operands> struct Bind : Slot<Operands>... {};
 
 /// What V neighbouring coordinates read from one input, as it came from memory.

@@ -144,8 +144,8 @@ static bool hasValuesInKeys(KernelOp kernel) {
          ofKeys.offset == ofValues.offset && ofKeys.strides == ofValues.strides;
 }
 
-/// A step's queries, keys and values have 16 bits, all queries that share a key head are one unit of
-/// work, and columns are made in pairs.
+/// A step's queries, keys and values have 16 bits, all queries that share a key head are one unit
+/// of work, and columns are made in pairs.
 const char *AttentionProblem::stepProblem(KernelOp kernel) const {
   if (isNarrow() || isWide() || hasNarrowCache())
     return "queries are made, and rows added, where they and the cache have 16 bits";

@@ -656,8 +656,8 @@ LogicalResult KernelOp::verify() {
       if (i == 0 || getOutput(i - 1).getSource() != Source::Memory)
         return emitOpError() << "output " << i << " is the row of no output in front of it";
       bool isStep = isAttention() && (!getSchedule() || isa<DecodeScheduleAttr>(*getSchedule()));
-      if (!isStep && (!getReduced().empty() ||
-                      (getSchedule() && !isa<PointwiseScheduleAttr>(*getSchedule()))))
+      if (!isStep &&
+          (!getReduced().empty() || (getSchedule() && !isa<PointwiseScheduleAttr>(*getSchedule()))))
         return emitOpError() << "output " << i
                              << " is a row, which pointwise kernels and attention of few queries "
                                 "write";

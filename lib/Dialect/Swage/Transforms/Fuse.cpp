@@ -425,8 +425,8 @@ bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
   return true;
 }
 
-/// Key heads of all sequences, at most, whose attention takes in what it adds to its caches: with one
-/// of them a block that costs nothing, but every further one waits for it.
+/// Key heads of all sequences, at most, whose attention takes in what it adds to its caches: with
+/// one of them a block that costs nothing, but every further one waits for it.
 constexpr int64_t kMostUnitsOfStep = 128;
 
 /// What adds attention's new keys and values to the caches that it reads, and what makes its
@@ -494,8 +494,8 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
     else if (repeated = repeatOver(x, y); repeated)
       x = *repeated;
   }
-  if (x.getExtents() != y.getExtents() ||
-      first.symbols != second.symbols || x.getInputs().size() + y.getInputs().size() > (repeated ? 32 : 12) ||
+  if (x.getExtents() != y.getExtents() || first.symbols != second.symbols ||
+      x.getInputs().size() + y.getInputs().size() > (repeated ? 32 : 12) ||
       x.getOutputs().size() + y.getOutputs().size() > kMaxViews - 12 ||
       bodyOps(x) + bodyOps(y) > kMaxBodyOps)
     return false;

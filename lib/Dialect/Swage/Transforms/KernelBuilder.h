@@ -182,7 +182,7 @@ private:
   Relation sinkPlace;
   /// What adds attention's new keys, and values: which element of the rows belongs to a point.
   llvm::MapVector<mlir::Operation *, std::pair<Relation, unsigned>> appends;
-  bool makesQueries = false; ///< of attention, in shared memory
+  bool makesQueries = false;             ///< of attention, in shared memory
   mlir::Value weighted;                  ///< attention's result for a query and a value dim
   llvm::SmallVector<PagesOp> pages;      ///< that attention's operands are in
   bool hasOwnExtents = false; ///< whether `extents` are those of a view alone

@@ -40,7 +40,8 @@ bool KernelBuilder::findAppends() {
     }
     auto append = value.getDefiningOp<AppendOp>();
     if (!append || !ops.contains(append) || !relation || appends.contains(append))
-      return refuse("attention takes in what adds to its keys and to its values, or neither"), false;
+      return refuse("attention takes in what adds to its keys and to its values, or neither"),
+             false;
     LinearAccess &row = (*relation)[append.getAxis()];
     // A row that units share would be read by some of them before others have written it.
     for (unsigned unit : {Dim::Batch, Dim::KeyHead})
@@ -79,7 +80,8 @@ bool KernelBuilder::fallsIntoParts(Value value, const Relation &relation) {
   }
   std::optional<Relation> operand = pull(op, relation);
   return operand && llvm::all_of(op->getOperands(), [&](Value operandOf) {
-           return !isa<RankedTensorType>(operandOf.getType()) || fallsIntoParts(operandOf, *operand);
+           return !isa<RankedTensorType>(operandOf.getType()) ||
+                  fallsIntoParts(operandOf, *operand);
          });
 }
 
@@ -105,15 +107,15 @@ KernelBuilder::piecesOf(Value value, const Relation &relation, unsigned dim) {
   SmallVector<AffineExpr> whole = extents, own = extents;
   own[dim] = getAffineConstantExpr(*columns / count, context());
   unsigned symbols = shapes.getSymbols().size();
-  AffineMap ofPiece =
-      count > 1 ? AffineMap::get(0, symbols, own, context()) : AffineMap();
+  AffineMap ofPiece = count > 1 ? AffineMap::get(0, symbols, own, context()) : AffineMap();
   for (bool alternate : {false, true}) {
     AffineExpr step = getAffineConstantExpr(alternate ? count : 1, context());
     SmallVector<Element> pieces;
     for (int64_t i = 0; i < count; ++i) {
       Element piece{relation, {}, ofPiece};
       for (LinearAccess &access : piece.relation) {
-        AffineExpr offset = getAffineConstantExpr(alternate ? i : i * (*columns / count), context());
+        AffineExpr offset =
+            getAffineConstantExpr(alternate ? i : i * (*columns / count), context());
         access.offset = addSizes(access.offset, multiplySizes(access.strides[dim], offset));
         access.strides[dim] = multiplySizes(access.strides[dim], step);
       }
@@ -130,8 +132,9 @@ KernelBuilder::piecesOf(Value value, const Relation &relation, unsigned dim) {
       continue;
     }
     for (Element &piece : pieces) {
-      piece.scalar = count > 1 ? evaluateWithin(value, piece.relation, {{{dim, own[dim]}, {dim, own[dim]}}})
-                               : evaluate(value, piece.relation);
+      piece.scalar =
+          count > 1 ? evaluateWithin(value, piece.relation, {{{dim, own[dim]}, {dim, own[dim]}}})
+                    : evaluate(value, piece.relation);
       if (!piece.scalar)
         return std::nullopt;
     }

@@ -382,8 +382,7 @@ LogicalResult Preparer::addAttentionPhases() {
       failed(addPhase(Phase::Weight, weightedValuesOf(kernel).getLhs(), std::nullopt)))
     return failure();
   const AttentionProblem problem = *AttentionProblem::of(kernel);
-  if (problem.hasProbabilities &&
-      failed(addPhase(Phase::Probability, {}, AttentionDim::Key)))
+  if (problem.hasProbabilities && failed(addPhase(Phase::Probability, {}, AttentionDim::Key)))
     return failure();
   // What the copy engine takes is given back, the rest is stored.
   Value element = handedElement(kernel, Phase::Epilogue),

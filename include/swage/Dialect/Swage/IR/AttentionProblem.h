@@ -87,8 +87,7 @@ struct AttentionProblem {
   /// Whether no kernel of many queries takes it.
   bool isForFewQueries() const {
     return pageSize || keyRun || hasNarrowCache() || hasProbabilities || makesQueries || addsRows ||
-           copyBytes < 16 ||
-           std::max(headDim, valueDim) > kMostDimOfMany;
+           copyBytes < 16 || std::max(headDim, valueDim) > kMostDimOfMany;
   }
   /// Warps that decode the same keys, each with its steps of 16 columns of both head dims.
   int64_t team() const {
