@@ -55,6 +55,8 @@ template <class T> __device__ void global(const unsigned *in, unsigned *out) {
     GLOBAL(swage::atomicMax(at, b))
     GLOBAL(swage::loadAcquire(at))
     GLOBAL((swage::storeRelease(at, b), b))
+    GLOBAL(swage::loadRelaxed(at))
+    GLOBAL((swage::storeRelaxed(at, b), b))
   }
   if constexpr (kKind<T> == Kind::Bits) {
     GLOBAL(swage::atomicAnd(at, b))

@@ -55,6 +55,7 @@ private:
   std::optional<SelectedSchedule> blockRows(Rows rows, int64_t blocks, bool few) const;
   int64_t rowsBeside(const Rows &rows) const;
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
+  std::optional<SelectedSchedule> crowdedRows(Rows rows) const;
   SelectedSchedule column();
   SelectedSchedule reduce();
   SelectedSchedule attention() const;

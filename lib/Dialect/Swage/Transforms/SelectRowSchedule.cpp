@@ -389,6 +389,8 @@ SelectedSchedule ScheduleSelector::row() {
                    length ? "the row is empty" : "nothing bounds the row's length");
   rows.vectors = std::max<int64_t>(1, *length / rows.vector);
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
+  if (auto crowded = crowdedRows(rows))
+    return *crowded;
   // Few rows leave most of the GPU idle unless each row gets many threads.
   auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
   // Narrow accesses cost long rows more than what vectors that begin anywhere do.

@@ -1,0 +1,71 @@
+//===- SelectCrowdSchedule.cpp - Rows that all multiprocessors share ------===//
+//
+// Part of --swage-select-schedule: so few and so long rows that clusters would leave most of the
+// device idle.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowSelection.h"
+#include "swage/Dialect/Swage/IR/RowAlignment.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace swage;
+
+/// Bytes that one multiprocessor moves in a microsecond, and how much faster than memory L2 is.
+constexpr double kBytesPerSm = 100e3, kCacheSpeed = 1.5;
+/// Microseconds by which an exchange through memory takes longer than one of a cluster.
+constexpr double kExchange = 1.5;
+constexpr int64_t kCrowdThreads = 512;
+
+/// Microseconds in which so many multiprocessors move so many bytes.
+static double moveTime(double bytes, int64_t multiprocessors, const DeviceProperties &device) {
+  double memory = device.memoryBandwidth / 1e6 * (bytes <= device.l2Bytes ? kCacheSpeed : 1);
+  return bytes / std::min(static_cast<double>(multiprocessors) * kBytesPerSm, memory);
+}
+
+/// A crowd for each row, where that takes less time than a cluster, or than a block on a device
+/// without clusters.  As much of the row as fits waits in shared memory.
+std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows) const {
+  std::optional<int64_t> count = product(false), length = product(true);
+  if (!count || *count == 0 || !length || rows.grouped > 1 || rows.beside > 1)
+    return std::nullopt;
+  int64_t blocks = device.smCount / *count, cluster = device.ccMajor < 9 ? 1 : kLargestCluster,
+          widest = 1;
+  double bytes = 0;
+  unsigned inner = kernel.getRank() - 1;
+  for (ViewAttr view : views())
+    if (!LinearAccess::of(view.getAccess())->isBroadcast(inner)) {
+      int64_t each = elementBytes(view.getElement());
+      widest = std::max(widest, each);
+      bytes += static_cast<double>(each) * *length * (hasRows(view) ? *count : 1);
+    }
+  if (blocks <= kLargestCluster ||
+      moveTime(bytes, blocks * *count, device) + kExchange >=
+          moveTime(bytes, cluster * *count, device))
+    return std::nullopt;
+  if (int64_t vector = 16 / widest; rows.vector < vector && widest <= 4 && isAlignable(kernel)) {
+    rows.aligned = true;
+    rows.vector = vector;
+    rows.capacity = kRegisterElements / vector;
+    rows.vectors = *length / vector;
+  }
+  int64_t share = llvm::divideCeil(rows.vectors, blocks),
+          perThread = std::min(std::max<int64_t>(4, 16 / rows.vector), rows.capacity);
+  while (perThread > 1 && share < 4 * kCrowdThreads * perThread)
+    perThread /= 2;
+  auto make = [&](int64_t steps) {
+    return makeRow(rows, RowClass::Looped, kCrowdThreads, 1, perThread,
+                   rows.name + " is shared by " + std::to_string(blocks) +
+                       " blocks, which meet in memory",
+                   blocks, /*staged=*/steps > 0, steps);
+  };
+  auto bytesOf = [&](int64_t steps) {
+    return sharedBytes(kernel, cast<RowScheduleAttr>(make(steps).schedule));
+  };
+  // Two steps tell what one more of them takes.
+  int64_t step = bytesOf(2) - bytesOf(1), room = device.sharedBytesPerBlockOptIn - bytesOf(0),
+          steps = llvm::divideCeil(share, kCrowdThreads * perThread);
+  return make(step > 0 ? std::min(steps, room / step) : 0);
+}
