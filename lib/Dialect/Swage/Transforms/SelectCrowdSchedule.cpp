@@ -13,16 +13,18 @@
 using namespace mlir;
 using namespace swage;
 
-/// Bytes that one multiprocessor moves in a microsecond, and how much faster than memory L2 is.
-constexpr double kBytesPerSm = 100e3, kCacheSpeed = 1.5;
+/// Bytes of a row and its results that one multiprocessor gets done in a microsecond.
+constexpr double kBytesPerSm = 45e3;
 /// Microseconds by which an exchange through memory takes longer than one of a cluster.
 constexpr double kExchange = 1.5;
-constexpr int64_t kCrowdThreads = 512;
+/// Threads of a block, or twice as many where each has more than so many vectors; what they take in a
+/// step.
+constexpr int64_t kFewThreads = 512, kManyVectors = 16, kStep = 2048;
 
-/// Microseconds in which so many multiprocessors move so many bytes.
+/// Microseconds that so many multiprocessors take for so many bytes.
 static double moveTime(double bytes, int64_t multiprocessors, const DeviceProperties &device) {
-  double memory = device.memoryBandwidth / 1e6 * (bytes <= device.l2Bytes ? kCacheSpeed : 1);
-  return bytes / std::min(static_cast<double>(multiprocessors) * kBytesPerSm, memory);
+  return bytes / std::min(static_cast<double>(multiprocessors) * kBytesPerSm,
+                          device.memoryBandwidth / 1e6);
 }
 
 /// A crowd for each row, where that takes less time than a cluster, or than a block on a device
@@ -31,8 +33,7 @@ std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows) const {
   std::optional<int64_t> count = product(false), length = product(true);
   if (!count || *count == 0 || !length || rows.grouped > 1 || rows.beside > 1)
     return std::nullopt;
-  int64_t blocks = device.smCount / *count, cluster = device.ccMajor < 9 ? 1 : kLargestCluster,
-          widest = 1;
+  int64_t widest = 1;
   double bytes = 0;
   unsigned inner = kernel.getRank() - 1;
   for (ViewAttr view : views())
@@ -41,22 +42,25 @@ std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows) const {
       widest = std::max(widest, each);
       bytes += static_cast<double>(each) * *length * (hasRows(view) ? *count : 1);
     }
-  if (blocks <= kLargestCluster ||
-      moveTime(bytes, blocks * *count, device) + kExchange >=
-          moveTime(bytes, cluster * *count, device))
-    return std::nullopt;
   if (int64_t vector = 16 / widest; rows.vector < vector && widest <= 4 && isAlignable(kernel)) {
     rows.aligned = true;
     rows.vector = vector;
     rows.capacity = kRegisterElements / vector;
     rows.vectors = *length / vector;
   }
+  int64_t blocks = std::min(device.smCount / *count, rows.vectors / kFewThreads),
+          cluster = device.ccMajor < 9 ? 1 : kLargestCluster;
+  if (blocks <= kLargestCluster ||
+      moveTime(bytes, blocks * *count, device) + kExchange >=
+          moveTime(bytes, cluster * *count, device))
+    return std::nullopt;
   int64_t share = llvm::divideCeil(rows.vectors, blocks),
-          perThread = std::min(std::max<int64_t>(4, 16 / rows.vector), rows.capacity);
-  while (perThread > 1 && share < 4 * kCrowdThreads * perThread)
+          threads = share > kFewThreads * kManyVectors ? 2 * kFewThreads : kFewThreads,
+          perThread = std::min(kStep / threads, rows.capacity);
+  while (perThread > 1 && 2 * share <= threads * perThread)
     perThread /= 2;
   auto make = [&](int64_t steps) {
-    return makeRow(rows, RowClass::Looped, kCrowdThreads, 1, perThread,
+    return makeRow(rows, RowClass::Looped, threads, 1, perThread,
                    rows.name + " is shared by " + std::to_string(blocks) +
                        " blocks, which meet in memory",
                    blocks, /*staged=*/steps > 0, steps);
@@ -64,8 +68,7 @@ std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows) const {
   auto bytesOf = [&](int64_t steps) {
     return sharedBytes(kernel, cast<RowScheduleAttr>(make(steps).schedule));
   };
-  // Two steps tell what one more of them takes.
-  int64_t step = bytesOf(2) - bytesOf(1), room = device.sharedBytesPerBlockOptIn - bytesOf(0),
-          steps = llvm::divideCeil(share, kCrowdThreads * perThread);
+  int64_t step = bytesOf(1) - bytesOf(0), room = device.sharedBytesPerBlockOptIn - bytesOf(0),
+          steps = llvm::divideCeil(share, threads * perThread);
   return make(step > 0 ? std::min(steps, room / step) : 0);
 }
