@@ -21,16 +21,16 @@
 //   which then reads whole cache lines (team.cuh).
 // - Column: the collective is not over the innermost dimension: see columns.cuh.
 // A row shorter than the threads' vectors is handled by clamped loads and masks; where the number
-// of vectors is fixed and fits exactly there are no checks.  kStaged Groups and Blocks: rows that start
-// at no multiple of 16 bytes go through shared memory by aligned accesses (slab.cuh).
+// of vectors is fixed and fits exactly there are no checks.  kStaged Groups and Blocks: rows that
+// start at no multiple of 16 bytes go through shared memory by aligned accesses (slab.cuh).
 //
 // When chosen.  Every collective over the innermost dimensions, and norms and softmax over any.
 //
 // Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
 // extent in vectors of kVector (Column: kept(sizes) does).  Optional: kBlocksPerRow (1), kStaged,
-// kShelvedSteps, kSharedBytes, what the launch asks for where that is more than a kernel may declare,
-// second(), the second collective, kGroup, the elements of its groups, and SecondCompute, the type of
-// its values over groups where that is another one than Compute; kZeroRows and kRounded
+// kShelvedSteps, kSharedBytes, what the launch asks for where that is more than a kernel may
+// declare, second(), the second collective, kGroup, the elements of its groups, and SecondCompute,
+// the type of its values over groups where that is another one than Compute; kZeroRows and kRounded
 // (softmax.cuh); BoundsLoads and bounds, what a mask leaves of a row (row_bounds.cuh), which is all
 // that is read.
 // Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per

@@ -1,16 +1,16 @@
-// A crowd: the blocks of a row that are more than a cluster holds, all over the device.  They meet in
-// global memory.
+// A crowd: the blocks of a row that are more than a cluster holds, all over the device.  They meet
+// in global memory.
 //
-// Each block leaves the state of its part of the row in an entry, in words whose upper halves say that
-// the lower ones are there.  So no write waits for another, and who looks has an entry as soon as it
-// is written.  Memory holds anything before: an entry counts where all of its words say so, and the
-// last block of the row takes that back from all of them.
+// Each block leaves the state of its part of the row in an entry, in words whose upper halves say
+// that the lower ones are there.  So no write waits for another, and who looks has an entry as soon
+// as it is written.  Memory holds anything before: an entry counts where all of its words say so,
+// and the last block of the row takes that back from all of them.
 //
-// Nothing says that all blocks are on the device at once: other kernels may have a part of it, or it
-// is smaller than the one that the schedule was made for.  So a block that has waited for long works
-// out what is missing, and no block needs another one to begin.  A part's state is claimed first:
-// one block alone writes it, and where results take the place of the row, no other block still reads
-// the part when its own goes on.
+// Nothing says that all blocks are on the device at once: other kernels may have a part of it, or
+// it is smaller than the one that the schedule was made for.  So a block that has waited for long
+// works out what is missing, and no block needs another one to begin.  A part's state is claimed
+// first: one block alone writes it, and where results take the place of the row, no other block
+// still reads the part when its own goes on.
 #pragma once
 
 #include "swage/row_parts.cuh"
@@ -25,8 +25,8 @@ enum : int { kPatience = 100 };
 /// floats these are NaN that no instruction makes.
 enum : unsigned long long { kThere = 0xffb5c3e7ull << 32, kClaimed = 0xffb5c3e7ff9a0d53ull };
 
-/// What the blocks of a row leave for each other at one exchange: a word for each block that says who
-/// has claimed its part, and the entries.
+/// What the blocks of a row leave for each other at one exchange: a word for each block that says
+/// who has claimed its part, and the entries.
 template <class Entry, int Blocks> struct CrowdEntries {
   enum : int { kWords = sizeof(Entry) / 4, kAll = Blocks * (1 + kWords) };
   struct Words {
@@ -79,7 +79,7 @@ template <class Spec> struct RowBlocks {
 
 /// A crowd, whose memory is a part of `scratch`.
 template <class Spec>
-  requires IsCrowd<Spec>
+requires IsCrowd<Spec>
 class RowBlocks<Spec> {
   template <class S, class T> using Entry = typename RowTeam<Spec>::template Entry<S, T>;
   template <class S, class T> using Entries = CrowdEntries<Entry<S, T>, blocksPerRow<Spec>()>;
@@ -106,16 +106,16 @@ public:
       begin = askTickets(words);
   }
 
-  /// The state of the row.  `stateOf(part, count, exchange)` gives the block's threads that of a part,
-  /// with its number of elements; `exchange`: shared memory of bytesOfExchange.
+  /// The state of the row.  `stateOf(part, count, exchange)` gives the block's threads that of a
+  /// part, with its number of elements; `exchange`: shared memory of bytesOfExchange.
   template <class S, bool Second, class T, class StateOf>
   __device__ __forceinline__ typename S::State meet(T &count, char *exchange,
                                                     const StateOf &stateOf) const {
     const Entries<S, T> entries{words + 1 + (Second ? kFirst : 0)};
     auto *const missing = reinterpret_cast<unsigned *>(exchange), *const isOurs = missing + 1;
     exchange += kCrowdHead;
-    auto *const all = reinterpret_cast<Entry<S, T> *>(
-        exchange + RowTeam<Spec>::template exchangeBytes<S, T>());
+    auto *const all =
+        reinterpret_cast<Entry<S, T> *>(exchange + RowTeam<Spec>::template exchangeBytes<S, T>());
     const int thread = static_cast<int>(threadIndex());
     bool isClaimed = thread == 0 && entries.claim(rank), has = thread >= kBlocks;
     bool works = true;

@@ -1,6 +1,6 @@
 // Class Looped of row.cuh: kBlocksPerRow blocks walk a row of any length, once for each collective
-// and once more for the epilogue.  kStaged: the row is read once, and waits in shared memory; of a row
-// of more than kShelvedSteps steps, only those.  More blocks than a cluster holds are a crowd.
+// and once more for the epilogue.  kStaged: the row is read once, and waits in shared memory; of a
+// row of more than kShelvedSteps steps, only those.  More blocks than a cluster holds are a crowd.
 #pragma once
 
 #include "swage/row_crowd.cuh"
@@ -90,9 +90,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers, [[maybe_unus
   // Where rows begin anywhere, vectors are counted from the one that the row begins in, which is left
   // out if it begins before the row.
   const Index whole = IsAligned<Spec> ? (vectors + phase - 1) / V : vectors, skipped = phase > 0;
-  auto firstOf = [&](Index step, int u) {
-    return skipped + step * kStep + part * (T * U) + u * T;
-  };
+  auto firstOf = [&](Index step, int u) { return skipped + step * kStep + part * (T * U) + u * T; };
   auto exists = [&](Index step, int u) { return firstOf(step, u) + thread < whole; };
   auto place = [&](auto &chunk, Index step, int u) {
     chunk.template place<kFull>(row, reduced, range, firstOf(step, u), thread, phase);

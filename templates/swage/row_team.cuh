@@ -20,7 +20,9 @@ template <class Spec> __device__ constexpr int blocksPerRow() {
 
 /// The most blocks of a cluster; of more the row has a crowd (row_crowd.cuh).
 enum : int { kLargestCluster = 16 };
-template <class Spec> concept IsCrowd = blocksPerRow<Spec>() > kLargestCluster;
+template <class Spec>
+concept IsCrowd = blocksPerRow<Spec>()
+> kLargestCluster;
 /// The blocks of a row that meet in shared memory.
 template <class Spec> __device__ constexpr int blocksOfCluster() {
   return IsCrowd<Spec> ? 1 : blocksPerRow<Spec>();
@@ -42,7 +44,9 @@ template <class Spec> __device__ constexpr int groupOf() {
 }
 
 /// Whether there is a second one over the row.
-template <class Spec> concept HasSecondOfRow = HasSecond<Spec> && groupOf<Spec>() == 0;
+template <class Spec>
+concept HasSecondOfRow = HasSecond<Spec> && groupOf<Spec>()
+== 0;
 
 /// What the second collective works in, where that is another type: only over groups.
 template <class Spec> struct SecondComputeOf { using Type = typename Spec::Compute; };
@@ -80,8 +84,8 @@ template <class Spec> struct RowTeamOf<Spec, RowClass::Group> {
 template <class Spec>
   requires(rowsBeside<Spec>() > 1)
 struct RowTeamOf<Spec, RowClass::Looped> {
-  using Type = Team<kWarpSize / rowsBeside<Spec>(), Spec::kThreads / kWarpSize,
-                    blocksOfCluster<Spec>(), rowsBeside<Spec>(), runOf<Spec>()>;
+    using Type = Team<kWarpSize / rowsBeside<Spec>(), Spec::kThreads / kWarpSize,
+                      blocksOfCluster<Spec>(), rowsBeside<Spec>(), runOf<Spec>()>;
 };
 template <class Spec> using RowTeam = typename RowTeamOf<Spec>::Type;
 

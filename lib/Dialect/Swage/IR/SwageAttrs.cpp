@@ -170,8 +170,8 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
                        << " rows a block, but must have a power of two up to 32";
   if (blocksPerRow > kLargestCluster) {
     if (kind != RowClass::Looped || rowsPerBlock != 1 || blocksPerRow > threadsPerRow)
-      return emitError() << "has " << blocksPerRow << " blocks a row, but only looped of 1 row a block "
-                         << "and as many threads can have more than " << kLargestCluster;
+      return emitError() << "has " << blocksPerRow << " blocks a row, but more than "
+                         << kLargestCluster << " need looped, 1 row a block and as many threads";
   } else if (failed(verifyPower(emitError, "blocks_per_row", blocksPerRow, kLargestCluster))) {
     return failure();
   }

@@ -395,8 +395,9 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
     if (failed(verifyBeside(kernel, schedule)))
       return failure();
   if (crowdBytes(kernel, schedule).value_or(INT64_MAX) > kMostScratch)
-    return kernel.emitOpError() << "has " << schedule.getBlocksPerRow()
-                                << " blocks a row, which meet in memory, but too many rows for that";
+    return kernel.emitOpError()
+           << "has " << schedule.getBlocksPerRow()
+           << " blocks a row, which meet in memory, but there may be too many rows for that";
   if (schedule.getStaged() && stagedBytes(kernel, schedule) == 0)
     return kernel.emitOpError() << "has a staged schedule, but no operand that can be";
   if (int64_t shared = sharedBytes(kernel, schedule); shared > kMostSharedBytes)

@@ -16,15 +16,15 @@ using namespace swage;
 /// Bytes of a row and its results that one multiprocessor gets done in a microsecond.
 constexpr double kBytesPerSm = 45e3;
 /// Microseconds by which an exchange through memory takes longer than one of a cluster.
-constexpr double kExchange = 1.5;
-/// Threads of a block, or twice as many where each has more than so many vectors; what they take in a
-/// step.
+constexpr double kExchange = 2;
+/// Threads of a block, or twice as many where each has more than so many vectors; what they take in
+/// a step.
 constexpr int64_t kFewThreads = 512, kManyVectors = 16, kStep = 2048;
 
 /// Microseconds that so many multiprocessors take for so many bytes.
 static double moveTime(double bytes, int64_t multiprocessors, const DeviceProperties &device) {
-  return bytes / std::min(static_cast<double>(multiprocessors) * kBytesPerSm,
-                          device.memoryBandwidth / 1e6);
+  return bytes /
+         std::min(static_cast<double>(multiprocessors) * kBytesPerSm, device.memoryBandwidth / 1e6);
 }
 
 /// A crowd for each row, where that takes less time than a cluster, or than a block on a device
@@ -50,9 +50,8 @@ std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows) const {
   }
   int64_t blocks = std::min(device.smCount / *count, rows.vectors / kFewThreads),
           cluster = device.ccMajor < 9 ? 1 : kLargestCluster;
-  if (blocks <= kLargestCluster ||
-      moveTime(bytes, blocks * *count, device) + kExchange >=
-          moveTime(bytes, cluster * *count, device))
+  if (blocks <= kLargestCluster || moveTime(bytes, blocks * *count, device) + kExchange >=
+                                       moveTime(bytes, cluster * *count, device))
     return std::nullopt;
   int64_t share = llvm::divideCeil(rows.vectors, blocks),
           threads = share > kFewThreads * kManyVectors ? 2 * kFewThreads : kFewThreads,
