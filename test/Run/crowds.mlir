@@ -1,6 +1,6 @@
 // REQUIRES: host-compiler
 // Few rows that more blocks share than a cluster holds, on the simulator against the reference: even and odd lengths, 16-bit types and
-// f64, statistics, masks. A device without clusters has crowds for rows this short.
+// f64, statistics, masks, in place. A device without clusters has crowds for rows this short.
 // DEFINE: %{run} = swage-run %s --fuse --device=sim --arch=sm_80 --check
 // RUN: swage-opt %s --swage-fuse --swage-merge-dimensions --swage-select-schedule=arch=sm_80 2>/dev/null | FileCheck %s --check-prefix=SCHEDULE
 // RUN: %{run} --sim=check,order=random,seed=3 | FileCheck %s
@@ -28,7 +28,7 @@
 func.func @main(%a: tensor<1x40003xf32>, %b: tensor<2x36001xf32>, %g: tensor<36001xf32>, %c: tensor<1x80000xbf16>, %d: tensor<1x70001xf16>,
                 %m: tensor<1x70001xi1>, %f: tensor<1x20000xf64>, %h: tensor<1x36001xf32>,
                 %none: tensor<1xi32> {swage.range = array<i64: 0, 0>})
-    -> (tensor<1x40003xf32>, tensor<1xf32>, tensor<2x36001xf32>, tensor<2xf32>, tensor<1x80000xbf16>, tensor<1x70001xf16>,
+    -> (tensor<1x40003xf32> {swage.alias = 0 : i64}, tensor<1xf32>, tensor<2x36001xf32>, tensor<2xf32>, tensor<1x80000xbf16>, tensor<1x70001xf16>,
         tensor<1x20000xf64>, tensor<1x36001xf32>) {
   %0, %1 = swage.softmax %a axis 1 : tensor<1x40003xf32> -> tensor<1x40003xf32>, tensor<1xf32>
   %2, %mean, %3 = swage.layer_norm %b gamma %g beta %g axis 1 eps 1.0e-5

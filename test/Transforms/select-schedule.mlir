@@ -316,6 +316,17 @@ func.func @a_cluster_is_enough(%x: tensor<1x150000xf32>) -> tensor<1x150000xf32>
 
 // -----
 
+// The sum may take the place of an operand where the row is on chip, in clusters.
+// CHECK-LABEL: func.func @sum_in_place
+// CHECK:       #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16,
+func.func @sum_in_place(%x: tensor<1x300000xf32>, %r: tensor<1x300000xf32>) -> (tensor<1x300000xf32>, tensor<1x300000xf32>) {
+  %s = arith.addf %x, %r : tensor<1x300000xf32>
+  %n = swage.layer_norm %s axis 1 eps 1.0e-5 : (tensor<1x300000xf32>) -> tensor<1x300000xf32>
+  return %s, %n : tensor<1x300000xf32>, tensor<1x300000xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @clusters_fill_the_device
 // CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16>
 func.func @clusters_fill_the_device(%x: tensor<8x4000000xf32>) -> tensor<8x4000000xf32> {

@@ -27,12 +27,24 @@ static double moveTime(double bytes, int64_t multiprocessors, const DeviceProper
          std::min(static_cast<double>(multiprocessors) * kBytesPerSm, device.memoryBandwidth / 1e6);
 }
 
+/// Whether a block or a cluster has its row on chip between two looks at it.
+static bool holdsRow(RowScheduleAttr schedule) {
+  return schedule.getKind() != RowClass::Looped ||
+         (schedule.getStaged() && schedule.getShelvedSteps() == 0);
+}
+
 /// A crowd for each row, where that takes less time than a cluster, or than a block on a device
-/// without clusters.  As much of the row as fits waits in shared memory.
-std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows) const {
+/// without clusters. As much of the row as fits waits in shared memory. What is made of the row
+/// before its statistics may take its place on the way `otherwise`, but not in a crowd, whose
+/// blocks may look at each other's parts.
+std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows,
+                                                              RowScheduleAttr otherwise) const {
   std::optional<int64_t> count = product(false), length = product(true);
   if (!count || *count == 0 || !length || rows.grouped > 1 || rows.beside > 1)
     return std::nullopt;
+  for (unsigned i = 0; holdsRow(otherwise) && i < kernel.getOutputs().size(); ++i)
+    if (Phase phase = phaseOf(kernel, i); phase == Phase::Prologue || phase == Phase::Between)
+      return std::nullopt;
   int64_t widest = 1;
   double bytes = 0;
   unsigned inner = kernel.getRank() - 1;
