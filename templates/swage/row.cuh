@@ -15,21 +15,22 @@
 //   one row.  Up to about 1 MB a row.
 // - Looped: the same for rows of any length: one pass for statistics, kept per thread, and one that
 //   reads again, backwards, so that the end of the row is still in
-//   cache.  kStaged: the block's part of the row is read once and waits in shared memory (shelf.cuh).
+//   cache.  More than 16 blocks, which no cluster holds, meet in global memory (row_crowd.cuh).
+//   kStaged: the block's part of the row is read once and waits in shared memory (shelf.cuh).
 //   Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each other in a block,
 //   which then reads whole cache lines (team.cuh).
 // - Column: the collective is not over the innermost dimension: see columns.cuh.
 // A row shorter than the threads' vectors is handled by clamped loads and masks; where the number
-// of vectors is fixed and fits exactly there are no checks.  kStaged Groups and Blocks: rows that start
-// at no multiple of 16 bytes go through shared memory by aligned accesses (slab.cuh).
+// of vectors is fixed and fits exactly there are no checks.  kStaged Groups and Blocks: rows that
+// start at no multiple of 16 bytes go through shared memory by aligned accesses (slab.cuh).
 //
 // When chosen.  Every collective over the innermost dimensions, and norms and softmax over any.
 //
 // Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
 // extent in vectors of kVector (Column: kept(sizes) does).  Optional: kBlocksPerRow (1), kStaged,
-// kShelvedSteps, kSharedBytes, what the launch asks for where that is more than a kernel may declare,
-// second(), the second collective, kGroup, the elements of its groups, and SecondCompute, the type of
-// its values over groups where that is another one than Compute; kZeroRows and kRounded
+// kShelvedSteps, kSharedBytes, what the launch asks for where that is more than a kernel may
+// declare, second(), the second collective, kGroup, the elements of its groups, and SecondCompute,
+// the type of its values over groups where that is another one than Compute; kZeroRows and kRounded
 // (softmax.cuh); BoundsLoads and bounds, what a mask leaves of a row (row_bounds.cuh), which is all
 // that is read.
 // Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per
@@ -49,14 +50,21 @@ concept RowSpec = CollectiveSpec<Spec> && requires {
   Spec::kThreadsPerRow + Spec::kVectorsPerThread;
 };
 
+/// `scratch`: global memory for this launch alone, that holds anything; only for a crowd.
 template <RowSpec Spec, class Pointers>
-__device__ __forceinline__ void row(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+__device__ __forceinline__ void row(const Pointers &pointers, void *scratch,
+                                    const typename Spec::Sizes &sizes) {
+  static_assert(!detail::IsCrowd<Spec> || Spec::rowClass() == RowClass::Looped);
   if constexpr (Spec::rowClass() == RowClass::Looped)
-    detail::rowLooped<Spec>(pointers, sizes);
+    detail::rowLooped<Spec>(pointers, scratch, sizes);
   else if constexpr (Spec::rowClass() == RowClass::Column)
     detail::columns<Spec, Spec::kThreadsPerRow, Spec::kVectorsPerThread>(pointers, sizes);
   else
     detail::rowInRegisters<Spec>(pointers, sizes);
+}
+template <RowSpec Spec, class Pointers>
+__device__ __forceinline__ void row(const Pointers &pointers, const typename Spec::Sizes &sizes) {
+  row<Spec>(pointers, nullptr, sizes);
 }
 
 } // namespace swage

@@ -1,9 +1,9 @@
 // Class Looped of row.cuh: kBlocksPerRow blocks walk a row of any length, once for each collective
-// and once more for the epilogue.  kStaged: the row is read once, and waits in shared memory; of a row
-// of more than kShelvedSteps steps, only those.
+// and once more for the epilogue.  kStaged: the row is read once, and waits in shared memory; of a
+// row of more than kShelvedSteps steps, only those.  More blocks than a cluster holds are a crowd.
 #pragma once
 
-#include "swage/row_parts.cuh"
+#include "swage/row_crowd.cuh"
 #include "swage/shelf.cuh"
 
 namespace swage::detail {
@@ -55,8 +55,9 @@ __device__ __forceinline__ void walkRow(Index first, Index last, bool isForward,
   }
 }
 
+/// `scratch`: for a crowd, memory of the launch alone.
 template <class Spec, class Pointers>
-__device__ __forceinline__ void rowLooped(const Pointers &pointers,
+__device__ __forceinline__ void rowLooped(const Pointers &pointers, [[maybe_unused]] void *scratch,
                                           const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
@@ -78,7 +79,10 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   constexpr auto kFixedSteps = (wholeVectors<Spec>(Reduced::kCount) + kStep - 1) / kStep;
   const Index steps =
       Reduced::kFixed ? static_cast<Index>(kFixedSteps) : ceilDiv<Index>(vectors, kStep);
-  const int rank = rankInCluster<kBlocks>(), thread = Team::placeOf(threadIndex());
+  RowBlocks<Spec> blocks(scratch);
+  const int rank = blocks.rank, thread = Team::placeOf(threadIndex());
+  int part = rank; // a block of a crowd may work on another one's
+  auto isOwn = [&] { return !IsCrowd<Spec> || part == rank; };
   typename Spec::Coord row{};
   kept.split(static_cast<Index>(blockIndex()) / kBlocks * kRows + Team::rowOf(threadIndex()), row);
   const int phase = phaseOf<Spec>(pointers, row, sizes);
@@ -86,9 +90,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
   // Where rows begin anywhere, vectors are counted from the one that the row begins in, which is left
   // out if it begins before the row.
   const Index whole = IsAligned<Spec> ? (vectors + phase - 1) / V : vectors, skipped = phase > 0;
-  auto firstOf = [&](Index step, int u) {
-    return skipped + step * kStep + rank * (T * U) + u * T;
-  };
+  auto firstOf = [&](Index step, int u) { return skipped + step * kStep + part * (T * U) + u * T; };
   auto exists = [&](Index step, int u) { return firstOf(step, u) + thread < whole; };
   auto place = [&](auto &chunk, Index step, int u) {
     chunk.template place<kFull>(row, reduced, range, firstOf(step, u), thread, phase);
@@ -129,13 +131,27 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
     Bundles::commit(step);
   }
   // Few threads have the elements that no whole vector has: in the block with the fewest vectors.
-  RowEnd<Spec> rowEnd(row, phase, vectors, rank == kBlocks - 1, thread);
-  rowEnd.with([&](auto &element) { element.load(pointers, sizes, true); });
+  auto endOf = [&](int block) {
+    RowEnd<Spec> end(row, phase, vectors, block == kBlocks - 1, thread);
+    end.with([&](auto &element) { element.load(pointers, sizes, block == rank); });
+    return end;
+  };
+  auto rowEnd = endOf(rank);
+  /// Gives `work` what there is of that in the part, made ready as the block's own one is.
+  auto withEnd = [&](const auto &ready, const auto &work) {
+    if (isOwn()) {
+      rowEnd.with(work);
+    } else {
+      auto end = endOf(part);
+      end.with(ready);
+      end.with(work);
+    }
+  };
 
   auto load = [&](auto &chunk, Index step, int u, bool isFirst) {
     place(chunk, step, u);
     if constexpr (kStaged) {
-      const bool isShelved = fitsShelf && (kSteps == kAll || step < kSteps);
+      const bool isShelved = fitsShelf && isOwn() && (kSteps == kAll || step < kSteps);
       if (isFirst && isShelved)
         Bundles::wait(step);
       chunk.fetchBy([&](auto &in, int v) {
@@ -144,55 +160,71 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
         else
           shelf.pass(in, pointers, chunk.coord[v], sizes);
       });
-      chunk.prologue(pointers, sizes, isFirst);
+      chunk.prologue(pointers, sizes, isFirst && isOwn());
     } else {
-      chunk.load(pointers, sizes, isFirst);
+      chunk.load(pointers, sizes, isFirst && isOwn());
     }
   };
 
-  Running<First, Compute, kExact> parts;
-  auto add = [&](auto &chunk, Index step, int u) {
-    load(chunk, step, u, true);
-    parts.add(chunk.values, chunk.counted(), chunk.count);
+  auto stateOf = [&](int of, Compute &count, char *at) {
+    part = of;
+    Running<First, Compute, kExact> parts;
+    auto add = [&](auto &chunk, Index step, int u) {
+      load(chunk, step, u, true);
+      parts.add(chunk.values, chunk.counted(), chunk.count);
+    };
+    walkRow<Spec, RowCoord<Spec>, kByThread, kUnroll>(begin, end, true, exists, add);
+    withEnd([](auto &) {},
+            [&](auto &element) { parts.add(element.values, element.valid, element.count); });
+    typename First::State state = parts.state();
+    count = parts.count;
+    // Said once more, as a constant: equal counts merge in few instructions.
+    if constexpr (kExact && !IsBounded<Spec>)
+      count = Compute(Reduced::kCount / (kBlocks * T) * V);
+    state = mergeLanes<First, typename Team::Lanes, kExact>(state, count);
+    return mergeWarps<First, Team, kExact, true>(state, count, at);
   };
-  walkRow<Spec, RowCoord<Spec>, kByThread, kUnroll>(begin, end, true, exists, add);
-  rowEnd.with([&](auto &element) { parts.add(element.values, element.valid, element.count); });
-  typename First::State state = parts.state();
-  Compute count = parts.count;
-  // Said once more, as a constant: equal counts merge in few instructions.
-  if constexpr (kExact && !IsBounded<Spec>)
-    count = Compute(Reduced::kCount / (kBlocks * T) * V);
-  state = mergeLanes<First, typename Team::Lanes, kExact>(state, count);
-  state = mergeWarps<First, Team, kExact, true>(state, count, exchange);
+  Compute count;
+  const auto state = blocks.template meet<First, false>(count, exchange, stateOf);
+  part = rank;
   const auto first = First::result(state, total, Compute(Spec::epsilon()));
   auto reload = [&](auto &chunk, Index step, int u) {
     load(chunk, step, u, false);
     applyEach<First>(chunk.values, first);
   };
-  rowEnd.with([&](auto &element) { applyEach<First>(element.values, first); });
+  auto applyFirst = [&](auto &element) { applyEach<First>(element.values, first); };
+  rowEnd.with(applyFirst);
 
   // Each pass begins where the last one ended: if the row is read again, that end is still in cache.
   [[maybe_unused]] typename Second::Result second{};
-  constexpr bool kTwice = HasSecond<Spec> && groupOf<Spec>() == 0;
+  constexpr bool kTwice = HasSecondOfRow<Spec>;
   if constexpr (kTwice) {
-    Running<Second, Compute, kExact> laterParts;
-    auto addLater = [&](auto &chunk) {
-      chunk.between(first, pointers, sizes, true);
-      laterParts.add(chunk.seconds(), chunk.valid, chunk.count);
+    auto laterOf = [&](int of, Compute &laterCount, char *at) {
+      part = of;
+      Running<Second, Compute, kExact> laterParts;
+      auto addLater = [&](auto &chunk) {
+        chunk.between(first, pointers, sizes, isOwn());
+        laterParts.add(chunk.seconds(), chunk.valid, chunk.count);
+      };
+      auto reloadAndAdd = [&](auto &chunk, Index step, int u) {
+        reload(chunk, step, u);
+        addLater(chunk);
+      };
+      walkRow<Spec, RowCoord<Spec>, kByThread, 1>(Index(0), steps, false, exists, reloadAndAdd);
+      withEnd(applyFirst, addLater);
+      laterCount = laterParts.count;
+      auto later = mergeLanes<Second, typename Team::Lanes, kExact>(laterParts.state(), laterCount);
+      return mergeWarps<Second, Team, kExact, false>(later, laterCount, at);
     };
-    auto reloadAndAdd = [&](auto &chunk, Index step, int u) {
-      reload(chunk, step, u);
-      addLater(chunk);
-    };
-    walkRow<Spec, RowCoord<Spec>, kByThread, 1>(Index(0), steps, false, exists, reloadAndAdd);
-    rowEnd.with(addLater);
-    Compute laterCount = laterParts.count;
-    auto later = mergeLanes<Second, typename Team::Lanes, kExact>(laterParts.state(), laterCount);
-    later = mergeWarps<Second, Team, kExact, false>(later, laterCount,
-                                                    exchange + firstExchangeBytes<Spec>());
+    Compute laterCount;
+    const auto later = blocks.template meet<Second, true>(
+        laterCount, exchange + firstExchangeBytes<Spec>(), laterOf);
+    part = rank;
     second = Second::result(later, total, Compute(0));
     rowEnd.with([&](auto &element) { applyEach<Second>(element.values, second); });
   }
+
+  blocks.draw();
 
   if constexpr (!Spec::FinishStores::empty())
     if (thread == 0 && rank == 0)
@@ -224,6 +256,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers,
       element.epilogue(first, [&](int) { return second; }, pointers, sizes, true);
     });
   }
+  blocks.leave();
 }
 
 } // namespace swage::detail

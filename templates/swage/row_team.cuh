@@ -18,6 +18,16 @@ template <class Spec> __device__ constexpr int blocksPerRow() {
     return 1;
 }
 
+/// The most blocks of a cluster; of more the row has a crowd (row_crowd.cuh).
+enum : int { kLargestCluster = 16 };
+template <class Spec>
+concept IsCrowd = blocksPerRow<Spec>()
+> kLargestCluster;
+/// The blocks of a row that meet in shared memory.
+template <class Spec> __device__ constexpr int blocksOfCluster() {
+  return IsCrowd<Spec> ? 1 : blocksPerRow<Spec>();
+}
+
 /// Whether a second collective follows the first; which; and over how many elements (0: the row).
 template <class Spec> concept HasSecond = requires { Spec::second(); };
 template <class Spec> __device__ constexpr Collective secondOf() {
@@ -32,6 +42,11 @@ template <class Spec> __device__ constexpr int groupOf() {
   else
     return 0;
 }
+
+/// Whether there is a second one over the row.
+template <class Spec>
+concept HasSecondOfRow = HasSecond<Spec> && groupOf<Spec>()
+== 0;
 
 /// What the second collective works in, where that is another type: only over groups.
 template <class Spec> struct SecondComputeOf { using Type = typename Spec::Compute; };
@@ -61,7 +76,7 @@ template <class Spec> __device__ constexpr int runOf() {
 }
 
 template <class Spec, RowClass Class = Spec::rowClass()> struct RowTeamOf {
-  using Type = Team<kWarpSize, Spec::kThreads / kWarpSize, blocksPerRow<Spec>()>;
+  using Type = Team<kWarpSize, Spec::kThreads / kWarpSize, blocksOfCluster<Spec>()>;
 };
 template <class Spec> struct RowTeamOf<Spec, RowClass::Group> {
   using Type = Team<Spec::kThreadsPerRow>;
@@ -69,29 +84,40 @@ template <class Spec> struct RowTeamOf<Spec, RowClass::Group> {
 template <class Spec>
   requires(rowsBeside<Spec>() > 1)
 struct RowTeamOf<Spec, RowClass::Looped> {
-  using Type = Team<kWarpSize / rowsBeside<Spec>(), Spec::kThreads / kWarpSize, blocksPerRow<Spec>(),
-                    rowsBeside<Spec>(), runOf<Spec>()>;
+    using Type = Team<kWarpSize / rowsBeside<Spec>(), Spec::kThreads / kWarpSize,
+                      blocksOfCluster<Spec>(), rowsBeside<Spec>(), runOf<Spec>()>;
 };
 template <class Spec> using RowTeam = typename RowTeamOf<Spec>::Type;
 
+/// Shared memory of an exchange; in a crowd's are two words of its own, what its blocks take by
+/// themselves, and an entry of each of them.
+enum : int { kCrowdHead = 16 };
+template <class Spec, class S, class T> __device__ constexpr int bytesOfExchange() {
+  constexpr int kTeam = RowTeam<Spec>::template exchangeBytes<S, T>();
+  if constexpr (!IsCrowd<Spec>)
+    return kTeam;
+  else
+    return kCrowdHead + kTeam +
+           blocksPerRow<Spec>() * int(sizeof(typename RowTeam<Spec>::template Entry<S, T>));
+}
+
 /// Shared memory of the exchanges: the first collective's, and behind it the second's.
 template <class Spec> __device__ constexpr int firstExchangeBytes() {
-  return (RowTeam<Spec>::template exchangeBytes<FirstStats<Spec>, typename Spec::Compute>() + 15) /
-         16 * 16;
+  return (bytesOfExchange<Spec, FirstStats<Spec>, typename Spec::Compute>() + 15) / 16 * 16;
 }
 template <class Spec> __device__ constexpr int exchangeBytes() {
-  if constexpr (!HasSecond<Spec> || groupOf<Spec>() != 0)
+  if constexpr (!HasSecondOfRow<Spec>)
     return firstExchangeBytes<Spec>();
   else
     return firstExchangeBytes<Spec>() +
-           RowTeam<Spec>::template exchangeBytes<SecondStats<Spec>, SecondCompute<Spec>>();
+           bytesOfExchange<Spec, SecondStats<Spec>, SecondCompute<Spec>>();
 }
 
 /// Before the first exchange of a row's blocks.
 template <class Spec> __device__ __forceinline__ void openRowExchanges(char *exchange) {
-  if constexpr (blocksPerRow<Spec>() == 1)
+  if constexpr (blocksOfCluster<Spec>() == 1)
     return;
-  else if constexpr (!HasSecond<Spec> || groupOf<Spec>() != 0)
+  else if constexpr (!HasSecondOfRow<Spec>)
     openExchanges(exchange);
   else
     openExchanges(exchange, exchange + firstExchangeBytes<Spec>());

@@ -287,6 +287,55 @@ func.func @walked_rows(%x: tensor<64x10000000xbf16>) -> tensor<64x10000000xbf16>
 
 // -----
 
+// Rows that would leave most multiprocessors idle are shared by more blocks than a cluster holds.
+// CHECK-LABEL: func.func @all_for_one_row
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 512, {{.*}}vectors_per_thread = 4, index = 32, blocks_per_row = 132, staged = true, shelved_steps = 1, aligned = true>
+func.func @all_for_one_row(%x: tensor<1x1000003xf32>) -> tensor<1x1000003xf32> {
+  %y = swage.softmax %x axis 1 : tensor<1x1000003xf32> -> tensor<1x1000003xf32>
+  return %y : tensor<1x1000003xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @all_for_three_rows
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 1024, {{.*}}vectors_per_thread = 2, index = 32, blocks_per_row = 44, staged = true, shelved_steps = 7>
+func.func @all_for_three_rows(%x: tensor<3x8000000xbf16>) -> tensor<3x8000000xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<3x8000000xbf16> -> tensor<3x8000000xbf16>
+  return %y : tensor<3x8000000xbf16>
+}
+
+// -----
+
+// Not where clusters do as well: they wait for each other for less time.
+// CHECK-LABEL: func.func @a_cluster_is_enough
+// CHECK:       #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16,
+func.func @a_cluster_is_enough(%x: tensor<1x150000xf32>) -> tensor<1x150000xf32> {
+  %y = swage.softmax %x axis 1 : tensor<1x150000xf32> -> tensor<1x150000xf32>
+  return %y : tensor<1x150000xf32>
+}
+
+// -----
+
+// The sum may take the place of an operand where the row is on chip, in clusters.
+// CHECK-LABEL: func.func @sum_in_place
+// CHECK:       #swage.row_schedule<kind = block, {{.*}}blocks_per_row = 16,
+func.func @sum_in_place(%x: tensor<1x300000xf32>, %r: tensor<1x300000xf32>) -> (tensor<1x300000xf32>, tensor<1x300000xf32>) {
+  %s = arith.addf %x, %r : tensor<1x300000xf32>
+  %n = swage.layer_norm %s axis 1 eps 1.0e-5 : (tensor<1x300000xf32>) -> tensor<1x300000xf32>
+  return %s, %n : tensor<1x300000xf32>, tensor<1x300000xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @clusters_fill_the_device
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16>
+func.func @clusters_fill_the_device(%x: tensor<8x4000000xf32>) -> tensor<8x4000000xf32> {
+  %y = swage.softmax %x axis 1 : tensor<8x4000000xf32> -> tensor<8x4000000xf32>
+  return %y : tensor<8x4000000xf32>
+}
+
+// -----
+
 // A group's row is made of runs of 32 bytes: four groups are read together.
 // CHECK-LABEL: func.func @rows_beside_each_other
 // CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 128, rows_per_block = 4, {{.*}}blocks_per_row = 8, staged = true

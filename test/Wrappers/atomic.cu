@@ -55,6 +55,8 @@ template <class T> __device__ void global(const unsigned *in, unsigned *out) {
     GLOBAL(swage::atomicMax(at, b))
     GLOBAL(swage::loadAcquire(at))
     GLOBAL((swage::storeRelease(at, b), b))
+    GLOBAL(swage::loadRelaxed(at))
+    GLOBAL((swage::storeRelaxed(at, b), b))
   }
   if constexpr (kKind<T> == Kind::Bits) {
     GLOBAL(swage::atomicAnd(at, b))
@@ -89,7 +91,7 @@ template <class T> __device__ void shared(const unsigned *in, unsigned *out) {
 #undef GLOBAL
 } // namespace
 
-// launch: atomic_u32 grid=1 block=64 in=1024 out=5632 exact
+// launch: atomic_u32 grid=1 block=64 in=1024 out=6656 exact
 extern "C" __global__ void atomic_u32(const unsigned *in, unsigned *out) {
   global<unsigned>(in, out);
 }
@@ -98,14 +100,14 @@ extern "C" __global__ void atomic_shared_u32(const unsigned *in, unsigned *out) 
   shared<unsigned>(in, out);
 }
 
-// launch: atomic_s32 grid=1 block=64 in=1024 out=5632 exact
+// launch: atomic_s32 grid=1 block=64 in=1024 out=6656 exact
 extern "C" __global__ void atomic_s32(const unsigned *in, unsigned *out) { global<int>(in, out); }
 // launch: atomic_shared_s32 grid=1 block=64 in=1024 out=4096 exact
 extern "C" __global__ void atomic_shared_s32(const unsigned *in, unsigned *out) {
   shared<int>(in, out);
 }
 
-// launch: atomic_u64 grid=1 block=64 in=1024 out=11264 exact
+// launch: atomic_u64 grid=1 block=64 in=1024 out=13312 exact
 extern "C" __global__ void atomic_u64(const unsigned *in, unsigned *out) {
   global<unsigned long long>(in, out);
 }
@@ -114,7 +116,7 @@ extern "C" __global__ void atomic_shared_u64(const unsigned *in, unsigned *out) 
   shared<unsigned long long>(in, out);
 }
 
-// launch: atomic_s64 grid=1 block=64 in=1024 out=4096 exact
+// launch: atomic_s64 grid=1 block=64 in=1024 out=6144 exact
 extern "C" __global__ void atomic_s64(const unsigned *in, unsigned *out) {
   global<long long>(in, out);
 }

@@ -185,10 +185,10 @@ void swage::test::addMemoryReferences(References &references) {
   references["copy_async"] = copyAsync;
   references["copy_pipeline"] = copyPipeline;
 
-  const std::vector<Op> bits = {Op::Add, Op::AddRelease, Op::Exchange,       Op::Min,
-                                Op::Max, Op::Load,       Op::Store,          Op::And,
-                                Op::Or,  Op::Xor,        Op::CompareExchange};
-  const std::vector<Op> wide = {Op::Min, Op::Max, Op::Load, Op::Store};
+  const std::vector<Op> bits = {Op::Add,  Op::AddRelease, Op::Exchange,       Op::Min,   Op::Max,
+                                Op::Load, Op::Store,      Op::Load,           Op::Store, Op::And,
+                                Op::Or,   Op::Xor,        Op::CompareExchange};
+  const std::vector<Op> wide = {Op::Min, Op::Max, Op::Load, Op::Store, Op::Load, Op::Store};
   const std::vector<Op> floats = {Op::Add, Op::AddRelease, Op::Exchange};
   auto shared = [](std::vector<Op> ops) {
     ops.erase(std::remove_if(

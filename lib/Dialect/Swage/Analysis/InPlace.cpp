@@ -49,7 +49,7 @@ static int64_t orderOf(Phase phase) {
 }
 
 /// Whether the template evaluates the prologue anew for each later phase, and reads an input that
-/// does not wait on chip again for it.
+/// does not wait on chip again for it; or another block of a crowd may do so.
 static bool readsAgain(KernelOp kernel, int64_t input) {
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
   if (!row || (row.getKind() != RowClass::Looped && row.getKind() != RowClass::Column))
@@ -60,8 +60,8 @@ static bool readsAgain(KernelOp kernel, int64_t input) {
   });
   bool mayBeOutOfStep =
       row.getAligned() && !isInStep(kernel, {false, unsigned(input)}, row.getVector());
-  return isReadLater || row.getShelvedSteps() > 0 || mayBeOutOfStep ||
-         !isShelved(kernel, row, unsigned(input));
+  return isReadLater || row.getShelvedSteps() > 0 || row.getBlocksPerRow() > kLargestCluster ||
+         mayBeOutOfStep || !isShelved(kernel, row, unsigned(input));
 }
 
 /// Whether the thread that writes an element of the output has read that of the input by then, for

@@ -168,8 +168,13 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
   if (kind == RowClass::Looped && (rowsPerBlock > 32 || !llvm::isPowerOf2_64(rowsPerBlock)))
     return emitError() << "looped has " << rowsPerBlock
                        << " rows a block, but must have a power of two up to 32";
-  if (failed(verifyPower(emitError, "blocks_per_row", blocksPerRow, 16)))
+  if (blocksPerRow > kLargestCluster) {
+    if (kind != RowClass::Looped || rowsPerBlock != 1 || blocksPerRow > threadsPerRow)
+      return emitError() << "has " << blocksPerRow << " blocks a row, but more than "
+                         << kLargestCluster << " need looped, 1 row a block and as many threads";
+  } else if (failed(verifyPower(emitError, "blocks_per_row", blocksPerRow, kLargestCluster))) {
     return failure();
+  }
   if (blocksPerRow > 1 && kind != RowClass::Block && kind != RowClass::Looped)
     return emitError() << stringifyRowClass(kind) << " has " << blocksPerRow
                        << " blocks a row, but must have 1";
@@ -311,7 +316,7 @@ LogicalResult LaunchAttr::verify(EmitError emitError, AffineMap blocks, int64_t 
     return emitError() << "shared_bytes is " << sharedBytes << ", but must be from 0 to " << most;
   if (scratchBytes < 0 || scratchBytes % 16)
     return emitError() << "scratch_bytes is " << scratchBytes << ", but must be a multiple of 16";
-  if (failed(verifyRange(emitError, "cluster", cluster, 16)))
+  if (failed(verifyRange(emitError, "cluster", cluster, kLargestCluster)))
     return failure();
   for (AffineExpr number : blocks.getResults())
     if (!number.isMultipleOf(cluster))

@@ -394,6 +394,10 @@ static LogicalResult verifySchedule(KernelOp kernel, RowScheduleAttr schedule) {
   if (schedule.getKind() == RowClass::Looped && schedule.getRowsPerBlock() > 1)
     if (failed(verifyBeside(kernel, schedule)))
       return failure();
+  if (crowdBytes(kernel, schedule).value_or(INT64_MAX) > kMostScratch)
+    return kernel.emitOpError()
+           << "has " << schedule.getBlocksPerRow()
+           << " blocks a row, which meet in memory, but there may be too many rows for that";
   if (schedule.getStaged() && stagedBytes(kernel, schedule) == 0)
     return kernel.emitOpError() << "has a staged schedule, but no operand that can be";
   if (int64_t shared = sharedBytes(kernel, schedule); shared > kMostSharedBytes)
@@ -484,10 +488,9 @@ static LogicalResult verifyAttentionSchedule(KernelOp kernel, Schedule schedule)
         return kernel.emitOpError()
                << (isInvariant ? "does not depend on the batch, but schedule has no chunks"
                                : "schedule has chunks, but results may depend on the batch");
-    constexpr int64_t mostScratch = 1 << 30; // which a launch is given
-    if (int64_t scratch = problem->scratchBytes(schedule); scratch > mostScratch)
+    if (int64_t scratch = problem->scratchBytes(schedule); scratch > kMostScratch)
       return kernel.emitOpError() << "schedule leaves parts of " << scratch
-                                  << " bytes, but may leave " << mostScratch;
+                                  << " bytes, but may leave " << kMostScratch;
   }
   if (int64_t shared = problem->sharedBytes(schedule); shared > kMostSharedBytes)
     return kernel.emitOpError() << "schedule needs " << shared

@@ -467,8 +467,10 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     threads = row.getThreadsPerRow() * row.getRowsPerBlock();
     split(row.getKind() != RowClass::Column, row.getAligned() ? 1 : row.getVector());
-    cluster = row.getBlocksPerRow();
-    blocks = productOf(kept).ceilDiv(row.getRowsPerBlock()) * cluster;
+    int64_t perRow = row.getBlocksPerRow();
+    cluster = perRow > kLargestCluster ? 1 : perRow;
+    blocks = productOf(kept).ceilDiv(row.getRowsPerBlock()) * perRow;
+    scratch = crowdBytes(kernel, row).value();
     if (int64_t bytes = sharedBytes(kernel, row); bytes > kDeclaredSharedBytes)
       shared = bytes;
   } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {

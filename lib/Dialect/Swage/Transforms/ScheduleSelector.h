@@ -38,6 +38,7 @@ private:
   std::optional<SelectedSchedule> boxes(bool needsManyBlocks);
   SelectedSchedule row();
   struct Rows;
+  SelectedSchedule rowOfClusters(const Rows &rows, int64_t length) const;
   SelectedSchedule makeRow(const Rows &rows, RowClass kind, int64_t perRow, int64_t rowsPerBlock,
                            int64_t perThread, std::string reason, int64_t blocks = 1,
                            bool staged = false, int64_t shelvedSteps = 0) const;
@@ -55,6 +56,7 @@ private:
   std::optional<SelectedSchedule> blockRows(Rows rows, int64_t blocks, bool few) const;
   int64_t rowsBeside(const Rows &rows) const;
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
+  std::optional<SelectedSchedule> crowdedRows(Rows rows, RowScheduleAttr otherwise) const;
   SelectedSchedule column();
   SelectedSchedule reduce();
   SelectedSchedule attention() const;

@@ -383,18 +383,24 @@ SelectedSchedule ScheduleSelector::row() {
       rows.count ? kBusyThreads * device.smCount / std::max<int64_t>(*rows.count, 1) : 0;
   // A runtime length takes the schedule of the longest: its end is masked.
   std::optional<int64_t> length = largest(true);
-  int64_t looped = std::min<int64_t>(4, rows.capacity);
   if (!length || *length == 0)
-    return makeRow(rows, RowClass::Looped, 512, 1, looped,
+    return makeRow(rows, RowClass::Looped, 512, 1, std::min<int64_t>(4, rows.capacity),
                    length ? "the row is empty" : "nothing bounds the row's length");
   rows.vectors = std::max<int64_t>(1, *length / rows.vector);
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
+  SelectedSchedule selected = rowOfClusters(rows, *length);
+  auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
+  return crowded ? *crowded : selected;
+}
+
+/// How rows of at most `length` elements are dealt out to threads, blocks and clusters.
+SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t length) const {
   // Few rows leave most of the GPU idle unless each row gets many threads.
   auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
   // Narrow accesses cost long rows more than what vectors that begin anywhere do.
   bool anywhere = rows.bytes < 8,
-       isLong = rows.widest < 16 && *length * (rows.widest / rows.vector) > kLongBytes;
-  if ((anywhere && *length >= kAlignedLength && !few(1)) || isLong)
+       isLong = rows.widest < 16 && length * (rows.widest / rows.vector) > kLongBytes;
+  if ((anywhere && length >= kAlignedLength && !few(1)) || isLong)
     if (auto aligned = alignedRows(rows, few(1)))
       return *aligned;
   if (!few(1))
@@ -410,8 +416,9 @@ SelectedSchedule ScheduleSelector::row() {
   int64_t blocks = blocksFor(rows);
   if (auto block = blockRows(rows, blocks, few(blocks)))
     return *block;
-  return makeRow(rows, RowClass::Looped, few(blocks) ? 1024 : 512, 1, looped,
-                 rows.name + " is too long for registers", blocks);
+  return makeRow(rows, RowClass::Looped, few(blocks) ? 1024 : 512, 1,
+                 std::min<int64_t>(4, rows.capacity), rows.name + " is too long for registers",
+                 blocks);
 }
 
 /// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking

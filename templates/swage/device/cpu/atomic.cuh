@@ -133,6 +133,12 @@ template <class T> __device__ __forceinline__ T loadAcquire(const T *from) {
 template <class T> __device__ __forceinline__ void storeRelease(T *to, NotDeduced<T> value) {
   simt::atomicGlobal<simt::AtomicOp::Store, T>(to, value);
 }
+template <class T> __device__ __forceinline__ T loadRelaxed(const T *from) {
+  return loadAcquire(from);
+}
+template <class T> __device__ __forceinline__ void storeRelaxed(T *to, NotDeduced<T> value) {
+  storeRelease(to, value);
+}
 template <class T> __device__ __forceinline__ T addRelease(T *at, NotDeduced<T> value) {
   simt::abi->fence();
   return simt::atomicGlobal<simt::AtomicOp::Add, T>(at, value);

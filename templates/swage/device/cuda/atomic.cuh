@@ -190,6 +190,23 @@ template <class T> __device__ __forceinline__ void storeRelease(T *to, NotDeduce
   else
     asm volatile("st.release.gpu.global.b64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
 }
+/// The same without an order: of a value that says by itself that it is there.
+template <class T> __device__ __forceinline__ T loadRelaxed(const T *from) {
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);
+  T value;
+  if constexpr (sizeof(T) == 4)
+    asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+  else
+    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+template <class T> __device__ __forceinline__ void storeRelaxed(T *to, NotDeduced<T> value) {
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);
+  if constexpr (sizeof(T) == 4)
+    asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
+  else
+    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+}
 /// As atomicAdd; unsigned, int, unsigned long long, float, double.
 template <class T>
 __device__ __forceinline__ T addRelease(T *at, NotDeduced<T> value){

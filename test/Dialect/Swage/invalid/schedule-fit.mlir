@@ -337,3 +337,16 @@ swage.kernel @aligned_row_of_any_length symbols 1 multiples [1] limits [135] ext
   %n, %m, %r = swage.collective layer_norm %a eps 1.0e-5 : f32 -> f32, f32, f32
   swage.yield %n : f32
 }
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op has 20 blocks a row, which meet in memory, but there may be too many rows for that}}
+swage.kernel @k5_row_crowd symbols 1 extents affine_map<()[s0] -> (s0, 8192)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f32, shape = ()[s0] -> (s0, 8192), access = (d0, d1)[s0] -> (d0 * 8192 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f32, shape = ()[s0] -> (s0, 8192), access = (d0, d1)[s0] -> (d0 * 8192 + d1), align = 16>]
+    schedule #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 1, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 20>
+    {
+^body(%a: f32):
+  %0:3 = swage.collective softmax %a : f32 -> f32, f32, f32
+  swage.yield %0#0 : f32
+}

@@ -110,6 +110,16 @@ func.func private @row_block() attributes {schedule = #swage.row_schedule<kind =
 
 // -----
 
+// expected-error @+1 {{has 24 blocks a row, but more than 16 need looped, 1 row a block and as many threads}}
+func.func private @row_crowd() attributes {schedule = #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 24>}
+
+// -----
+
+// expected-error @+1 {{has 200 blocks a row, but more than 16 need looped, 1 row a block and as many threads}}
+func.func private @row_large_crowd() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 200>}
+
+// -----
+
 // expected-error @+1 {{looped has 3 rows a block, but must have a power of two up to 32}}
 func.func private @row_looped() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 64, rows_per_block = 3, vector = 8, vectors_per_thread = 1, index = 32>}
 

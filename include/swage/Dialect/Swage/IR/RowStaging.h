@@ -42,6 +42,10 @@ int64_t stagedBytes(KernelOp kernel, RowScheduleAttr schedule);
 /// exchange.
 int64_t sharedBytes(KernelOp kernel, RowScheduleAttr schedule);
 
+/// Bytes of global memory in which the blocks of all rows meet, at most, where a row has more of
+/// them than a cluster holds, and 0 elsewhere; nothing where any number of rows may come.
+std::optional<int64_t> crowdBytes(KernelOp kernel, RowScheduleAttr schedule);
+
 } // namespace swage
 
 #endif // SWAGE_DIALECT_SWAGE_IR_ROWSTAGING_H

@@ -33,6 +33,12 @@ class PhaseOp;
 /// four each (templates/swage/column_parts.cuh).
 constexpr int64_t kMostThreadRows = 128;
 
+/// The most blocks of a cluster.
+constexpr int64_t kLargestCluster = 16;
+
+/// The most scratch memory that a launch is given.
+constexpr int64_t kMostScratch = 1 << 30;
+
 /// Bytes of one element in memory; i1 takes one.
 int64_t elementBytes(mlir::Type element);
 
