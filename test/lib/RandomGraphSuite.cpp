@@ -14,6 +14,7 @@
 #include "swage/Reference/Acceptance.h"
 #include "swage/Reference/Interpreter.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fmt/format.h>
@@ -77,8 +78,13 @@ static void compileOne(Case &test, const std::string &arch, const RandomGraphOpt
       test.failure = (unfused ? "unfused: " : "fused: ") + executable.error().str();
       return;
     }
+    // CUDA's sine and cosine of f64 have a table there.
+    auto isTurn = [](const std::string &op) {
+      return op.rfind("math.sin", 0) == 0 || op.rfind("math.cos", 0) == 0;
+    };
     for (const KernelInfo &kernel : executable->kernels())
-      if (kernel.binary && kernel.binary->resources.stackFrame != 0)
+      if (kernel.binary && kernel.binary->resources.stackFrame != 0 &&
+          std::none_of(kernel.ops.begin(), kernel.ops.end(), isTurn))
         test.failure =
             fmt::format("{}: @{} has {} bytes of local memory", unfused ? "unfused" : "fused",
                         kernel.name, kernel.binary->resources.stackFrame);
