@@ -7,7 +7,7 @@
 // RUN: FileCheck %s --check-prefix=LAUNCH < %t.json
 // RUN: cat %t/layer_norm_*/*.ptx | FileCheck %s --check-prefix=PTX
 
-// CHECK: kernel {{ *}}template {{ *}}regs {{ *}}spills
+// CHECK: kernel {{ *}}template {{ *}}regs {{ *}}local
 // CHECK: layer_norm_{{[0-9a-f]+}} {{ *}}row {{.*}} 0 {{.*}}index=32
 // CHECK: layer_norm_{{[0-9a-f]+}}: {{.*}}arith.addf at [[@LINE+21]]:8{{.*}}
 // CHECK: compiled 1 kernel for sm_90a; nothing was run: --device=none.

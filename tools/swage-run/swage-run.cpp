@@ -523,7 +523,7 @@ static std::string launchText(const KernelInfo &kernel) {
 }
 
 void Runner::printKernels() const {
-  Table table({"kernel", "template", "regs", "spills", "MB", "us", "TB/s", "of copy", "worst error",
+  Table table({"kernel", "template", "regs", "local", "MB", "us", "TB/s", "of copy", "worst error",
                "schedule"});
   for (size_t i = 0; i < layout->launches.size(); ++i) {
     const LaunchInfo &launch = layout->launches[i];
@@ -539,7 +539,7 @@ void Runner::printKernels() const {
     const KernelResources resources = kernel.binary ? kernel.binary->resources : KernelResources();
     table.add(
         {kernel.name, kernel.family, isSimulated() ? "-" : std::to_string(resources.registers),
-         isSimulated() ? "-" : std::to_string(resources.spillStores + resources.spillLoads),
+         isSimulated() ? "-" : std::to_string(resources.stackFrame),
          fmt::format("{:.2f}", double(launch.bytesMoved) / 1e6),
          timed ? fmt::format("{:.2f}", seconds[i] * 1e6) : "-",
          timed ? fmt::format("{:.2f}", double(launch.bytesMoved) / seconds[i] / 1e12) : "-",
