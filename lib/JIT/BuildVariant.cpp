@@ -261,7 +261,7 @@ static std::optional<SymbolicTile> symbolicTile(LaunchAttr geometry, bool isOutp
   return symbolic;
 }
 
-/// What has a parameter. Of a random stream the whole state is read,
+/// Those of views that have a parameter. Of a random stream the whole state is read,
 /// whatever the position in the stream.
 static std::vector<SymbolicView> symbolicViews(KernelOp kernel, bool isOutput) {
   std::vector<SymbolicView> result;

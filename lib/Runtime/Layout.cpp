@@ -522,6 +522,10 @@ Status LayoutBuilder::addLaunch(const SymbolicLaunch &symbolic, size_t number) {
   addInputs(symbolic, launch, number);
   addOutputs(symbolic, launch, number);
   launch.kept = kernel.kept;
+  // A kernel that may have both in one memory reads what it has written, wherever the input is.
+  for (const auto &pair : kernel.kept)
+    if (std::find(kernel.inPlace.begin(), kernel.inPlace.end(), pair) != kernel.inPlace.end())
+      launch.readBehind.push_back(pair);
   if (Status fits = checkKept(launch, info); !fits)
     return fits;
   noteInPlace(symbolic, number);

@@ -141,9 +141,8 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
   for (auto [output, input] : launch.kept)
     spec.copies.push_back({placeOf(launch.inputs[input]), placeOf(launch.outputs[output]),
                            launch.outputs[output].type.bytes()});
-  // What an output keeps of an input is read where the output is.
   std::vector<LaunchTensor> inputs = launch.inputs;
-  for (auto [output, input] : launch.kept)
+  for (auto [output, input] : launch.readBehind)
     inputs[input] = launch.outputs[output];
   for (auto [views, tensors] :
        {std::pair(&launch.inputViews, inputs), std::pair(&launch.outputViews, launch.outputs)})
@@ -194,6 +193,7 @@ Expected<Plan> Variant::planLaunch(const Device &device, const Layout &layout, s
                                    const Context *context) const {
   LaunchInfo launch = layout.launches[index];
   launch.kept.clear(); // what the kernel does not write is the caller's
+  launch.readBehind.clear();
   PlanSpec spec;
   for (auto [tensors, kind, buffers] :
        {std::tuple(&launch.inputs, BufferKind::Input, &spec.inputs),

@@ -112,7 +112,8 @@ template <class... Operands> struct List {
 };
 
 /// The pointers of a kernel, one per operand: Bind<X, Y>{x, y}.
-/// What has none takes no room: beyond 128 bytes they may end up in local memory.
+/// Slots of operands without a pointer take no room: attention's pointers end up in local memory
+/// where they are too many for the compiler to follow through its structs.
 template <class Operand> struct Slot { [[no_unique_address]] typename Operand::Pointer pointer; };
 template <class... Operands> struct Bind : Slot<Operands>... {};
 

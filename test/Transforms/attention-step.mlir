@@ -28,7 +28,7 @@ func.func @bias(%q0: tensor<3x8x1x64xbf16>, %bias: tensor<8x64xbf16>, %k: tensor
 // -----
 
 // A cache that all sequences share: each would read the row before another one has written it.
-// REMARK: remark: not fused with swage.append: attention takes in what adds rows that no other sequence or head reads
+// REMARK: remark: not fused with swage.append: attention takes in what adds rows that one sequence and head reads, all of them
 // CHECK-LABEL: func.func @shared
 // CHECK-COUNT-2: swage.launch
 func.func @shared(%q: tensor<3x2x1x64xbf16>, %k: tensor<1x2x1x64xbf16>, %v: tensor<1x2x1x64xbf16>, %kc: tensor<1x2x300x64xbf16>, %vc: tensor<1x2x300x64xbf16>, %at: tensor<1xi32>)

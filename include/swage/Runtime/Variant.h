@@ -155,6 +155,8 @@ struct LaunchInfo {
   std::vector<LaunchTensor> inputs, outputs;
   /// (output, input) tensors: an output that lies elsewhere begins as a copy of the input.
   std::vector<std::pair<unsigned, unsigned>> kept;
+  /// Those of them whose input is read where the output is, behind what is written there.
+  std::vector<std::pair<unsigned, unsigned>> readBehind;
   /// The kernel's first parameters: one for each input view, then one for each output view.
   std::vector<LaunchView> inputViews, outputViews;
   /// Memory that the launch uses alone, and that holds anything: the next parameter is its address.

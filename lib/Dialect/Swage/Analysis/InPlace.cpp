@@ -103,10 +103,12 @@ static bool isReadBeforeWritten(KernelOp kernel, int64_t input, int64_t output) 
 
 SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) {
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  bool isByElement =
-      isa_and_nonnull<PointwiseScheduleAttr, RowScheduleAttr>(kernel.getScheduleAttr());
-  for (auto [o, output] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
-    if (!isByElement || isRow(output.getSource()) || kernel.getRowsOf(o))
+  ArrayRef<Attribute> outputs = kernel.getOutputs().getValue();
+  if (!isa_and_nonnull<PointwiseScheduleAttr, RowScheduleAttr>(kernel.getScheduleAttr()))
+    outputs = {};
+  for (auto [o, attr] : llvm::enumerate(outputs)) {
+    auto output = cast<ViewAttr>(attr);
+    if (isRow(output.getSource()) || kernel.getRowsOf(o))
       continue;
     if (!isDense(kernel, output) || !isAlone(kernel.getOutputs(), output))
       continue;
@@ -117,8 +119,8 @@ SmallVector<std::pair<unsigned, unsigned>> swage::inPlacePairs(KernelOp kernel) 
           isReadBeforeWritten(kernel, i, o))
         pairs.push_back({unsigned(output.getTensor()), unsigned(input.getTensor())});
   }
-  // What keeps most of an operand may be that operand, if nothing of it is read, or, by attention,
-  // in the output's memory anyway.
+  // What keeps most of an operand may be that operand, if nothing of it is read, or, as attention's
+  // keys and values, behind the rows that are written.
   for (auto [output, kept] : keptPairs(kernel))
     if (kernel.isAttention() ||
         llvm::none_of(kernel.getInputs().getAsRange<ViewAttr>(),

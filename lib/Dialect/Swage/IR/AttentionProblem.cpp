@@ -99,7 +99,7 @@ static std::optional<int64_t> keyRunOf(KernelOp kernel) {
 }
 
 /// Whether the kernel makes its queries itself.
-static bool makesQueries(KernelOp kernel) {
+static bool hasSharedQueries(KernelOp kernel) {
   return kernel.getInput(AttentionInput::Queries).getSource() == Source::Shared;
 }
 
@@ -113,7 +113,7 @@ static std::optional<int64_t> pageSizeOf(KernelOp kernel) {
   if (kernel.getInputs().size() < own)
     return std::nullopt;
   // What queries and new rows are made of in pieces has extents, too.
-  bool isStep = makesQueries(kernel) || kernel.writesRows();
+  bool isStep = hasSharedQueries(kernel) || kernel.writesRows();
   for (unsigned input = 0; input < (isStep ? own : kernel.getInputs().size()); ++input)
     if ((isPaged || input != Input::Keys) &&
         static_cast<bool>(extentsOf(input)) != (isPaged && input > 0 && input < own))
@@ -144,8 +144,92 @@ static bool hasValuesInKeys(KernelOp kernel) {
          ofKeys.offset == ofValues.offset && ofKeys.strides == ofValues.strides;
 }
 
-/// A step's queries, keys and values have 16 bits, all queries that share a key head are one unit
-/// of work, and columns are made in pairs.
+/// Whether views are the pieces of what has so many columns along a dimension, next to each other
+/// or one column after the other by turns, each an even number of them: the template makes pairs.
+static bool arePieces(KernelOp kernel, ArrayRef<ViewAttr> views, unsigned dim, int64_t columns) {
+  int64_t count = views.size();
+  if (count == 0 || columns % (2 * count) != 0)
+    return false;
+  LinearAccess first = *LinearAccess::of(views[0].getAccess());
+  auto is = [&](AffineExpr offset, int64_t behind) {
+    return offset == addSizes(first.offset, getAffineConstantExpr(behind, kernel.getContext()));
+  };
+  for (auto [i, view] : llvm::enumerate(views)) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    std::optional<int64_t> step = constantSize(access.strides[dim]);
+    bool follow = step == 1 && is(access.offset, i * (columns / count)),
+         alternate = count > 1 && step == count && is(access.offset, i);
+    if ((!follow && !alternate) || step != constantSize(first.strides[dim]) ||
+        view.getExtents() != views[0].getExtents() || view.getElement() != views[0].getElement() ||
+        constantSize(view.getExtentsOr(kernel.getExtents()).getResult(dim)) != columns / count)
+      return false;
+    access.strides[dim] = first.strides[dim];
+    if (access.strides != first.strides)
+      return false;
+  }
+  return true;
+}
+
+/// Outputs of source `shared` are all columns of the queries, in the rows that the template
+/// multiplies; rows of keys and values are all columns of these, in the caches that inputs 1 and 2
+/// read, at one place. What else the kernel reads is no such cache: rows are there before they are
+/// read as keys and values only.
+const char *AttentionProblem::piecesProblem(KernelOp kernel) const {
+  using Dim = AttentionDim;
+  SmallVector<ViewAttr> queries, keys, values, rows;
+  for (auto [i, view] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
+    if (view.getSource() == Source::Shared)
+      queries.push_back(view);
+    if (isRow(view.getSource()))
+      rows.push_back(view);
+    if (ViewAttr row = kernel.getRowsOf(i)) {
+      bool isOfKeys = !LinearAccess::of(view.getAccess())->isBroadcast(Dim::HeadDim);
+      (isOfKeys ? keys : values).push_back(view);
+      unsigned input = isOfKeys ? AttentionInput::Keys : AttentionInput::Values;
+      if (row.getTensor() != kernel.getInput(input).getTensor() ||
+          view.getTensor() != (isOfKeys ? keys : values).front().getTensor())
+        return "rows are added to attention's keys and values";
+    }
+  }
+  if (makesQueries) {
+    ViewAttr all = kernel.getInput(AttentionInput::Queries);
+    LinearAccess access = *LinearAccess::of(all.getAccess()), own = access;
+    for (auto [dim, stride] : llvm::enumerate(own.strides))
+      stride =
+          getAffineConstantExpr(dim == Dim::Query     ? queryRow(headColumns)
+                                : dim == Dim::Group   ? queryRow(headColumns) * *queriesOf(kernel)
+                                : dim == Dim::HeadDim ? 1
+                                                      : 0,
+                                kernel.getContext());
+    if (own.strides != access.strides || constantSize(access.offset) != 0 ||
+        !arePieces(kernel, queries, Dim::HeadDim, headColumns) ||
+        queries[0].getElement() != all.getElement())
+      return "queries that the kernel makes are rows in shared memory, all columns of them";
+    LinearAccess piece = *LinearAccess::of(queries[0].getAccess());
+    piece.strides[Dim::HeadDim] = access.strides[Dim::HeadDim];
+    if (piece.strides != access.strides || constantSize(piece.offset) != 0)
+      return "queries that the kernel makes are rows in shared memory, all columns of them";
+  }
+  if (!addsRows)
+    return nullptr;
+  if (!arePieces(kernel, keys, Dim::HeadDim, headColumns) ||
+      !arePieces(kernel, values, Dim::ValueDim, valueColumns))
+    return "new keys and values have all of their columns";
+  if (keys[0].getTensor() == values[0].getTensor())
+    return "new keys and values are rows of two caches";
+  for (ViewAttr row : rows)
+    if (row.getSource() == Source::PagedRow || row.getSource() != rows[0].getSource() ||
+        row.getShape() != rows[0].getShape())
+      return "new keys and values are added at one position of caches as long as each other";
+  for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>()))
+    for (unsigned cache : {AttentionInput::Keys, AttentionInput::Values})
+      if (i != AttentionInput::Keys && i != AttentionInput::Values && hasTensor(view.getSource()) &&
+          view.getTensor() == kernel.getInput(cache).getTensor())
+        return "a cache that rows are added to is read as keys and values only";
+  return nullptr;
+}
+
+/// All queries that share a key head are one unit of work, and all have 16 bits.
 const char *AttentionProblem::stepProblem(KernelOp kernel) const {
   if (isNarrow() || isWide() || hasNarrowCache())
     return "queries are made, and rows added, where they and the cache have 16 bits";
@@ -153,25 +237,18 @@ const char *AttentionProblem::stepProblem(KernelOp kernel) const {
     return "queries are made, and rows added, where up to 16 queries share a key head";
   if (pageSize || keyRun)
     return "queries are made, and rows added, where keys and values follow each other in memory";
-  auto yield = dyn_cast<YieldOp>(kernel.getBody().front().back());
-  Value place;
-  for (auto [i, view] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
-    if (isRow(view.getSource()) && yield && !kernel.getGeometry()) {
-      if (place && yield.getValues()[i] != place)
-        return "new keys and values are added at one position";
-      place = yield.getValues()[i];
-    }
-    // Nothing but the keys and values that a warp copies is read behind the rows that it has added.
-    for (unsigned input = AttentionInput::Count; input < kernel.getInputs().size(); ++input)
-      if (isRow(view.getSource()) && hasTensor(kernel.getInput(input).getSource()) &&
-          kernel.getInput(input).getTensor() == view.getTensor())
-        return "a cache that rows are added to is read as keys and values only";
-    if (AffineMap extents = view.getExtents())
-      for (unsigned dim : {AttentionDim::HeadDim, AttentionDim::ValueDim})
-        if (constantSize(extents.getResult(dim)).value_or(1) % 2 != 0)
-          return "pieces of queries, keys and values have an even number of columns";
-  }
-  return nullptr;
+  if (const char *problem = piecesProblem(kernel))
+    return problem;
+  // Of a prepared kernel phases yield what its outputs are.
+  PhaseOp place = kernel.getPhase(Phase::Place);
+  auto yield = dyn_cast<YieldOp>((place ? place.getBody() : kernel.getBody()).front().back());
+  SmallVector<Value> places;
+  for (auto [i, view] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>()))
+    if (isRow(view.getSource()) && yield && !place)
+      places.push_back(yield.getValues()[i]);
+  if (place && yield)
+    places.assign(yield.getValues().begin(), yield.getValues().end());
+  return llvm::all_equal(places) ? nullptr : "new keys and values are added at one position";
 }
 
 std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::string *why) {
@@ -269,7 +346,7 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   if (problem.copyBytes < 16 && areWhole && !areFew)
     return refuse("operands of many queries are not contiguous along the head dim, from multiples "
                   "of 16 bytes on");
-  problem.makesQueries = ::makesQueries(kernel);
+  problem.makesQueries = hasSharedQueries(kernel);
   problem.addsRows = kernel.writesRows();
   if (problem.makesQueries || problem.addsRows)
     if (const char *reason = problem.stepProblem(kernel))

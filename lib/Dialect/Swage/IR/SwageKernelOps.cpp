@@ -533,6 +533,11 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   if (phase.getStatistics() && (isScore || kind >= Phase::Weight || !isPerElement))
     return phase.emitOpError() << "has statistics, but " << stringifyPhase(kind)
                                << " takes none or has them anyway";
+  if (kind >= Phase::Query)
+    for (int64_t position : phase.getLoads())
+      if (position < AttentionInput::Count)
+        return phase.emitOpError() << "loads input " << position
+                                   << ", but is made of what is beside attention's operands";
   if ((kind == Phase::Exponent) != phase.getReach().has_value())
     return phase.emitOpError() << (phase.getReach()
                                        ? "is for all scores, but has a reach"
@@ -654,6 +659,10 @@ LogicalResult KernelOp::verify() {
   for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
     if (failed(verifyView(*this, view, ("output " + Twine(i)).str())))
       return failure();
+  for (auto [i, view] : llvm::enumerate(getInputs().getAsRange<ViewAttr>())) // K10
+    if (view.getSource() == Source::Shared && (i != AttentionInput::Queries || !isAttention()))
+      return emitOpError() << "input " << i << " is of source " << stringifySource(Source::Shared)
+                           << ", but only attention's queries are";
   for (auto [i, view] : llvm::enumerate(getOutputs().getAsRange<ViewAttr>()))
     if (isRow(view.getSource())) { // K9
       if (i == 0 || getOutput(i - 1).getSource() != Source::Memory)

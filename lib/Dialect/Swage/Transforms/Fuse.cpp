@@ -451,8 +451,10 @@ void Fuser::tryStep(AttentionOp attention) {
                            << kMostUnitsOfStep << " key heads";
     return;
   }
+  size_t appends = parts.size();
   add(producersOf({attention.getQ()}), /*isAdded=*/true);
-  tryMerge(groupOf[attention], parts, attention);
+  if (!tryMerge(groupOf[attention], parts, attention) && parts.size() > appends)
+    tryMerge(groupOf[attention], ArrayRef(parts).take_front(appends), attention);
 }
 
 void Fuser::formGroups() {

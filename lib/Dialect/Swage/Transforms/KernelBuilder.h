@@ -152,7 +152,8 @@ private:
   ViewAttr queryView(const LinearAccess &access, mlir::AffineMap own);
   bool storeQueries(llvm::SmallVectorImpl<mlir::Value> &yields);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
-  bool coversOnce(const Relation &relation, mlir::Value tensor);
+  bool coversOnce(const Relation &relation, mlir::Value tensor,
+                  std::optional<unsigned> repeated = std::nullopt);
   LinearAccess flatten(const Relation &relation, mlir::Value tensor) const;
   BuiltKernel finish(KernelOp kernel);
   bool isComputed(mlir::Value value) const;
@@ -171,7 +172,8 @@ private:
   /// context, so that their addresses tell them apart; the order says nothing.
   std::map<std::vector<const void *>, mlir::Value> scalars;
 
-  /// Sums of a position and how many rows behind it, one of each.
+  /// Sums of a position and how many rows behind it: one of each, by which AttentionProblem sees
+  /// that keys and values have one place.
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> rowNumbers;
 
   mlir::Operation *collective = nullptr, *second = nullptr;
@@ -180,7 +182,8 @@ private:
   std::array<Relation, 3> operandPlaces; ///< of attention, which may be one tensor
   Relation scorePlace;                   ///< attention's score, as if there were a tensor of them
   Relation sinkPlace;
-  /// What adds attention's new keys, and values: which element of the rows belongs to a point.
+  /// What adds attention's new keys, and values: which element of the rows belongs to a point, and
+  /// their head dim.
   llvm::MapVector<mlir::Operation *, std::pair<Relation, unsigned>> appends;
   bool makesQueries = false;             ///< of attention, in shared memory
   mlir::Value weighted;                  ///< attention's result for a query and a value dim

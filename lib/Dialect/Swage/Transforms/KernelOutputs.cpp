@@ -14,8 +14,10 @@ using namespace mlir;
 using namespace swage;
 
 /// Whether the iteration space, less the reduced dimensions, walks every element of the tensor
-/// exactly once. What attention has for each query has no value dim.
-bool KernelBuilder::coversOnce(const Relation &relation, Value tensor) {
+/// exactly once, or again and again along dimension `repeated`. What attention has for each query
+/// has no value dim.
+bool KernelBuilder::coversOnce(const Relation &relation, Value tensor,
+                               std::optional<unsigned> repeated) {
   LinearAccess flat = flatten(relation, tensor);
   if (constantSize(flat.offset) != 0)
     return false;
@@ -35,7 +37,7 @@ bool KernelBuilder::coversOnce(const Relation &relation, Value tensor) {
   }
   bool uniform = llvm::all_of(open, [&](unsigned j) {
     return constantSize(flat.strides[j]) == 0 &&
-           (llvm::is_contained(reduced, static_cast<int64_t>(j)) ||
+           (llvm::is_contained(reduced, static_cast<int64_t>(j)) || j == repeated ||
             (attention && j == AttentionDim::ValueDim));
   });
   AffineExpr count = one;

@@ -1,8 +1,8 @@
 //===- KernelStep.cpp - What a step makes before it attends ----------------===//
 //
 // The part of KernelBuilder for attention that adds its own tokens' keys and values to the caches
-// that it reads, and makes its queries: each element of these comes from one place, but those of a
-// head dim may come in pieces, for what makes one column makes others with it.
+// that it reads, and makes its queries. Of a head dim these may be made in pieces: where rotary
+// embedding turns pairs of columns, both stand at one point of a space with half as many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,21 +42,23 @@ bool KernelBuilder::findAppends() {
     if (!append || !ops.contains(append) || !relation || appends.contains(append))
       return refuse("attention takes in what adds to its keys and to its values, or neither"),
              false;
+    if (!outputs.contains(append.getResult()))
+      return refuse("attention adds to caches that are results"), false;
+    for (auto &[other, place] : appends)
+      if (memoryOf(cast<AppendOp>(other).getCache()) == memoryOf(append.getCache()))
+        return refuse("attention adds to its keys and its values, not twice to one cache"), false;
     LinearAccess &row = (*relation)[append.getAxis()];
-    // A row that units share would be read by some of them before others have written it.
-    for (unsigned unit : {Dim::Batch, Dim::KeyHead})
-      if (constantSize(extents[unit]) != 1 &&
-          llvm::all_of(*relation, [&](const LinearAccess &access) {
-            return constantSize(access.strides[unit]) == 0;
-          }))
-        return refuse("attention takes in what adds rows that no other sequence or head reads"),
-               false;
     if (append.getPaged() || keyRun || !isAlong(row, Dim::Key) ||
         shapes.shapeOf(append.getRows())[append.getAxis()] != extents[Dim::Query])
       return refuse("attention takes in what adds a row for each of its queries to keys and values "
                     "that follow each other in memory"),
              false;
     std::swap(row.strides[Dim::Key], row.strides[Dim::Query]);
+    // A row that units share would be read by some of them before others have written it.
+    if (!coversOnce(*relation, append.getRows(), Dim::Group))
+      return refuse("attention takes in what adds rows that one sequence and head reads, all of "
+                    "them"),
+             false;
     appends[append] = {*relation, dim};
   }
   if (appends.size() != count)

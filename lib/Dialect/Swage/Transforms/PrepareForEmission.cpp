@@ -384,6 +384,12 @@ LogicalResult Preparer::addAttentionPhases() {
   const AttentionProblem problem = *AttentionProblem::of(kernel);
   if (problem.hasProbabilities && failed(addPhase(Phase::Probability, {}, AttentionDim::Key)))
     return failure();
+  if (problem.makesQueries && failed(addPhase(Phase::Query, {}, AttentionDim::HeadDim)))
+    return failure();
+  if (problem.addsRows && (failed(addPhase(Phase::Place, {}, std::nullopt)) ||
+                           failed(addPhase(Phase::KeyRow, {}, AttentionDim::HeadDim)) ||
+                           failed(addPhase(Phase::ValueRow, {}, AttentionDim::ValueDim))))
+    return failure();
   // What the copy engine takes is given back, the rest is stored.
   Value element = handedElement(kernel, Phase::Epilogue),
         result = isTiledResult(0)
@@ -392,12 +398,6 @@ LogicalResult Preparer::addAttentionPhases() {
   bool stores = false;
   for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
     stores |= !isTiledResult(i) && phaseOf(kernel, i) == Phase::Epilogue;
-  if (problem.makesQueries && failed(addPhase(Phase::Query, {}, AttentionDim::HeadDim)))
-    return failure();
-  if (problem.addsRows && (failed(addPhase(Phase::Place, {}, std::nullopt)) ||
-                           failed(addPhase(Phase::KeyRow, {}, AttentionDim::HeadDim)) ||
-                           failed(addPhase(Phase::ValueRow, {}, AttentionDim::ValueDim))))
-    return failure();
   if ((result != element || stores) &&
       failed(addPhase(Phase::Epilogue, result, AttentionDim::ValueDim)))
     return failure();

@@ -108,12 +108,24 @@ swage.kernel @cache_beside symbols 0 extents affine_map<() -> (1, 1, 1, 1, 64, 6
             #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (1, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>,
              #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d6), align = 16>,
-             #swage.view<tensor = 1, element = i32, shape = () -> (64, 1), access = (d0, d1, d2, d3, d4, d5, d6) -> (64), align = 1, source = row>]
+             #swage.view<tensor = 1, element = i32, shape = () -> (64, 1), access = (d0, d1, d2, d3, d4, d5, d6) -> (64), align = 1, source = row>,
+             #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d4), align = 16>,
+             #swage.view<tensor = 2, element = i32, shape = () -> (64, 1), access = (d0, d1, d2, d3, d4, d5, d6) -> (64), align = 1, source = row>]
     schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32, %at: i32, %beside: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
   %o = swage.contract %p#0, %v dim 5 : f32
   %sum = arith.addf %o, %beside : f32
-  swage.yield %sum, %q, %at : f32, f32, i32
+  swage.yield %sum, %q, %at, %q, %at : f32, f32, i32, f32, i32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op input 0 is of source shared, but only attention's queries are}}
+swage.kernel @k10_input symbols 0 extents affine_map<() -> (4)> reduced []
+  inputs [#swage.view<tensor = -1, element = f16, shape = () -> (1, 4), access = (d0) -> (d0), align = 16, source = shared>]
+  outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4), access = (d0) -> (d0), align = 16>] {
+^bb0(%x: f32):
+  swage.yield %x : f32
 }

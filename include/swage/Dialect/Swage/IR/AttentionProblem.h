@@ -116,6 +116,7 @@ struct AttentionProblem {
   static constexpr int64_t kMostSharingOfStep = 16;
   /// Why the kernel cannot make queries or add rows; or null.
   const char *stepProblem(KernelOp kernel) const;
+  const char *piecesProblem(KernelOp kernel) const;
   /// Why keys and values of another type than queries cannot be read; or null.
   const char *cacheProblem(KernelOp kernel) const;
   /// Shared memory of a block, as the template lays it out (AttentionLayout).

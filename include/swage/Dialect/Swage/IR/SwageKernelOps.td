@@ -32,9 +32,9 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     (K7) multiples and limits have one value for each runtime size; multiples are positive, limits not negative.
     (K8) a tile of the geometry is of a view in memory that the copy engine can move so: contiguous along its first dimension, the same along those that
     it leaves out, addresses and strides multiples of 16 bytes (checked at launch where sizes are dynamic).
-    (K9) an output of rows follows one in memory, in a kernel that reduces nothing and whose schedule is a pointwise one, or in attention of few queries. What such a kernel reads
-    of the operand that an output keeps is the output's memory, with the new rows.
-    (K10) outputs of source `shared` are what input 0 of attention is made of, which is of that source.
+    (K9) an output of rows follows one in memory, in a kernel that reduces nothing and whose schedule is a pointwise one, or in attention of few queries, whose
+    keys and values are then the output's memory, with the new rows.
+    (K10) only input 0 of attention may be of source `shared`; exactly then outputs of that source are what it is made of.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$symbols, OptionalAttr<DenseI64ArrayAttr>:$multiples,
                        OptionalAttr<DenseI64ArrayAttr>:$limits, AffineMapAttr:$extents, DenseI64ArrayAttr:$reduced,
