@@ -168,7 +168,7 @@ void SpecEmitter::nameOperands() {
       if (isOutput && isRow(kernel.getOutput(i).getSource()))
         wanted = names.back() + "Row";
       for (auto [kind, made] :
-           {std::pair(Phase::Query, "query"), std::pair(Phase::KeyRow, "newKey"),
+           {std::pair(Phase::Query, "newQuery"), std::pair(Phase::KeyRow, "newKey"),
             std::pair(Phase::ValueRow, "newValue")})
         if (PhaseOp phase = kernel.getPhase(kind);
             isOutput && phase && llvm::is_contained(phase.getStores(), int64_t(i)))
