@@ -84,3 +84,56 @@ func.func @two_positions(%q: tensor<3x2x1x64xbf16>, %k: tensor<3x2x1x64xbf16>, %
   %o = swage.attention %q, %keys, %values : (tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>) -> tensor<3x2x1x64xbf16>
   return %o, %keys, %values : tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>
 }
+
+// -----
+
+// Forty ops whose operands are one value, which is looked at once each.
+// REMARK: remark: fused with
+// CHECK-LABEL: func.func @chain
+// CHECK-COUNT-1: swage.launch
+func.func @chain(%q: tensor<3x2x1x64xbf16>, %k: tensor<3x2x1x64xbf16>, %v: tensor<3x2x1x64xbf16>, %kc: tensor<3x2x300x64xbf16>, %vc: tensor<3x2x300x64xbf16>, %at: tensor<3xi32>) -> (tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16> {swage.alias = 3}, tensor<3x2x300x64xbf16> {swage.alias = 4}) {
+  %d0 = arith.addf %k, %k : tensor<3x2x1x64xbf16>
+  %d1 = arith.addf %d0, %d0 : tensor<3x2x1x64xbf16>
+  %d2 = arith.addf %d1, %d1 : tensor<3x2x1x64xbf16>
+  %d3 = arith.addf %d2, %d2 : tensor<3x2x1x64xbf16>
+  %d4 = arith.addf %d3, %d3 : tensor<3x2x1x64xbf16>
+  %d5 = arith.addf %d4, %d4 : tensor<3x2x1x64xbf16>
+  %d6 = arith.addf %d5, %d5 : tensor<3x2x1x64xbf16>
+  %d7 = arith.addf %d6, %d6 : tensor<3x2x1x64xbf16>
+  %d8 = arith.addf %d7, %d7 : tensor<3x2x1x64xbf16>
+  %d9 = arith.addf %d8, %d8 : tensor<3x2x1x64xbf16>
+  %d10 = arith.addf %d9, %d9 : tensor<3x2x1x64xbf16>
+  %d11 = arith.addf %d10, %d10 : tensor<3x2x1x64xbf16>
+  %d12 = arith.addf %d11, %d11 : tensor<3x2x1x64xbf16>
+  %d13 = arith.addf %d12, %d12 : tensor<3x2x1x64xbf16>
+  %d14 = arith.addf %d13, %d13 : tensor<3x2x1x64xbf16>
+  %d15 = arith.addf %d14, %d14 : tensor<3x2x1x64xbf16>
+  %d16 = arith.addf %d15, %d15 : tensor<3x2x1x64xbf16>
+  %d17 = arith.addf %d16, %d16 : tensor<3x2x1x64xbf16>
+  %d18 = arith.addf %d17, %d17 : tensor<3x2x1x64xbf16>
+  %d19 = arith.addf %d18, %d18 : tensor<3x2x1x64xbf16>
+  %d20 = arith.addf %d19, %d19 : tensor<3x2x1x64xbf16>
+  %d21 = arith.addf %d20, %d20 : tensor<3x2x1x64xbf16>
+  %d22 = arith.addf %d21, %d21 : tensor<3x2x1x64xbf16>
+  %d23 = arith.addf %d22, %d22 : tensor<3x2x1x64xbf16>
+  %d24 = arith.addf %d23, %d23 : tensor<3x2x1x64xbf16>
+  %d25 = arith.addf %d24, %d24 : tensor<3x2x1x64xbf16>
+  %d26 = arith.addf %d25, %d25 : tensor<3x2x1x64xbf16>
+  %d27 = arith.addf %d26, %d26 : tensor<3x2x1x64xbf16>
+  %d28 = arith.addf %d27, %d27 : tensor<3x2x1x64xbf16>
+  %d29 = arith.addf %d28, %d28 : tensor<3x2x1x64xbf16>
+  %d30 = arith.addf %d29, %d29 : tensor<3x2x1x64xbf16>
+  %d31 = arith.addf %d30, %d30 : tensor<3x2x1x64xbf16>
+  %d32 = arith.addf %d31, %d31 : tensor<3x2x1x64xbf16>
+  %d33 = arith.addf %d32, %d32 : tensor<3x2x1x64xbf16>
+  %d34 = arith.addf %d33, %d33 : tensor<3x2x1x64xbf16>
+  %d35 = arith.addf %d34, %d34 : tensor<3x2x1x64xbf16>
+  %d36 = arith.addf %d35, %d35 : tensor<3x2x1x64xbf16>
+  %d37 = arith.addf %d36, %d36 : tensor<3x2x1x64xbf16>
+  %d38 = arith.addf %d37, %d37 : tensor<3x2x1x64xbf16>
+  %d39 = arith.addf %d38, %d38 : tensor<3x2x1x64xbf16>
+  %keys = swage.append %kc, %d39 at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x1x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x1x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %o = swage.attention %q, %keys, %values : (tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>) -> tensor<3x2x1x64xbf16>
+  return %o, %keys, %values : tensor<3x2x1x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>
+}

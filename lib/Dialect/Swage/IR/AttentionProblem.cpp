@@ -174,7 +174,7 @@ static bool arePieces(KernelOp kernel, ArrayRef<ViewAttr> views, unsigned dim, i
 /// multiplies; rows of keys and values are all columns of these, in the caches that inputs 1 and 2
 /// read, at one place. What else the kernel reads is no such cache: rows are there before they are
 /// read as keys and values only.
-const char *AttentionProblem::piecesProblem(KernelOp kernel) const {
+static const char *piecesProblem(KernelOp kernel, const AttentionProblem &problem) {
   using Dim = AttentionDim;
   SmallVector<ViewAttr> queries, keys, values, rows;
   for (auto [i, view] : llvm::enumerate(kernel.getOutputs().getAsRange<ViewAttr>())) {
@@ -191,29 +191,24 @@ const char *AttentionProblem::piecesProblem(KernelOp kernel) const {
         return "rows are added to attention's keys and values";
     }
   }
-  if (makesQueries) {
+  if (problem.makesQueries) {
     ViewAttr all = kernel.getInput(AttentionInput::Queries);
-    LinearAccess access = *LinearAccess::of(all.getAccess()), own = access;
-    for (auto [dim, stride] : llvm::enumerate(own.strides))
-      stride =
-          getAffineConstantExpr(dim == Dim::Query     ? queryRow(headColumns)
-                                : dim == Dim::Group   ? queryRow(headColumns) * *queriesOf(kernel)
-                                : dim == Dim::HeadDim ? 1
-                                                      : 0,
-                                kernel.getContext());
-    if (own.strides != access.strides || constantSize(access.offset) != 0 ||
-        !arePieces(kernel, queries, Dim::HeadDim, headColumns) ||
+    LinearAccess place = AttentionProblem::queryPlace(
+        problem.headColumns, getAffineConstantExpr(*queriesOf(kernel), kernel.getContext()));
+    auto isPlace = [&](ViewAttr view) {
+      LinearAccess access = *LinearAccess::of(view.getAccess());
+      access.strides[Dim::HeadDim] = place.strides[Dim::HeadDim];
+      return access.strides == place.strides && access.offset == place.offset;
+    };
+    if (!arePieces(kernel, queries, Dim::HeadDim, problem.headColumns) || !isPlace(queries[0]) ||
+        !arePieces(kernel, all, Dim::HeadDim, problem.headColumns) || !isPlace(all) ||
         queries[0].getElement() != all.getElement())
       return "queries that the kernel makes are rows in shared memory, all columns of them";
-    LinearAccess piece = *LinearAccess::of(queries[0].getAccess());
-    piece.strides[Dim::HeadDim] = access.strides[Dim::HeadDim];
-    if (piece.strides != access.strides || constantSize(piece.offset) != 0)
-      return "queries that the kernel makes are rows in shared memory, all columns of them";
   }
-  if (!addsRows)
+  if (!problem.addsRows)
     return nullptr;
-  if (!arePieces(kernel, keys, Dim::HeadDim, headColumns) ||
-      !arePieces(kernel, values, Dim::ValueDim, valueColumns))
+  if (!arePieces(kernel, keys, Dim::HeadDim, problem.headColumns) ||
+      !arePieces(kernel, values, Dim::ValueDim, problem.valueColumns))
     return "new keys and values have all of their columns";
   if (keys[0].getTensor() == values[0].getTensor())
     return "new keys and values are rows of two caches";
@@ -237,7 +232,7 @@ const char *AttentionProblem::stepProblem(KernelOp kernel) const {
     return "queries are made, and rows added, where up to 16 queries share a key head";
   if (pageSize || keyRun)
     return "queries are made, and rows added, where keys and values follow each other in memory";
-  if (const char *problem = piecesProblem(kernel))
+  if (const char *problem = piecesProblem(kernel, *this))
     return problem;
   // Of a prepared kernel phases yield what its outputs are.
   PhaseOp place = kernel.getPhase(Phase::Place);
@@ -436,8 +431,15 @@ int64_t AttentionProblem::sharedBytes(PortableAttentionScheduleAttr schedule) co
          schedule.getStages() * schedule.getKeys() * (head + value);
 }
 
-int64_t AttentionProblem::queryRow(int64_t headDim) {
-  return paddedRow(llvm::alignTo(headDim, 16)) / 2;
+LinearAccess AttentionProblem::queryPlace(int64_t headDim, AffineExpr queries) {
+  MLIRContext *context = queries.getContext();
+  AffineExpr zero = getAffineConstantExpr(0, context),
+             row = getAffineConstantExpr(paddedRow(llvm::alignTo(headDim, 16)) / 2, context);
+  LinearAccess place{SmallVector<AffineExpr>(AttentionDim::Count, zero), zero};
+  place.strides[AttentionDim::Query] = row;
+  place.strides[AttentionDim::Group] = multiplySizes(row, queries);
+  place.strides[AttentionDim::HeadDim] = getAffineConstantExpr(1, context);
+  return place;
 }
 
 int64_t AttentionProblem::rowTiles(DecodeScheduleAttr schedule) const {
@@ -480,7 +482,7 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
                        16) +
          (holdsQuery(schedule) && !makesQueries
               ? 0
-              : 16 * schedule.getAtoms() * 2 * queryRow(headDim)) +
+              : 16 * schedule.getAtoms() * paddedRow(llvm::alignTo(headDim, 16))) +
          (team() > 1 ? schedule.getKeys() * team() * 64 : 0);
 }
 

@@ -344,8 +344,8 @@ void KernelBuilder::loadCache(Value tensor, const Relation &place) {
 /// contraction as they are.
 std::optional<KernelBuilder::Contracted> KernelBuilder::contracted(unsigned input) {
   if (input == AttentionInput::Queries && makesQueries)
-    return Contracted{addInput(queryView(queryPlace(), {}), Float32Type::get(context()),
-                               attention.getQ().getLoc()),
+    return Contracted{addInput(queryView(operandPlaces[input].back(), {}),
+                               Float32Type::get(context()), attention.getQ().getLoc()),
                       {}};
   Value scalar = evaluateOperand(input);
   if (!scalar)

@@ -69,7 +69,7 @@ bool KernelBuilder::isComputed(Value value) const {
 // Evaluation
 //===----------------------------------------------------------------------===//
 
-static std::vector<const void *> keyOf(Value value, const Relation &relation, AffineMap extents) {
+std::vector<const void *> swage::keyOf(Value value, const Relation &relation, AffineMap extents) {
   std::vector<const void *> key{value.getAsOpaquePointer(), extents.getAsOpaquePointer()};
   for (const LinearAccess &access : relation) {
     key.push_back(access.offset.getAsOpaquePointer());

@@ -48,6 +48,9 @@ mlir::Value computeScalar(mlir::OpBuilder &builder, mlir::Operation *op,
 /// Bytes that a tensor's base pointer is aligned to: what the function says of its argument or
 /// result, 16 where it says nothing, and 256 for an intermediate.
 int64_t alignmentOf(mlir::Value tensor);
+/// What tells a value that is read through a relation from others, within these extents.
+std::vector<const void *> keyOf(mlir::Value value, const Relation &relation,
+                                mlir::AffineMap extents);
 /// What a cache that rows are added to is in memory, seen through casts.
 mlir::Value memoryOf(mlir::Value cache);
 /// What an op reads, by its operands and in its regions.
@@ -144,12 +147,12 @@ private:
              llvm::SmallVectorImpl<mlir::Value> &yields);
   bool storeRow(AppendOp op, Element element, llvm::SmallVectorImpl<mlir::Value> &yields);
   std::optional<std::pair<mlir::Value, Relation>> partAt(ConcatOp op, Relation relation);
+  int64_t partsBehind(mlir::Value value) const;
   bool fallsIntoParts(mlir::Value value, const Relation &relation);
   std::optional<llvm::SmallVector<Element>> piecesOf(mlir::Value value, const Relation &relation,
                                                      unsigned dim);
   bool storeAppended(AppendOp op, llvm::SmallVectorImpl<mlir::Value> &yields);
-  LinearAccess queryPlace() const;
-  ViewAttr queryView(const LinearAccess &access, mlir::AffineMap own);
+  ViewAttr queryView(const LinearAccess &columns, mlir::AffineMap own);
   bool storeQueries(llvm::SmallVectorImpl<mlir::Value> &yields);
   bool storeOutput(mlir::Value output, llvm::SmallVectorImpl<mlir::Value> &yields);
   bool coversOnce(const Relation &relation, mlir::Value tensor,

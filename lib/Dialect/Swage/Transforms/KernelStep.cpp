@@ -8,7 +8,7 @@
 
 #include "KernelBuilder.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
-#include <functional>
+#include <set>
 
 using namespace mlir;
 using namespace swage;
@@ -71,20 +71,49 @@ bool KernelBuilder::findAppends() {
   return true;
 }
 
+/// The most parts of a concatenation that a value is made of.
+int64_t KernelBuilder::partsBehind(Value value) const {
+  int64_t most = 1;
+  SmallVector<Value> worklist{value};
+  llvm::DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!seen.insert(next).second || !op || (!isIndexOp(op) && !isComputed(next)))
+      continue;
+    if (auto concat = dyn_cast<ConcatOp>(op))
+      most = std::max<int64_t>(most, concat.getParts().size());
+    else
+      worklist.append(op->operand_begin(), op->operand_end());
+  }
+  return most;
+}
+
 /// Whether an element is read of one part of each concatenation that it is made of.
 bool KernelBuilder::fallsIntoParts(Value value, const Relation &relation) {
-  Operation *op = value.getDefiningOp();
-  if (!op || (!isIndexOp(op) && !isComputed(value)))
-    return true;
-  if (auto concat = dyn_cast<ConcatOp>(op)) {
-    std::optional<std::pair<Value, Relation>> part = partAt(concat, relation);
-    return part && fallsIntoParts(part->first, part->second);
+  SmallVector<std::pair<Value, Relation>> worklist{{value, relation}};
+  std::set<std::vector<const void *>> seen;
+  while (!worklist.empty()) {
+    auto [next, place] = worklist.pop_back_val();
+    Operation *op = next.getDefiningOp();
+    if (!op || (!isIndexOp(op) && !isComputed(next)) ||
+        !seen.insert(keyOf(next, place, AffineMap())).second)
+      continue;
+    if (auto concat = dyn_cast<ConcatOp>(op)) {
+      std::optional<std::pair<Value, Relation>> part = partAt(concat, place);
+      if (!part)
+        return false;
+      worklist.push_back(*part);
+      continue;
+    }
+    std::optional<Relation> operand = pull(op, place);
+    if (!operand)
+      return false;
+    for (Value from : op->getOperands())
+      if (isa<RankedTensorType>(from.getType()))
+        worklist.push_back({from, *operand});
   }
-  std::optional<Relation> operand = pull(op, relation);
-  return operand && llvm::all_of(op->getOperands(), [&](Value operandOf) {
-           return !isa<RankedTensorType>(operandOf.getType()) ||
-                  fallsIntoParts(operandOf, *operand);
-         });
+  return true;
 }
 
 /// What queries, or new keys or values, are made of along their head dim: whole columns, or pieces
@@ -92,18 +121,7 @@ bool KernelBuilder::fallsIntoParts(Value value, const Relation &relation) {
 std::optional<SmallVector<KernelBuilder::Element>>
 KernelBuilder::piecesOf(Value value, const Relation &relation, unsigned dim) {
   std::optional<int64_t> columns = constantSize(extents[dim]);
-  std::function<int64_t(Value)> partsOf = [&](Value from) -> int64_t {
-    Operation *op = from.getDefiningOp();
-    if (!op || (!isIndexOp(op) && !isComputed(from)))
-      return 1;
-    if (auto concat = dyn_cast<ConcatOp>(op))
-      return concat.getParts().size();
-    int64_t most = 1;
-    for (Value operand : op->getOperands())
-      most = std::max(most, partsOf(operand));
-    return most;
-  };
-  int64_t count = partsOf(value);
+  int64_t count = partsBehind(value);
   if (!columns || *columns % count != 0)
     return refuse("a head dim is not made of pieces that are as long as each other");
   SmallVector<AffineExpr> whole = extents, own = extents;
@@ -154,24 +172,17 @@ bool KernelBuilder::storeAppended(AppendOp op, SmallVectorImpl<Value> &yields) {
          });
 }
 
-/// Where a row of attention's queries is in shared memory, whose rows are those of the heads one
-/// after the other.
-LinearAccess KernelBuilder::queryPlace() const {
-  AffineExpr zero = getAffineConstantExpr(0, context()), one = getAffineConstantExpr(1, context());
-  LinearAccess place{SmallVector<AffineExpr>(Dim::Count, zero), zero};
-  AffineExpr row = getAffineConstantExpr(
-      AttentionProblem::queryRow(constantSize(extents[Dim::HeadDim]).value_or(0)), context());
-  place.strides[Dim::Query] = row;
-  place.strides[Dim::Group] = multiplySizes(row, extents[Dim::Query]);
-  place.strides[Dim::HeadDim] = one;
-  return place;
-}
-ViewAttr KernelBuilder::queryView(const LinearAccess &access, AffineMap own) {
+/// Queries in shared memory, those columns of a row that `columns` says.
+ViewAttr KernelBuilder::queryView(const LinearAccess &columns, AffineMap own) {
   unsigned symbols = shapes.getSymbols().size();
+  LinearAccess place = AttentionProblem::queryPlace(
+      constantSize(extents[Dim::HeadDim]).value_or(0), extents[Dim::Query]);
   AffineExpr rows = multiplySizes(extents[Dim::Group], extents[Dim::Query]),
-             row = access.strides[Dim::Query];
+             row = place.strides[Dim::Query];
+  place.strides[Dim::HeadDim] = columns.strides[Dim::HeadDim];
+  place.offset = columns.offset;
   return ViewAttr::get(context(), /*tensor=*/-1, getElementTypeOrSelf(attention.getQ()),
-                       AffineMap::get(0, symbols, {rows, row}, context()), access.map(symbols),
+                       AffineMap::get(0, symbols, {rows, row}, context()), place.map(symbols),
                        /*align=*/16, Source::Shared, own);
 }
 
@@ -186,10 +197,7 @@ bool KernelBuilder::storeQueries(SmallVectorImpl<Value> &yields) {
     return false;
   for (const Element &piece : *pieces) {
     // The head dim is the last one of queries, which says what columns a piece has.
-    LinearAccess place = queryPlace(), columns = piece.relation.back();
-    place.strides[Dim::HeadDim] = columns.strides[Dim::HeadDim];
-    place.offset = columns.offset;
-    outputViews.push_back(queryView(place, piece.extents));
+    outputViews.push_back(queryView(piece.relation.back(), piece.extents));
     yields.push_back(storedScalar(piece.scalar, queries));
   }
   return true;

@@ -8,6 +8,7 @@
 #ifndef SWAGE_DIALECT_SWAGE_IR_ATTENTIONPROBLEM_H
 #define SWAGE_DIALECT_SWAGE_IR_ATTENTIONPROBLEM_H
 
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include <algorithm>
 #include <string>
@@ -100,8 +101,9 @@ struct AttentionProblem {
     return schedule.getAtoms() == 1 &&
            (headDim / 4 + valueDim / 2) / team() <= (team() > 1 ? 160 : 96);
   }
-  /// Elements from a row of queries to the next one's, where they are in shared memory.
-  static int64_t queryRow(int64_t headDim);
+  /// Where an element of the queries is in shared memory: rows of a head's queries, the heads of a
+  /// group one after the other, and elements of a row.
+  static LinearAccess queryPlace(int64_t headDim, mlir::AffineExpr queries);
   /// Of the queries that share a key head, the parts that are decoded one by one, and the largest
   /// one's rows.
   int64_t rowTiles(DecodeScheduleAttr schedule) const;
@@ -116,7 +118,6 @@ struct AttentionProblem {
   static constexpr int64_t kMostSharingOfStep = 16;
   /// Why the kernel cannot make queries or add rows; or null.
   const char *stepProblem(KernelOp kernel) const;
-  const char *piecesProblem(KernelOp kernel) const;
   /// Why keys and values of another type than queries cannot be read; or null.
   const char *cacheProblem(KernelOp kernel) const;
   /// Shared memory of a block, as the template lays it out (AttentionLayout).
