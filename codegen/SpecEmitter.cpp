@@ -162,17 +162,17 @@ void SpecEmitter::nameOperands() {
         Value value = isOutput ? body.back().getOperand(body.back().getNumOperands() - fromEnd)
                                : body.getArgument(body.getNumArguments() - fromEnd);
         // An output that is passed through has no name of its own.
-        if (!isOutput || value.getDefiningOp())
+        if (isOutput && phase.getKind() == Phase::Query)
+          wanted = "newQuery";
+        else if (isOutput && phase.getKind() == Phase::KeyRow)
+          wanted = "newKey";
+        else if (isOutput && phase.getKind() == Phase::ValueRow)
+          wanted = "newValue";
+        else if (!isOutput || value.getDefiningOp())
           wanted = nameOf(value.getLoc());
       }
       if (isOutput && isRow(kernel.getOutput(i).getSource()))
         wanted = names.back() + "Row";
-      for (auto [kind, made] :
-           {std::pair(Phase::Query, "newQuery"), std::pair(Phase::KeyRow, "newKey"),
-            std::pair(Phase::ValueRow, "newValue")})
-        if (PhaseOp phase = kernel.getPhase(kind);
-            isOutput && phase && llvm::is_contained(phase.getStores(), int64_t(i)))
-          wanted = made;
       if (wanted.empty())
         wanted = (fallback + Twine(i)).str();
       names.push_back(values.unique(valueCase(toIdentifier(wanted))));

@@ -141,13 +141,13 @@ static LaunchSpec freeze(const LaunchInfo &launch, std::shared_ptr<Kernel> kerne
   for (auto [output, input] : launch.kept)
     spec.copies.push_back({placeOf(launch.inputs[input]), placeOf(launch.outputs[output]),
                            launch.outputs[output].type.bytes()});
-  std::vector<LaunchTensor> inputs = launch.inputs;
-  for (auto [output, input] : launch.readBehind)
-    inputs[input] = launch.outputs[output];
-  for (auto [views, tensors] :
-       {std::pair(&launch.inputViews, inputs), std::pair(&launch.outputViews, launch.outputs)})
-    for (const LaunchView &view : *views) {
-      auto place = placeOf(tensors[view.tensor], view.tileOffset);
+  for (bool isOutput : {false, true})
+    for (const LaunchView &view : isOutput ? launch.outputViews : launch.inputViews) {
+      const LaunchTensor *tensor = &(isOutput ? launch.outputs : launch.inputs)[view.tensor];
+      for (auto [output, input] : launch.readBehind)
+        if (!isOutput && input == view.tensor)
+          tensor = &launch.outputs[output];
+      auto place = placeOf(*tensor, view.tileOffset);
       spec.arguments.push_back(view.tile ? LaunchArgument::tile(std::move(place), *view.tile)
                                          : std::move(place));
     }
