@@ -172,40 +172,35 @@ __device__ __forceinline__ T atomicCompareExchangeCluster(SharedAddress at, T ex
 // Signals between blocks, in global memory
 //===----------------------------------------------------------------------===//
 
-/// What the writer of the value did before its storeRelease or addRelease is visible after.  4 and
-/// 8 bytes, integers.
-template <class T> __device__ __forceinline__ T loadAcquire(const T *from) {
-  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);
-  T value;
-  if constexpr (sizeof(T) == 4)
-    asm volatile("ld.acquire.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-  else
-    asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+// 4 and 8 bytes, integers.
+#define SWAGE_LOAD(ORDER)                                                                          \
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);                      \
+  T value;                                                                                         \
+  if constexpr (sizeof(T) == 4)                                                                    \
+    asm volatile("ld." ORDER ".gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");    \
+  else                                                                                             \
+    asm volatile("ld." ORDER ".gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");    \
   return value;
+#define SWAGE_STORE(ORDER)                                                                         \
+  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);                      \
+  if constexpr (sizeof(T) == 4)                                                                    \
+    asm volatile("st." ORDER ".gpu.global.b32 [%0], %1;" : : "l"(to), "r"(value) : "memory");      \
+  else                                                                                             \
+    asm volatile("st." ORDER ".gpu.global.b64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+
+/// What the writer of the value did before its storeRelease or addRelease is visible after.
+template <class T> __device__ __forceinline__ T loadAcquire(const T *from) {
+  SWAGE_LOAD("acquire")
 }
 template <class T> __device__ __forceinline__ void storeRelease(T *to, NotDeduced<T> value) {
-  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);
-  if constexpr (sizeof(T) == 4)
-    asm volatile("st.release.gpu.global.b32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
-  else
-    asm volatile("st.release.gpu.global.b64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+  SWAGE_STORE("release")
 }
 /// The same without an order: of a value that says by itself that it is there.
 template <class T> __device__ __forceinline__ T loadRelaxed(const T *from) {
-  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);
-  T value;
-  if constexpr (sizeof(T) == 4)
-    asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
-  else
-    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
-  return value;
+  SWAGE_LOAD("relaxed")
 }
 template <class T> __device__ __forceinline__ void storeRelaxed(T *to, NotDeduced<T> value) {
-  static_assert(ptx::OneOf<T, unsigned, int, unsigned long long, long long>);
-  if constexpr (sizeof(T) == 4)
-    asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
-  else
-    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+  SWAGE_STORE("relaxed")
 }
 /// As atomicAdd; unsigned, int, unsigned long long, float, double.
 template <class T>
@@ -225,6 +220,8 @@ __device__ __forceinline__ void fenceGpu() {
 /// For every loop that waits for another thread: gives the others time.
 __device__ __forceinline__ void pause() { asm volatile("nanosleep.u32 32;" : : : "memory"); }
 
+#undef SWAGE_STORE
+#undef SWAGE_LOAD
 #undef SWAGE_ATOMIC_COMPARE
 #undef SWAGE_ATOMIC_EXCHANGE
 #undef SWAGE_ATOMIC_BITS
