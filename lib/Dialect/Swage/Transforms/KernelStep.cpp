@@ -175,8 +175,8 @@ bool KernelBuilder::storeAppended(AppendOp op, SmallVectorImpl<Value> &yields) {
 /// Queries in shared memory, those columns of a row that `columns` says.
 ViewAttr KernelBuilder::queryView(const LinearAccess &columns, AffineMap own) {
   unsigned symbols = shapes.getSymbols().size();
-  LinearAccess place = AttentionProblem::queryPlace(
-      constantSize(extents[Dim::HeadDim]).value_or(0), extents[Dim::Query]);
+  LinearAccess place = AttentionProblem::queryPlace(constantSize(extents[Dim::HeadDim]).value_or(0),
+                                                    extents[Dim::Query]);
   AffineExpr rows = multiplySizes(extents[Dim::Group], extents[Dim::Query]),
              row = place.strides[Dim::Query];
   place.strides[Dim::HeadDim] = columns.strides[Dim::HeadDim];

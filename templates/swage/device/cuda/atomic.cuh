@@ -189,16 +189,12 @@ __device__ __forceinline__ T atomicCompareExchangeCluster(SharedAddress at, T ex
     asm volatile("st." ORDER ".gpu.global.b64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
 
 /// What the writer of the value did before its storeRelease or addRelease is visible after.
-template <class T> __device__ __forceinline__ T loadAcquire(const T *from) {
-  SWAGE_LOAD("acquire")
-}
+template <class T> __device__ __forceinline__ T loadAcquire(const T *from) { SWAGE_LOAD("acquire") }
 template <class T> __device__ __forceinline__ void storeRelease(T *to, NotDeduced<T> value) {
   SWAGE_STORE("release")
 }
 /// The same without an order: of a value that says by itself that it is there.
-template <class T> __device__ __forceinline__ T loadRelaxed(const T *from) {
-  SWAGE_LOAD("relaxed")
-}
+template <class T> __device__ __forceinline__ T loadRelaxed(const T *from) { SWAGE_LOAD("relaxed") }
 template <class T> __device__ __forceinline__ void storeRelaxed(T *to, NotDeduced<T> value) {
   SWAGE_STORE("relaxed")
 }
