@@ -141,8 +141,6 @@ template <class Spec, class Arguments> struct AttentionProducer {
     // In a cluster one tile.
     for (unsigned index = blockIndex() / partsOf<Spec>(); index < all; ++tiles) {
       unsigned drawn = 0;
-      if constexpr (Spec::kDynamic)
-        drawn = ticket();
       int end, first;
       {
         AttentionTile tile =
@@ -160,7 +158,13 @@ template <class Spec, class Arguments> struct AttentionProducer {
       // With a second place the queries come early; else after a key tile, for which there is one.
       if constexpr (Spec::kQuerySlots > 1)
         loadQuery(q);
+      // Not before the last blocks: who ends first is to go on with the next tile.
+      const int draws = end - first > 1 ? first + 1 : end - 1;
+      if (Spec::kDynamic && draws < first)
+        drawn = ticket();
       for (int block = end - 1; block >= first; --block) {
+        if (Spec::kDynamic && block == draws)
+          drawn = ticket();
         loadKeys(k, block);
         if (block != end - 1)
           loadValues(v, tiles, block + 1, 1);
