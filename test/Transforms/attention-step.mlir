@@ -59,16 +59,32 @@ func.func @read_beside(%q: tensor<3x2x1x64xbf16>, %k: tensor<3x2x1x64xbf16>, %v:
 
 // -----
 
-// So many that a block has one after the other.
-// REMARK: remark: not fused with swage.append: of all sequences there may be more than 128 key heads
+// More rows than are put among the keys in passing.
+// REMARK: remark: not fused with swage.append: a sequence may have more than 2 new rows
 // CHECK-LABEL: func.func @many
 // CHECK-COUNT-2: swage.launch
-func.func @many(%q: tensor<65x2x1x64xbf16>, %k: tensor<65x2x1x64xbf16>, %v: tensor<65x2x1x64xbf16>, %kc: tensor<65x2x300x64xbf16>, %vc: tensor<65x2x300x64xbf16>, %at: tensor<65xi32>)
-    -> (tensor<65x2x1x64xbf16>, tensor<65x2x300x64xbf16> {swage.alias = 3}, tensor<65x2x300x64xbf16> {swage.alias = 4}) {
-  %keys = swage.append %kc, %k at %at axis 2 : (tensor<65x2x300x64xbf16>, tensor<65x2x1x64xbf16>, tensor<65xi32>) -> tensor<65x2x300x64xbf16>
-  %values = swage.append %vc, %v at %at axis 2 : (tensor<65x2x300x64xbf16>, tensor<65x2x1x64xbf16>, tensor<65xi32>) -> tensor<65x2x300x64xbf16>
-  %o = swage.attention %q, %keys, %values : (tensor<65x2x1x64xbf16>, tensor<65x2x300x64xbf16>, tensor<65x2x300x64xbf16>) -> tensor<65x2x1x64xbf16>
-  return %o, %keys, %values : tensor<65x2x1x64xbf16>, tensor<65x2x300x64xbf16>, tensor<65x2x300x64xbf16>
+func.func @many(%q: tensor<3x2x3x64xbf16>, %k: tensor<3x2x3x64xbf16>, %v: tensor<3x2x3x64xbf16>, %kc: tensor<3x2x300x64xbf16>, %vc: tensor<3x2x300x64xbf16>, %at: tensor<3xi32>)
+    -> (tensor<3x2x3x64xbf16>, tensor<3x2x300x64xbf16> {swage.alias = 3}, tensor<3x2x300x64xbf16> {swage.alias = 4}) {
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x3x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<3x2x300x64xbf16>, tensor<3x2x3x64xbf16>, tensor<3xi32>) -> tensor<3x2x300x64xbf16>
+  %o = swage.attention %q, %keys, %values : (tensor<3x2x3x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>) -> tensor<3x2x3x64xbf16>
+  return %o, %keys, %values : tensor<3x2x3x64xbf16>, tensor<3x2x300x64xbf16>, tensor<3x2x300x64xbf16>
+}
+
+// -----
+
+// However many sequences there are.
+// REMARK: remark: fused with swage.append
+// CHECK-LABEL: func.func @unknown
+// CHECK-COUNT-1: swage.launch
+// CHECK-NOT: swage.launch
+// CHECK: swage.kernel @attention_
+func.func @unknown(%q: tensor<?x2x1x64xbf16>, %k: tensor<?x2x1x64xbf16>, %v: tensor<?x2x1x64xbf16>, %kc: tensor<?x2x300x64xbf16>, %vc: tensor<?x2x300x64xbf16>, %at: tensor<?xi32>)
+    -> (tensor<?x2x1x64xbf16>, tensor<?x2x300x64xbf16> {swage.alias = 3}, tensor<?x2x300x64xbf16> {swage.alias = 4}) {
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<?x2x300x64xbf16>, tensor<?x2x1x64xbf16>, tensor<?xi32>) -> tensor<?x2x300x64xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<?x2x300x64xbf16>, tensor<?x2x1x64xbf16>, tensor<?xi32>) -> tensor<?x2x300x64xbf16>
+  %o = swage.attention %q, %keys, %values : (tensor<?x2x1x64xbf16>, tensor<?x2x300x64xbf16>, tensor<?x2x300x64xbf16>) -> tensor<?x2x1x64xbf16>
+  return %o, %keys, %values : tensor<?x2x1x64xbf16>, tensor<?x2x300x64xbf16>, tensor<?x2x300x64xbf16>
 }
 
 // -----

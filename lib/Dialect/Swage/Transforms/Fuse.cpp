@@ -425,9 +425,9 @@ bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
   return true;
 }
 
-/// Key heads of all sequences, at most, whose attention takes in what it adds to its caches: with
-/// one of them a block that costs nothing, but every further one waits for it.
-constexpr int64_t kMostUnitsOfStep = 128;
+/// Rows that a sequence's attention puts among its keys, at most: three take as long as a kernel in
+/// front, eight a sixth longer (docs/notes/decode.md).
+constexpr int64_t kMostRowsOfStep = 2;
 
 /// What adds attention's new keys and values to the caches that it reads, and what makes its
 /// queries.
@@ -442,15 +442,14 @@ void Fuser::tryStep(AttentionOp attention) {
   add(producersOf({attention.getK(), attention.getV()}), /*isAdded=*/false);
   if (parts.empty())
     return;
-  AffineExpr units = getAffineConstantExpr(1, function.getContext());
-  for (AffineExpr extent : shapes->shapeOf(attention.getK()).drop_back(2))
-    units = units ? multiplySizes(units, extent) : units;
-  if (!units || constantSize(units).value_or(INT64_MAX) > kMostUnitsOfStep) {
-    attention.emitRemark() << "not fused with swage.append: of all sequences there may be more "
-                              "than "
-                           << kMostUnitsOfStep << " key heads";
-    return;
-  }
+  for (Operation *producer : producersOf({attention.getK(), attention.getV()}))
+    if (auto append = dyn_cast<AppendOp>(producer))
+      if (constantSize(shapes->shapeOf(append.getRows())[append.getAxis()]).value_or(INT64_MAX) >
+          kMostRowsOfStep) {
+        attention.emitRemark() << "not fused with swage.append: a sequence may have more than "
+                               << kMostRowsOfStep << " new rows";
+        return;
+      }
   size_t appends = parts.size();
   add(producersOf({attention.getQ()}), /*isAdded=*/true);
   if (!tryMerge(groupOf[attention], parts, attention) && parts.size() > appends)
