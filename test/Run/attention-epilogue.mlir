@@ -7,6 +7,10 @@
 // Sums of weights alone: the result that nobody reads is memory between kernels.
 // RUN: swage-run %s --entry=sums --device=sim --sim=check --check | FileCheck %s --check-prefix=SUMS
 // RUN: swage-run %s --entry=sums --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SUMS
+// Results of f32, of long heads too.
+// RUN: swage-run %s --entry=sharp --device=sim --check | FileCheck %s --check-prefix=SHARP
+// RUN: swage-run %s --entry=sharp --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SHARP
+// SHARP-COUNT-2: accepted
 // SUMS-COUNT-2: accepted
 // SUMS: 2 kernels ran
 // CHECK-COUNT-5: attention_{{[0-9a-f]+}}
@@ -59,4 +63,10 @@ func.func @sums(%q: tensor<2x4x130x64xbf16>, %k: tensor<2x2x201x64xbf16>, %one: 
   %o, %sums = swage.attention %q, %k, %k scale 0.125 : (tensor<2x4x130x64xbf16>, tensor<2x2x201x64xbf16>, tensor<2x2x201x64xbf16>) -> (tensor<2x4x130x64xbf16>, tensor<2x4x130xf32>)
   %step, %stepSums = swage.attention %one, %k, %k scale 0.125 : (tensor<2x4x1x64xbf16>, tensor<2x2x201x64xbf16>, tensor<2x2x201x64xbf16>) -> (tensor<2x4x1x64xbf16>, tensor<2x4x1xf32>)
   return %sums, %stepSums : tensor<2x4x130xf32>, tensor<2x4x1xf32>
+}
+
+func.func @sharp(%q: tensor<2x4x150x128xbf16>, %k: tensor<2x2x201x128xbf16>, %a: tensor<1x2x70x192xf16>, %b: tensor<1x2x70x192xf16>) -> (tensor<2x4x150x128xf32>, tensor<1x2x70x192xf32>) {
+  %o = swage.attention %q, %k, %k scale 0.5 : (tensor<2x4x150x128xbf16>, tensor<2x2x201x128xbf16>, tensor<2x2x201x128xbf16>) -> tensor<2x4x150x128xf32>
+  %p = swage.attention %a, %b, %b scale 0.3 : (tensor<1x2x70x192xf16>, tensor<1x2x70x192xf16>, tensor<1x2x70x192xf16>) -> tensor<1x2x70x192xf32>
+  return %o, %p : tensor<2x4x150x128xf32>, tensor<1x2x70x192xf32>
 }

@@ -15,8 +15,8 @@
 // FUSE: %[[W:.*]]:3 = swage.collective softmax %[[X]] zero_rows : f32 -> f32, f32, f32
 // FUSE: swage.contract %[[W]]#0, %[[V]] dim 5 : f32
 // PREPARED-LABEL: func.func @causal
-// PREPARED: schedule #swage.attention_schedule<groups = 3, keys = 96, stages = 2, query_slots = 2, patience = 0, eager = true, holds_query = false
-// PREPARED-SAME: blocks = () -> (8, 132), threads = 512
+// PREPARED: schedule #swage.attention_schedule<groups = 2, keys = 48, stages = 2, query_slots = 2, patience = 0, eager = true, holds_query = false
+// PREPARED-SAME: blocks = () -> (16, 132), threads = 384
 // PREPARED-SAME: #swage.tile<output = true, position = 0, dims = [4, 3, 2, 1, 0], box = [64, 16, 1, 1, 1], swizzle = 128>
 // PREPARED: swage.phase prologue for softmax scale 1.250000e-01 zero_rows loads [3, 4]
 // PREPARED: swage.phase inside loads []

@@ -15,6 +15,8 @@
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include <cmath>
+#include <numeric>
+#include <queue>
 
 using namespace mlir;
 using namespace swage;
@@ -110,61 +112,27 @@ static bool readsForKeys(KernelOp kernel) {
   return hasWeights(kernel) || llvm::any_of(furtherInputs(kernel), isOfKey);
 }
 
-/// What a query costs, in keys that it is multiplied with, on the average of tiles that see this
-/// many keys, by blocks of `keys`. Measured at 14 short shapes (docs/notes/attention.md): a block
-/// costs 35 keys beside its own, nothing hides the first one's softmax, less so where it is the
-/// only one, and a tile costs 200 keys.
-static double costOfQuery(ArrayRef<int64_t> seen, int64_t keys) {
-  double cost = 0;
-  for (int64_t count : seen) {
-    int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(count, keys));
-    cost += blocks * (keys + 35) + 1.5 * keys + (blocks == 1 ? 60 : 0) + 200;
+/// What a mask says of positions: a query sees keys from its own number plus `first` on, up to its
+/// own number plus `last`, and none from `end` on.
+namespace {
+struct SeenKeys {
+  std::optional<int64_t> first, last;
+  int64_t end;
+
+  /// Keys that some of the queries `from` to `to`, the last one not included, see.
+  int64_t by(int64_t from, int64_t to) const {
+    int64_t stop = last ? std::min(end, to + *last) : end;
+    return std::max<int64_t>(1, stop - std::max<int64_t>(0, first ? from + *first : 0));
   }
-  return cost / seen.size();
-}
+};
+} // namespace
 
-/// Keys of a block: at most so many, fewer where that leaves enough less over at the end of few
-/// keys, for tiles of `rows` queries.
-static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step) {
-  std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
-                         keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  constexpr int64_t few = 4096;
-  if (!keys || *keys > few || isInvariant(kernel))
-    return most;
-  SmallVector<int64_t> seen{*keys};
-  // A mask of any kind, as if it were causal.
-  if (kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>() && queries &&
-      *queries <= few) {
-    seen.clear();
-    for (int64_t first = 0; first < std::max<int64_t>(1, *queries); first += rows)
-      seen.push_back(std::min(first + rows, *keys));
-  }
-  int64_t best = most;
-  for (int64_t fewer = best - step; fewer >= 48; fewer -= step)
-    if (costOfQuery(seen, fewer) * 1.03 < costOfQuery(seen, best))
-      best = fewer;
-  return best;
-}
-
-/// Whether tiles of two warpgroups leave so much less over at the end of few queries that they make
-/// up for a fifth that they are slower.
-static bool areFewQueries(KernelOp kernel) {
-  std::optional<int64_t> queries =
-      upperBound(kernel.getExtents().getResult(AttentionDim::Query), factsOf(kernel));
-  int64_t parts = llvm::divideCeil(queries.value_or(INT32_MAX), 64);
-  return llvm::divideCeil(parts, 2) * 2 * 6 < llvm::divideCeil(parts, 3) * 3 * 5;
-}
-
-/// Of this many keys and queries, the keys that a tile of `rows` queries sees at most, by what a
-/// mask says of positions: those up to the query's and a number more, those from a number behind it
-/// on.
-static int64_t mostSeen(KernelOp kernel, int64_t rows, int64_t queries, int64_t keys) {
+static SeenKeys seenKeys(KernelOp kernel, int64_t keys) {
   SmallVector<Value> conditions;
   for (auto select = kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>(); select;
        select = select.getTrueValue().getDefiningOp<arith::SelectOp>())
     conditions.push_back(select.getCondition());
-  int64_t most = keys;
-  std::optional<int64_t> last, first; // of query 0, where they are a later one's for a later query
+  SeenKeys seen{std::nullopt, std::nullopt, keys};
   for (unsigned i = 0; i < conditions.size(); ++i) {
     if (auto both = conditions[i].getDefiningOp<arith::AndIOp>())
       conditions.append({both.getLhs(), both.getRhs()});
@@ -191,21 +159,71 @@ static int64_t mostSeen(KernelOp kernel, int64_t rows, int64_t queries, int64_t 
     if (llvm::any_of(over.strides, [](int64_t stride) { return stride != 0; }))
       continue;
     if (key == 1 && query == -1)
-      last = std::min(last.value_or(-over.offset), -over.offset);
+      seen.last = std::min(seen.last.value_or(-over.offset), -over.offset);
     else if (key == -1 && query == 1)
-      first = std::max(first.value_or(over.offset), over.offset);
+      seen.first = std::max(seen.first.value_or(over.offset), over.offset);
     else if (key == 1 && query == 0)
-      most = std::min(most, 1 - over.offset);
+      seen.end = std::min(seen.end, 1 - over.offset);
   }
-  if (last)
-    most = std::min(most, queries + *last);
-  if (last && first)
-    most = std::min(most, rows + *last - *first);
-  return std::max<int64_t>(1, most);
+  return seen;
+}
+
+/// The keys that each tile of `rows` queries of a head sees, in the order of queries; with a mask
+/// that does not speak of positions, as if it were causal.
+static SmallVector<int64_t> seenByTiles(KernelOp kernel, int64_t rows, int64_t queries,
+                                        int64_t keys) {
+  SeenKeys seen = seenKeys(kernel, keys);
+  bool isMasked = kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>() != nullptr;
+  if (isMasked && !seen.first && !seen.last && seen.end == keys)
+    seen.last = 0;
+  SmallVector<int64_t> tiles;
+  for (int64_t from = 0; from < std::max<int64_t>(1, queries); from += rows)
+    tiles.push_back(seen.by(from, std::min(from + rows, std::max<int64_t>(1, queries))));
+  return tiles;
+}
+
+/// What a query of a tile that sees so many keys costs, in keys that it is multiplied with, by
+/// blocks of `keys`. Measured at 14 short shapes (docs/notes/attention.md): a block costs 35 keys
+/// beside its own, nothing hides the first one's softmax, less so where it is the only one, and a
+/// tile costs 200 keys.
+static double costOfQuery(int64_t seen, int64_t keys) {
+  int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(seen, keys));
+  return blocks * (keys + 35) + 1.5 * keys + (blocks == 1 ? 60 : 0) + 200;
+}
+
+/// Keys of a block: at most so many, fewer where that leaves enough less over at the end of few
+/// keys, for tiles of `rows` queries.
+static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step) {
+  std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
+                         keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  constexpr int64_t few = 4096;
+  if (!keys || *keys > few || isInvariant(kernel))
+    return most;
+  SmallVector<int64_t> tiles{*keys};
+  if (queries)
+    tiles = seenByTiles(kernel, rows, *queries, *keys);
+  auto cost = [&](int64_t keys) {
+    double sum = 0;
+    for (int64_t seen : tiles)
+      sum += costOfQuery(seen, keys);
+    return sum;
+  };
+  int64_t best = most;
+  for (int64_t fewer = best - step; fewer >= 48; fewer -= step)
+    if (cost(fewer) * 1.03 < cost(best))
+      best = fewer;
+  return best;
 }
 
 /// Keys of which nothing is known but that there may be many.
 static constexpr int64_t kUnknownKeys = 4096;
+
+/// How long it takes to merge so many parts of a tile's keys, in queries times keys that a
+/// multiprocessor of an H100 of which few are busy multiplies meanwhile.
+static double mergeTime(const AttentionProblem &problem, int64_t parts) {
+  double perMicrosecond = 5.5e6 / (2.0 * (problem.headDim + problem.valueDim));
+  return parts > 1 ? (2.8 + 0.5 * parts) * perMicrosecond : 0;
+}
 
 /// Blocks of a cluster that share a tile's keys, by blocks of `keys`: several where there are fewer
 /// tiles than multiprocessors, with as many queries as there may be. Clusters of 4 and more do not
@@ -217,24 +235,66 @@ int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
   if (!queries || problem.isNarrow() || isInvariant(kernel))
     return 1;
   int64_t all = upperBound(extent(Dim::Key), facts).value_or(kUnknownKeys),
-          tiles = llvm::divideCeil(*queries, rows),
-          blocks = llvm::divideCeil(mostSeen(kernel, rows, *queries, all), keys);
+          tiles = llvm::divideCeil(*queries, rows), most = 1;
+  SeenKeys seen = seenKeys(kernel, all);
+  for (int64_t from = 0; from < *queries; from += rows)
+    most = std::max(most, seen.by(from, std::min(from + rows, *queries)));
+  int64_t blocks = llvm::divideCeil(most, keys);
   for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
     std::optional<int64_t> size = upperBound(extent(dim), facts);
     if (!size)
       return 1;
     tiles *= *size;
   }
-  // Microseconds, of an H100 with few of its multiprocessors busy.
-  double block = 2.0 * rows * keys * (problem.headDim + problem.valueDim) / 5.5e6;
   auto cost = [&](int64_t parts) {
-    return llvm::divideCeil(blocks, parts) * block + (parts > 1 ? 2.8 + 0.5 * parts : 0);
+    return double(llvm::divideCeil(blocks, parts) * rows * keys) + mergeTime(problem, parts);
   };
   int64_t best = 1;
   for (int64_t parts = 2; parts <= std::min<int64_t>(8, blocks); ++parts)
     if (tiles <= device.smCount / parts * 7 / 8 && cost(parts) < cost(best))
       best = parts;
   return best;
+}
+
+/// What all tiles take, in queries times keys that a multiprocessor multiplies by three
+/// warpgroups: tiles with most work first, each by the multiprocessor that is free first. Half of
+/// it is when the last one ends, and half the mean of all, because few that are left run faster.
+/// Two warpgroups are a fifth slower, or two where rows are, which they read more often. Fitted to
+/// 35 shapes (docs/notes/attention.md).
+double ScheduleSelector::timeOfTiles(const AttentionProblem &problem, int64_t groups,
+                                     int64_t keys) const {
+  using Dim = AttentionDim;
+  std::optional<int64_t> queries = upperBound(extent(Dim::Query), facts), heads = 1;
+  for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
+    std::optional<int64_t> size = upperBound(extent(dim), facts);
+    heads = heads && size ? std::optional(*heads * *size) : std::nullopt;
+  }
+  bool isOdd = problem.headDim % 16 || problem.valueDim % 16;
+  double rate = groups == 3 ? 1 : isOdd ? 1.4 : 1.2;
+  if (!queries)
+    return rate;
+  int64_t rows = 64 * groups, all = upperBound(extent(Dim::Key), facts).value_or(kUnknownKeys);
+  SmallVector<double> tiles; // of one head
+  for (int64_t seen : seenByTiles(kernel, rows, *queries, all))
+    tiles.push_back(costOfQuery(seen, keys) * rate * rows);
+  llvm::sort(tiles, std::greater<>());
+  double mean = std::accumulate(tiles.begin(), tiles.end(), 0.0) * heads.value_or(1) /
+                static_cast<double>(device.smCount);
+  constexpr int64_t many = 64; // tiles of a multiprocessor
+  if (!heads || *heads * static_cast<int64_t>(tiles.size()) > many * device.smCount)
+    return mean;
+  if (int64_t parts = partsOf(problem, rows, keys); parts > 1)
+    return tiles.front() / static_cast<double>(parts) + mergeTime(problem, parts);
+  std::priority_queue<double, std::vector<double>, std::greater<>> ends(
+      std::greater<>(), std::vector<double>(device.smCount, 0.0));
+  double last = 0;
+  for (double tile : tiles)
+    for (int64_t head = 0; head < *heads; ++head) {
+      last = std::max(last, ends.top() + tile);
+      ends.push(ends.top() + tile);
+      ends.pop();
+    }
+  return std::max(last / 2 + mean / 2, tiles.front());
 }
 
 static SelectedSchedule selected(Attribute schedule, int64_t queries, int64_t keys) {
@@ -247,6 +307,10 @@ static SelectedSchedule refused(const AttentionProblem &problem) {
           "attention with head dims of " + std::to_string(problem.headColumns) + " and " +
               std::to_string(problem.valueColumns)};
 }
+
+/// Whether the result shows what rounding does to a row's largest weight, which is 1 only if no sum
+/// is left as it was for patience.
+static bool isSharp(const AttentionProblem &problem) { return problem.result.isF32(); }
 
 SelectedSchedule ScheduleSelector::hopperAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
@@ -264,28 +328,38 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
   // What makes random bits takes registers: with more keys ptxas spills.
   int64_t mostKeys = weighs && isLong ? (dim <= 192 ? 64 : 32) : isWide && isOdd ? 96 : 128;
-  int64_t groups = isWide && !areFewQueries(kernel) && !isFull ? 3 : 2, step = isNarrow ? 32 : 16,
-          least = isNarrow ? 96 : isWide ? 80 : mostKeys;
-  auto make = [&](int64_t keys, int64_t slots, int64_t parts = 1) {
+  int64_t patience = isNarrow ? 4 : isShort || isSharp(problem) ? 0 : 8;
+  int64_t step = isNarrow ? 32 : 16, least = isNarrow ? 96 : isWide ? 80 : mostKeys;
+  auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
     return AttentionScheduleAttr::get(context(), groups, keys,
-                                      /*stages=*/keys <= 64 && !eager ? 3 : 2, slots,
-                                      /*patience=*/isNarrow ? 4 : isShort ? 0 : 8, eager,
+                                      /*stages=*/keys <= 64 && !eager ? 3 : 2, slots, patience,
+                                      eager,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/parts == 1, kSectionBytes, index,
                                       /*run=*/hasRuns ? mostRun / keys : 0, parts);
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
-  for (int64_t slots : {2, 1})
-    for (int64_t keys = mostKeys; keys >= (slots == 1 ? step : least); keys -= step)
-      if (AttentionScheduleAttr schedule = make(keys, slots);
-          problem.sharedBytes(schedule) <= kMostSharedBytes &&
-          problem.registers(schedule) <= problem.mostRegisters(schedule)) {
-        int64_t rows = 64 * groups, fitting = fitKeys(kernel, rows, keys, step),
-                parts = partsOf(problem, rows, fitting);
-        return selected(make(fitting, parts > 1 ? 1 : slots, parts), rows, fitting);
-      }
+  auto fit = [&](int64_t groups) -> AttentionScheduleAttr {
+    for (int64_t slots : {2, 1})
+      for (int64_t keys = mostKeys; keys >= (slots == 1 ? step : least); keys -= step)
+        if (AttentionScheduleAttr schedule = make(groups, keys, slots);
+            problem.sharedBytes(schedule) <= kMostSharedBytes &&
+            problem.registers(schedule) <= problem.mostRegisters(schedule)) {
+          int64_t rows = 64 * groups, fitting = fitKeys(kernel, rows, keys, step),
+                  parts = partsOf(problem, rows, fitting);
+          return make(groups, fitting, parts > 1 ? 1 : slots, parts);
+        }
+    return {};
+  };
+  AttentionScheduleAttr best = fit(2);
+  if (AttentionScheduleAttr wide = isWide && !isFull ? fit(3) : AttentionScheduleAttr();
+      wide &&
+      (!best || timeOfTiles(problem, 3, wide.getKeys()) <= timeOfTiles(problem, 2, best.getKeys())))
+    best = wide;
+  if (best)
+    return selected(best, 64 * best.getGroups(), best.getKeys());
   return refused(problem);
 }
 
@@ -306,7 +380,7 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
          keys -= 16)
       for (int64_t stages : {2, 1}) {
         auto schedule = PortableAttentionScheduleAttr::get(
-            context(), warps, atoms, keys, stages, /*patience=*/isShort ? 0 : 8,
+            context(), warps, atoms, keys, stages, /*patience=*/isShort || isSharp(problem) ? 0 : 8,
             /*holdsQuery=*/(problem.headDim * elementBytes(problem.element) <= 128 && !weighs) ||
                 atoms == 1,
             kSectionBytes, index);
