@@ -16,7 +16,12 @@ namespace swage::detail {
 /// as they are needed.
 template <class Spec, class Arguments> struct AttentionProducer {
   using Layout = AttentionLayout<Spec>;
-  enum : int { kPanelColumns = kPanelRow / Layout::kElementBytes };
+  enum : int {
+    kPanelColumns = kPanelRow / Layout::kElementBytes,
+    /// The next tile's ticket is drawn when its turn comes, not before the last blocks, so that who
+    /// ends first goes on with it; but not beside random bits, where ptxas spills then.
+    kDrawsEarly = HasWeight<Spec>
+  };
   const AttentionShared<Spec> &shared;
   const Arguments &arguments;
   // The warp has few registers: places in the rings follow from how much has been loaded, and what
@@ -158,12 +163,10 @@ template <class Spec, class Arguments> struct AttentionProducer {
       // With a second place the queries come early; else after a key tile, for which there is one.
       if constexpr (Spec::kQuerySlots > 1)
         loadQuery(q);
-      // Not before the last blocks: who ends first is to go on with the next tile.
-      const int draws = end - first > 1 ? first + 1 : end - 1;
-      if (Spec::kDynamic && draws < first)
+      if (Spec::kDynamic && (kDrawsEarly || end == first))
         drawn = ticket();
       for (int block = end - 1; block >= first; --block) {
-        if (Spec::kDynamic && block == draws)
+        if (Spec::kDynamic && !kDrawsEarly && (block == first + 1 || end - first == 1))
           drawn = ticket();
         loadKeys(k, block);
         if (block != end - 1)

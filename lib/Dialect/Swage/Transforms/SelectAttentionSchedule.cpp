@@ -308,6 +308,16 @@ static SelectedSchedule refused(const AttentionProblem &problem) {
               std::to_string(problem.valueColumns)};
 }
 
+/// Keys of a block, at most, for which ptxas finds registers: those of outputs and scores leave few
+/// for what makes random bits, for what is read for each key, and for masks from both sides.
+static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool weighs, bool isWideAndOdd) {
+  if (dim > 128 && weighs)
+    return dim <= 192 ? 64 : 32;
+  if (dim >= 160 && readsForKeys(kernel))
+    return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
+  return dim > 224 ? 64 : isWideAndOdd ? 96 : 128;
+}
+
 /// Whether the result shows what rounding does to a row's largest weight, which is 1 only if no sum
 /// is left as it was for patience.
 static bool isSharp(const AttentionProblem &problem) { return problem.result.isF32(); }
@@ -326,8 +336,7 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   bool hasRuns = isNarrow && (!all || *all > mostRun || isInvariant(kernel)),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
-  // What makes random bits takes registers: with more keys ptxas spills.
-  int64_t mostKeys = weighs && isLong ? (dim <= 192 ? 64 : 32) : isWide && isOdd ? 96 : 128;
+  int64_t mostKeys = mostKeysOf(kernel, dim, weighs, isWide && isOdd);
   int64_t patience = isNarrow ? 4 : isShort || isSharp(problem) ? 0 : 8;
   int64_t step = isNarrow ? 32 : 16, least = isNarrow ? 96 : isWide ? 80 : mostKeys;
   auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {

@@ -207,13 +207,18 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
 
-/// How many blocks share each of few rows in registers: about two for every multiprocessor; 16 only
-/// where the rows leave enough of these idle, for many have no room for such a cluster.
+/// How many blocks share each of few rows in registers: about two for every multiprocessor, or four
+/// where a fifth of L2 holds what is read. Clusters of 16, for which many multiprocessors have no
+/// room, are for rows that leave some of these idle, and where they share them.
 int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
   int64_t blocks = 1, least = rows.aligned ? 256 : 512;
   auto hasRoom = [&](int64_t wanted) {
     int64_t taken = wanted * *rows.count;
-    return wanted < 16 ? taken <= 2 * device.smCount : taken <= device.smCount * 3 / 4;
+    bool isSmall = *rows.count * rows.vectors * rows.bytes <= device.l2Bytes / 5;
+    if (wanted < 16)
+      return taken <= device.smCount * (isSmall ? 4 : 2);
+    return taken <= device.smCount * 3 / 4 ||
+           (taken > device.smCount && taken <= 2 * device.smCount);
   };
   while (device.ccMajor >= 9 && rows.count && blocks < 16 && hasRoom(2 * blocks) &&
          rows.vectors >= 2 * blocks * least)
