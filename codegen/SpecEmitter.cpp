@@ -789,7 +789,7 @@ void SpecEmitter::emitEntry() {
   // Without a number ptxas aims for more blocks, and spills a few bytes for them, or ignores how
   // many registers warpgroups ask for.
   if ((isa<PortableAttentionScheduleAttr>(*kernel.getSchedule()) &&
-       AttentionProblem::of(kernel)->isWide()) ||
+       (AttentionProblem::of(kernel)->isWide() || kernel.getPhase(Phase::Agree))) ||
       (isa<AttentionScheduleAttr>(*kernel.getSchedule()) && kernel.getPhase(Phase::Weight)))
     atOnce = 1;
   std::string resident = atOnce ? fmt::format(", {}", atOnce) : "";
