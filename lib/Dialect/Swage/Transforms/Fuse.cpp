@@ -10,17 +10,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionForms.h"
-#include "FusionGraph.h"
-#include "KernelBuilder.h"
-#include "RepeatKernel.h"
+#include "Fuser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
-#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
-#include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
-#include "llvm/Support/MathExtras.h"
-#include "llvm/Support/xxhash.h"
 
 namespace swage {
 #define GEN_PASS_DEF_FUSEPASS
@@ -30,77 +23,10 @@ namespace swage {
 using namespace mlir;
 using namespace swage;
 
-namespace {
-
-using OpSet = llvm::SetVector<Operation *>;
-
-/// A group of ops that becomes one kernel. A group that was merged into another is empty.
-struct Group {
-  OpSet ops;
-  std::optional<BuiltKernel> built;
-  /// Groups that became one kernel with this one although nothing flows between them.
-  SmallVector<unsigned> siblings;
-};
-
-/// Ops in one kernel, also with those that it computes again, and ops in a chain that its readers
-/// compute again: bounds for compile time and for recursion, far beyond what registers hold.
-constexpr size_t kMaxOps = 256, kMaxBodyOps = 768, kMaxViews = 48;
+/// Ops in a chain that its readers compute again: a bound for recursion.
 constexpr int64_t kMaxInlinedDepth = 64;
 /// Index ops in a row that are cut into kernels one by one.
 constexpr size_t kMaxIndexOps = 64;
-
-/// Fuses one function.
-class Fuser {
-public:
-  Fuser(func::FuncOp function, bool fuse) : function(function), fuse(fuse) {}
-  LogicalResult run();
-
-private:
-  FailureOr<bool> isDone();
-  void insertCopiesBeforeCollectives();
-  FailureOr<bool> splitIndexChain();
-  LogicalResult analyse();
-  void chooseInlined();
-  void keepReadersBuildable();
-  void formGroups();
-  bool tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at);
-  void tryStep(AttentionOp attention);
-  void mergeSiblings();
-  bool trySiblings(unsigned a, unsigned b);
-  bool tryRows(unsigned a, unsigned b);
-  void emitLaunches();
-
-  SmallVector<Operation *> producersOf(SmallVector<Value> worklist) const;
-  SmallVector<Operation *> consumersOf(Operation *node) const;
-  bool isReturned(Value value) const {
-    return llvm::any_of(value.getUsers(),
-                        [](Operation *user) { return isa<func::ReturnOp>(user); });
-  }
-  /// Whether a value is a cache that rows are added to: then it is in memory.
-  bool isAppendedTo(Value value) const {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      auto append = dyn_cast<AppendOp>(user);
-      return append && append.getCache() == value;
-    });
-  }
-  SmallVector<Value> outputsOf(const OpSet &ops) const;
-  std::optional<BuiltKernel> build(const OpSet &ops, std::string &why) const;
-  bool reaches(unsigned from, unsigned to, bool skipDirect) const;
-  std::optional<int64_t> bytesOf(const std::optional<BuiltKernel> &built) const {
-    return built ? constantSize(bytesMoved(*const_cast<BuiltKernel &>(*built).kernel))
-                 : std::nullopt;
-  }
-
-  func::FuncOp function;
-  bool fuse;
-  std::optional<SymbolicShapes> shapes;
-  llvm::DenseSet<Operation *> inlined;
-  SmallVector<Operation *> nodes;
-  std::vector<Group> groups;
-  llvm::DenseMap<Operation *, unsigned> groupOf;
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Copies where one kernel cannot read as it must
@@ -372,8 +298,6 @@ void Fuser::keepReadersBuildable() {
   }
 }
 
-static size_t bodyOps(KernelOp kernel) { return kernel.getBody().front().getOperations().size(); }
-
 /// Joins groups that `at` reads from with its own: all of them, or none.
 bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
   Group &b = groups[into];
@@ -481,237 +405,9 @@ void Fuser::formGroups() {
   }
 }
 
-/// Joins two kernels over one iteration space that share an operand and do not depend on each
-/// other. What adds rows to caches is little work: there the space of one may go into the other's.
-bool Fuser::trySiblings(unsigned a, unsigned b) {
-  BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
-  KernelOp x = *first.kernel, y = *second.kernel;
-  if (!x.getReduced().empty() || !y.getReduced().empty())
-    return false;
-  OwningOpRef<KernelOp> repeated;
-  if ((x.writesRows() || y.writesRows()) && x.getExtents() != y.getExtents()) {
-    if (repeated = repeatOver(y, x); repeated)
-      y = *repeated;
-    else if (repeated = repeatOver(x, y); repeated)
-      x = *repeated;
-  }
-  if (x.getExtents() != y.getExtents() || first.symbols != second.symbols ||
-      x.getInputs().size() + y.getInputs().size() > (repeated ? 32 : 12) ||
-      x.getOutputs().size() + y.getOutputs().size() > kMaxViews - 12 ||
-      bodyOps(x) + bodyOps(y) > kMaxBodyOps)
-    return false;
-  if (!llvm::any_of(second.tensors,
-                    [&](Value tensor) { return llvm::is_contained(first.tensors, tensor); }))
-    return false;
-  if (reaches(a, b, false) || reaches(b, a, false))
-    return false;
-  OwningOpRef<KernelOp> merged = cast<KernelOp>(x->clone());
-  SmallVector<Value> tensors = first.tensors;
-  SmallVector<Attribute> inputs(x.getInputs().begin(), x.getInputs().end());
-  SmallVector<Attribute> outputs(x.getOutputs().begin(), x.getOutputs().end());
-  Block &body = merged->getBody().front();
-  auto positionOf = [&](Value tensor) -> int64_t {
-    auto *known = llvm::find(tensors, tensor);
-    if (known == tensors.end())
-      tensors.push_back(tensor), known = tensors.end() - 1;
-    return known - tensors.begin();
-  };
-  IRMapping mapping;
-  for (auto [i, view] : llvm::enumerate(y.getInputs().getAsRange<ViewAttr>())) {
-    int64_t position = view.getTensor();
-    if (view.getSource() != Source::Coordinate)
-      position = positionOf(second.tensors[position]);
-    auto moved = ViewAttr::get(view.getContext(), position, view.getElement(), view.getShape(),
-                               view.getAccess(), view.getAlign(), view.getSource());
-    int64_t at = llvm::find(inputs, moved) - inputs.begin();
-    if (at == static_cast<int64_t>(inputs.size())) {
-      inputs.push_back(moved);
-      body.addArgument(y.getBody().getArgument(i).getType(), y.getBody().getArgument(i).getLoc());
-    }
-    mapping.map(y.getBody().getArgument(i), body.getArgument(at));
-  }
-  for (ViewAttr view : y.getOutputs().getAsRange<ViewAttr>())
-    outputs.push_back(ViewAttr::get(
-        view.getContext(),
-        isRow(view.getSource()) ? positionOf(second.tensors[view.getTensor()])
-                                : view.getTensor() + first.outputs.size(),
-        view.getElement(), view.getShape(), view.getAccess(), view.getAlign(), view.getSource()));
-  auto yield = cast<YieldOp>(body.getTerminator());
-  OpBuilder builder(yield);
-  for (Operation &op : y.getBody().front().without_terminator())
-    builder.clone(op, mapping);
-  SmallVector<Value> values(yield.getValues());
-  for (Value value : cast<YieldOp>(y.getBody().front().getTerminator()).getValues())
-    values.push_back(mapping.lookupOrDefault(value));
-  yield->setOperands(values);
-  Builder attrs(function.getContext());
-  merged->setInputsAttr(attrs.getArrayAttr(inputs));
-  merged->setOutputsAttr(attrs.getArrayAttr(outputs));
-  merged->getOperation()->setLoc(FusedLoc::get(function.getContext(), {x.getLoc(), y.getLoc()}));
-  if (!accessProblem(*merged).empty())
-    return false;
-  (*groups[b].ops.begin())->emitRemark()
-      << "runs in one kernel with " << (*groups[a].ops.begin())->getName().getStringRef()
-      << ": the same iteration space and a common operand";
-  first.kernel = std::move(merged);
-  first.tensors = tensors;
-  first.outputs.append(second.outputs);
-  groups[a].siblings.push_back(b);
-  groups[b].siblings.push_back(a);
-  groups[b].built.reset();
-  return true;
-}
-
-/// Whether a kernel's only collective may be the second one of another, asked before anything is
-/// built.
-static bool mayComeSecond(KernelOp kernel) {
-  CollectiveOp only = kernel.getCollective();
-  return only && !kernel.getSecondCollective() &&
-         mayComeSecond(only.getKind(), only.getValue().getType());
-}
-
-/// Joins two kernels with a collective each that go over the same rows, where the first one reads
-/// an operand that the second one is made of, and that do not depend on each other.
-bool Fuser::tryRows(unsigned a, unsigned b) {
-  BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
-  if (first.kernel->getReduced().empty() || second.kernel->getReduced().empty() ||
-      (!mayComeSecond(*first.kernel) && !mayComeSecond(*second.kernel)) ||
-      !groups[a].siblings.empty() || !groups[b].siblings.empty() ||
-      !llvm::any_of(second.tensors,
-                    [&](Value tensor) { return llvm::is_contained(first.tensors, tensor); }) ||
-      reaches(a, b, false) || reaches(b, a, false))
-    return false;
-  OpSet all = groups[a].ops;
-  all.insert(groups[b].ops.begin(), groups[b].ops.end());
-  std::string why;
-  return build(all, why) && tryMerge(b, a, groups[b].ops.front());
-}
-
-void Fuser::mergeSiblings() {
-  for (unsigned a = 0; a < groups.size(); ++a)
-    for (unsigned b = a + 1; b < groups.size(); ++b)
-      if (groups[a].built && groups[b].built)
-        if (!trySiblings(a, b))
-          tryRows(a, b);
-}
-
 //===----------------------------------------------------------------------===//
-// Kernels and launches
+// The pass
 //===----------------------------------------------------------------------===//
-
-/// A name that says what the kernel does and is the same for the same kernel in every process.
-static std::string nameOf(KernelOp kernel) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  // Names must not follow the printing options of the command line.
-  OpPrintingFlags flags;
-  flags.enableDebugInfo(false).useLocalScope(false);
-  kernel->print(os, flags.printGenericOpForm());
-  std::string name;
-  if (kernel.isAttention()) {
-    name = "attention";
-  } else if (CollectiveOp collective = kernel.getCollective()) {
-    name = stringifyCollective(collective.getKind()).str();
-    if (!hasElementResult(collective.getKind()))
-      name = "reduce_" + name;
-    if (CollectiveOp second = kernel.getSecondCollective())
-      name += ("_" + stringifyCollective(second.getKind())).str();
-  } else {
-    bool computes = kernel.getBody().front().getOperations().size() > 1;
-    Family family = familyOf(kernel);
-    name = kernel.writesRows()       ? "append"
-           : family == Family::Tiles ? "transpose"
-           : computes                ? "pointwise"
-           : family == Family::Runs  ? "permute"
-                                     : "copy";
-  }
-  std::string hash = llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true);
-  return name + "_" + std::string(16 - hash.size(), '0') + hash;
-}
-
-void Fuser::emitLaunches() {
-  Block &block = function.getBody().front();
-  auto module = function->getParentOfType<ModuleOp>();
-  // A group comes after all groups that it reads from; its siblings' launches are its own.
-  SmallVector<unsigned> order;
-  llvm::DenseSet<unsigned> done;
-  std::function<void(unsigned)> visit = [&](unsigned group) {
-    if (!done.insert(group).second)
-      return;
-    SmallVector<unsigned> together = groups[group].siblings;
-    together.push_back(group);
-    for (unsigned i = 0; i < together.size(); ++i)
-      for (unsigned sibling : groups[together[i]].siblings)
-        if (!llvm::is_contained(together, sibling))
-          together.push_back(sibling);
-    done.insert(together.begin(), together.end());
-    for (unsigned member : together)
-      for (Operation *op : groups[member].ops)
-        for (Operation *producer : producersOf(readBy(op)))
-          if (unsigned from = groupOf[producer]; !llvm::is_contained(together, from))
-            visit(from);
-    for (unsigned member : together)
-      if (groups[member].built)
-        order.push_back(member);
-  };
-  for (unsigned group = 0; group < groups.size(); ++group)
-    if (!groups[group].ops.empty())
-      visit(group);
-
-  OpBuilder builder(block.getTerminator());
-  SmallVector<Value> sizes;
-  auto sizeOf = [&](unsigned symbol) {
-    sizes.resize(shapes->getSymbols().size());
-    if (!sizes[symbol]) {
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(&block);
-      SymbolicShapes::Symbol at = shapes->getSymbols()[symbol];
-      sizes[symbol] = tensor::DimOp::create(builder, function.getLoc(),
-                                            function.getArgument(at.argument), at.dimension);
-    }
-    return sizes[symbol];
-  };
-  llvm::DenseMap<Value, Value> launched;
-  for (unsigned group : order) {
-    BuiltKernel &built = *groups[group].built;
-    KernelOp kernel = *built.kernel;
-    // Promises about sizes stand behind the name, so that what scheduling does not use can go.
-    std::string suffix = factSuffix(kernel);
-    SizeFacts facts = factsOf(kernel);
-    SmallVector<int64_t> multiples(facts.multiples), limits(facts.limits);
-    setFacts(kernel, {});
-    std::string name = nameOf(kernel) + suffix;
-    setFacts(kernel, {multiples, limits});
-    SmallVector<Value> symbols, tensors;
-    for (unsigned symbol : built.symbols)
-      symbols.push_back(sizeOf(symbol));
-    for (Value tensor : built.tensors)
-      tensors.push_back(launched.lookup(tensor) ? launched.lookup(tensor) : tensor);
-    SmallVector<Type> types;
-    for (Value output : built.outputs)
-      types.push_back(output.getType());
-    auto launch = LaunchOp::create(builder, kernel.getLoc(), types, name, symbols, tensors);
-    // Tells the oracle which intermediates are rounded to their storage type.
-    SmallVector<Attribute> stored;
-    for (Value output : built.outputs)
-      if (!isReturned(output))
-        stored.push_back(output.getLoc());
-    if (!stored.empty())
-      launch->setAttr("swage.stored", builder.getArrayAttr(stored));
-    for (auto [output, result] : llvm::zip_equal(built.outputs, launch.getOutputs()))
-      launched[output] = result;
-    if (!module.lookupSymbol(name)) {
-      kernel.setSymName(name);
-      module.push_back(built.kernel.release());
-    }
-  }
-  for (OpOperand &operand : block.getTerminator()->getOpOperands())
-    if (Value result = launched.lookup(operand.get()))
-      operand.set(result);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (op.use_empty() && !isa<func::ReturnOp>(op))
-      op.erase();
-}
 
 LogicalResult Fuser::analyse() {
   FailureOr<SymbolicShapes> result = SymbolicShapes::of(function);
