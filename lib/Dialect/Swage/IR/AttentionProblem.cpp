@@ -228,8 +228,9 @@ static const char *piecesProblem(KernelOp kernel, const AttentionProblem &proble
 const char *AttentionProblem::stepProblem(KernelOp kernel) const {
   if (isNarrow() || isWide() || hasNarrowCache())
     return "queries are made, and rows added, where they and the cache have 16 bits";
-  if (sharing == 0 || sharing > kMostSharingOfStep)
-    return "queries are made, and rows added, where up to 16 queries share a key head";
+  if (sharing == 0 || sharing > mostSharingOfStep())
+    return "queries are made, and rows added, where up to 16 queries share a key head, of head "
+           "dims above 128 up to 4, above 192 up to 2";
   if (pageSize || keyRun)
     return "queries are made, and rows added, where keys and values follow each other in memory";
   if (const char *problem = piecesProblem(kernel, *this))

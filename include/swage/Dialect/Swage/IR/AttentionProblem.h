@@ -114,8 +114,12 @@ struct AttentionProblem {
   /// The kernel's, if the template can compute it; or nothing, and `why`.
   static std::optional<AttentionProblem> of(KernelOp kernel, std::string *why = nullptr);
 
-  /// Queries that share a key head, at most, where the kernel makes them or adds rows.
-  static constexpr int64_t kMostSharingOfStep = 16;
+  /// Queries that share a key head, at most, where the kernel makes them or adds rows: what these
+  /// are made of is in registers beside the outputs of longer heads, and ptxas spills.
+  int64_t mostSharingOfStep() const {
+    int64_t dim = std::max(headDim, valueDim);
+    return dim <= 128 ? 16 : dim <= 192 ? 4 : 2;
+  }
   /// Why the kernel cannot make queries or add rows; or null.
   const char *stepProblem(KernelOp kernel) const;
   /// Why keys and values of another type than queries cannot be read; or null.
