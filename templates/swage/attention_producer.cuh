@@ -18,8 +18,9 @@ template <class Spec, class Arguments> struct AttentionProducer {
   using Layout = AttentionLayout<Spec>;
   enum : int {
     kPanelColumns = kPanelRow / Layout::kElementBytes,
-    /// The next tile's ticket is drawn when its turn comes, not before the last blocks, so that who
-    /// ends first goes on with it; but not beside random bits, where ptxas spills then.
+    /// The next tile's ticket is drawn with the last blocks of a tile, of which each has one at
+    /// least, so that who ends first goes on with it; but not beside random bits, where ptxas
+    /// spills then.
     kDrawsEarly = HasWeight<Spec>
   };
   const AttentionShared<Spec> &shared;
@@ -163,7 +164,7 @@ template <class Spec, class Arguments> struct AttentionProducer {
       // With a second place the queries come early; else after a key tile, for which there is one.
       if constexpr (Spec::kQuerySlots > 1)
         loadQuery(q);
-      if (Spec::kDynamic && (kDrawsEarly || end == first))
+      if (Spec::kDynamic && kDrawsEarly)
         drawn = ticket();
       for (int block = end - 1; block >= first; --block) {
         if (Spec::kDynamic && !kDrawsEarly && (block == first + 1 || end - first == 1))

@@ -7,6 +7,13 @@
 // RUN: swage-run %s --entry=chunks --device=sim --sim=check,order=random,async=random --check --steps=2 | FileCheck %s
 // RUN: swage-run %s --entry=halves --device=sim --arch=sm_80 --sim=check,order=random --check | FileCheck %s
 // RUN: swage-run %s --entry=pairs --device=sim --arch=sm_80 --sim=check,order=random --check | FileCheck %s
+// However many sequences there are, more of them than blocks too, and none.
+// RUN: swage-run %s --entry=any --dims='5,8,1,64;5,4,1,64;5,4,1,64;5,4,150,64;5,4,150,64;5;5,8;8' --device=sim --sim=check,order=random,async=random --check --steps=2 | FileCheck %s
+// RUN: swage-run %s --entry=any --dims='45,8,1,64;45,4,1,64;45,4,1,64;45,4,150,64;45,4,150,64;45;45,8;8' --device=sim --sim=check,order=random,async=random --check --steps=2 | FileCheck %s
+// RUN: swage-run %s --entry=any --dims='45,8,1,64;45,4,1,64;45,4,1,64;45,4,150,64;45,4,150,64;45;45,8;8' --device=sim --arch=sm_80 --sim=check,order=random --check | FileCheck %s
+// RUN: swage-run %s --entry=any --dims='0,8,1,64;0,4,1,64;0,4,1,64;0,4,150,64;0,4,150,64;0;0,8;8' --device=sim --check | FileCheck %s --check-prefix=NONE
+// RUN: swage-run %s --entry=two --dims='70,4,2,32;70,2,2,32;70,2,2,32;70,2,90,32;70,2,90,32;70' --device=sim --sim=check,order=random,async=random --check --steps=2 | FileCheck %s
+// NONE-COUNT-3: accepted
 // CHECK: attention decode
 // CHECK-COUNT-3: accepted
 // CHECK: {{^}}1 kernel ran
@@ -178,4 +185,34 @@ func.func @chunks(%q0: tensor<2x1x4x128xbf16>, %k0: tensor<2x1x1x128xbf16>, %v0:
     swage.yield %seen : i1
   } : (tensor<2x4x1x128xbf16>, tensor<2x1x1100x128xbf16>, tensor<2x1x1100x128xbf16>) -> tensor<2x4x1x128xbf16>
   return %o, %keys0, %values0 : tensor<2x4x1x128xbf16>, tensor<2x1x1100x128xbf16>, tensor<2x1x1100x128xbf16>
+}
+
+// Lengths of each head, and sinks.
+func.func @any(%q: tensor<?x8x1x64xbf16>, %k: tensor<?x4x1x64xbf16>, %v: tensor<?x4x1x64xbf16>, %kc: tensor<?x4x?x64xbf16>, %vc: tensor<?x4x?x64xbf16>, %at: tensor<?xi32> {swage.range = array<i64: -2, 160>}, %length: tensor<?x8xi32> {swage.range = array<i64: 0, 160>}, %sink: tensor<8xf32>) -> (tensor<?x8x1x64xbf16>, tensor<?x4x?x64xbf16> {swage.alias = 3}, tensor<?x4x?x64xbf16> {swage.alias = 4}) {
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<?x4x?x64xbf16>, tensor<?x4x1x64xbf16>, tensor<?xi32>) -> tensor<?x4x?x64xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<?x4x?x64xbf16>, tensor<?x4x1x64xbf16>, tensor<?xi32>) -> tensor<?x4x?x64xbf16>
+  %o = swage.attention %q, %keys, %values sinks %sink scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %end = tensor.extract %length[%b, %h] : tensor<?x8xi32>
+    %jj = arith.index_cast %j : index to i32
+    %seen = arith.cmpi slt, %jj, %end : i32
+    swage.yield %seen : i1
+  } : (tensor<?x8x1x64xbf16>, tensor<?x4x?x64xbf16>, tensor<?x4x?x64xbf16>, tensor<8xf32>) -> tensor<?x8x1x64xbf16>
+  return %o, %keys, %values : tensor<?x8x1x64xbf16>, tensor<?x4x?x64xbf16>, tensor<?x4x?x64xbf16>
+}
+
+// Two rows, of which the first query does not see the second one's key, and a block has more than one unit.
+func.func @two(%q: tensor<?x4x2x32xbf16>, %k: tensor<?x2x2x32xbf16>, %v: tensor<?x2x2x32xbf16>, %kc: tensor<?x2x90x32xbf16>, %vc: tensor<?x2x90x32xbf16>, %at: tensor<?xi32> {swage.range = array<i64: -3, 91>}) -> (tensor<?x4x2x32xbf16>, tensor<?x2x90x32xbf16> {swage.alias = 3}, tensor<?x2x90x32xbf16> {swage.alias = 4}) {
+  %keys = swage.append %kc, %k at %at axis 2 : (tensor<?x2x90x32xbf16>, tensor<?x2x2x32xbf16>, tensor<?xi32>) -> tensor<?x2x90x32xbf16>
+  %values = swage.append %vc, %v at %at axis 2 : (tensor<?x2x90x32xbf16>, tensor<?x2x2x32xbf16>, tensor<?xi32>) -> tensor<?x2x90x32xbf16>
+  %o = swage.attention %q, %keys, %values scale 0.25 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %p = tensor.extract %at[%b] : tensor<?xi32>
+    %ii = arith.index_cast %i : index to i32
+    %jj = arith.index_cast %j : index to i32
+    %last = arith.addi %p, %ii : i32
+    %seen = arith.cmpi sle, %jj, %last : i32
+    swage.yield %seen : i1
+  } : (tensor<?x4x2x32xbf16>, tensor<?x2x90x32xbf16>, tensor<?x2x90x32xbf16>) -> tensor<?x4x2x32xbf16>
+  return %o, %keys, %values : tensor<?x4x2x32xbf16>, tensor<?x2x90x32xbf16>, tensor<?x2x90x32xbf16>
 }

@@ -65,7 +65,8 @@ private:
   SelectedSchedule wideAttention() const;
   std::optional<SelectedSchedule> decode() const;
   int64_t partsOf(const AttentionProblem &problem, int64_t rows, int64_t keys) const;
-  double timeOfTiles(const AttentionProblem &problem, int64_t groups, int64_t keys) const;
+  double timeOfTiles(const AttentionProblem &problem, int64_t groups, int64_t keys,
+                     bool areShared) const;
   int64_t spansOf(int64_t keyBytes, int64_t rowTiles) const;
 
   int64_t indexWidth() const;

@@ -1,10 +1,10 @@
 //===- SelectAttentionSchedule.cpp - Schedules of attention ---------------===//
 //
 // The rules follow what was measured (docs/notes/attention.md). With wgmma short heads are bound by
-// exponentials and take three warpgroups, long ones by tensor cores and take two with as many keys
-// a block as registers and shared memory hold. Rows of an odd number of 16 bytes come slower from
-// L2: three warpgroups ask for them less often. Without wgmma shared memory is the bound, and a
-// warp takes as many queries as its registers hold outputs of.
+// exponentials and take three warpgroups where there are enough tiles, long ones by tensor cores
+// and take two with as many keys a block as registers and shared memory hold. Rows of an odd number
+// of 16 bytes come slower from L2: three warpgroups ask for them less often. Without wgmma shared
+// memory is the bound, and a warp takes as many queries as its registers hold outputs of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,6 +118,7 @@ namespace {
 struct SeenKeys {
   std::optional<int64_t> first, last;
   int64_t end;
+  bool saysSomething = false;
 
   /// Keys that some of the queries `from` to `to`, the last one not included, see.
   int64_t by(int64_t from, int64_t to) const {
@@ -132,7 +133,7 @@ static SeenKeys seenKeys(KernelOp kernel, int64_t keys) {
   for (auto select = kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>(); select;
        select = select.getTrueValue().getDefiningOp<arith::SelectOp>())
     conditions.push_back(select.getCondition());
-  SeenKeys seen{std::nullopt, std::nullopt, keys};
+  SeenKeys seen{std::nullopt, std::nullopt, keys, false};
   for (unsigned i = 0; i < conditions.size(); ++i) {
     if (auto both = conditions[i].getDefiningOp<arith::AndIOp>())
       conditions.append({both.getLhs(), both.getRhs()});
@@ -164,21 +165,25 @@ static SeenKeys seenKeys(KernelOp kernel, int64_t keys) {
       seen.first = std::max(seen.first.value_or(over.offset), over.offset);
     else if (key == 1 && query == 0)
       seen.end = std::min(seen.end, 1 - over.offset);
+    seen.saysSomething |= (key == 1 && query <= 0) || (key == -1 && query == 1);
   }
   return seen;
 }
 
-/// The keys that each tile of `rows` queries of a head sees, in the order of queries; with a mask
-/// that does not speak of positions, as if it were causal.
+/// The keys that each tile of `rows` queries of a head sees, in the order of queries: of very many
+/// queries the first. With a mask that does not speak of positions, as if it were causal from the
+/// end.
 static SmallVector<int64_t> seenByTiles(KernelOp kernel, int64_t rows, int64_t queries,
                                         int64_t keys) {
   SeenKeys seen = seenKeys(kernel, keys);
   bool isMasked = kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>() != nullptr;
-  if (isMasked && !seen.first && !seen.last && seen.end == keys)
-    seen.last = 0;
+  if (isMasked && !seen.saysSomething)
+    seen.last = std::max<int64_t>(0, keys - queries);
+  constexpr int64_t many = 1 << 16;
+  int64_t end = std::clamp<int64_t>(queries, 1, many);
   SmallVector<int64_t> tiles;
-  for (int64_t from = 0; from < std::max<int64_t>(1, queries); from += rows)
-    tiles.push_back(seen.by(from, std::min(from + rows, std::max<int64_t>(1, queries))));
+  for (int64_t from = 0; from < end; from += rows)
+    tiles.push_back(seen.by(from, std::min(from + rows, end)));
   return tiles;
 }
 
@@ -236,16 +241,18 @@ int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
     return 1;
   int64_t all = upperBound(extent(Dim::Key), facts).value_or(kUnknownKeys),
           tiles = llvm::divideCeil(*queries, rows), most = 1;
+  for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
+    std::optional<int64_t> size = upperBound(extent(dim), facts);
+    if (!size || *size > device.smCount)
+      return 1;
+    tiles *= *size;
+    if (tiles > device.smCount)
+      return 1;
+  }
   SeenKeys seen = seenKeys(kernel, all);
   for (int64_t from = 0; from < *queries; from += rows)
     most = std::max(most, seen.by(from, std::min(from + rows, *queries)));
   int64_t blocks = llvm::divideCeil(most, keys);
-  for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
-    std::optional<int64_t> size = upperBound(extent(dim), facts);
-    if (!size)
-      return 1;
-    tiles *= *size;
-  }
   auto cost = [&](int64_t parts) {
     return double(llvm::divideCeil(blocks, parts) * rows * keys) + mergeTime(problem, parts);
   };
@@ -258,33 +265,35 @@ int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
 
 /// What all tiles take, in queries times keys that a multiprocessor multiplies by three
 /// warpgroups: tiles with most work first, each by the multiprocessor that is free first. Half of
-/// it is when the last one ends, and half the mean of all, because few that are left run faster.
-/// Two warpgroups are a fifth slower, or two where rows are, which they read more often. Fitted to
-/// 35 shapes (docs/notes/attention.md).
-double ScheduleSelector::timeOfTiles(const AttentionProblem &problem, int64_t groups,
-                                     int64_t keys) const {
+/// it is when the last one ends, and half the mean of all, because few that are left run faster;
+/// the mean alone where clusters share tiles, where there are very many, and where the number of
+/// heads is unknown or must not matter. Two warpgroups are a fifth slower, or two fifths where rows
+/// are odd, which they read more often. Fitted to 35 shapes (docs/notes/attention.md).
+double ScheduleSelector::timeOfTiles(const AttentionProblem &problem, int64_t groups, int64_t keys,
+                                     bool areShared) const {
   using Dim = AttentionDim;
-  std::optional<int64_t> queries = upperBound(extent(Dim::Query), facts), heads = 1;
+  std::optional<int64_t> queries = upperBound(extent(Dim::Query), facts), heads = 1,
+                         all = upperBound(extent(Dim::Key), facts);
   for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
     std::optional<int64_t> size = upperBound(extent(dim), facts);
     heads = heads && size ? std::optional(*heads * *size) : std::nullopt;
   }
+  if (isInvariant(kernel))
+    heads = all = std::nullopt;
   bool isOdd = problem.headDim % 16 || problem.valueDim % 16;
   double rate = groups == 3 ? 1 : isOdd ? 1.4 : 1.2;
   if (!queries)
     return rate;
-  int64_t rows = 64 * groups, all = upperBound(extent(Dim::Key), facts).value_or(kUnknownKeys);
+  int64_t rows = 64 * groups;
   SmallVector<double> tiles; // of one head
-  for (int64_t seen : seenByTiles(kernel, rows, *queries, all))
+  for (int64_t seen : seenByTiles(kernel, rows, *queries, all.value_or(kUnknownKeys)))
     tiles.push_back(costOfQuery(seen, keys) * rate * rows);
   llvm::sort(tiles, std::greater<>());
   double mean = std::accumulate(tiles.begin(), tiles.end(), 0.0) * heads.value_or(1) /
                 static_cast<double>(device.smCount);
   constexpr int64_t many = 64; // tiles of a multiprocessor
-  if (!heads || *heads * static_cast<int64_t>(tiles.size()) > many * device.smCount)
+  if (areShared || !heads || *heads * static_cast<int64_t>(tiles.size()) > many * device.smCount)
     return mean;
-  if (int64_t parts = partsOf(problem, rows, keys); parts > 1)
-    return tiles.front() / static_cast<double>(parts) + mergeTime(problem, parts);
   std::priority_queue<double, std::vector<double>, std::greater<>> ends(
       std::greater<>(), std::vector<double>(device.smCount, 0.0));
   double last = 0;
@@ -310,9 +319,12 @@ static SelectedSchedule refused(const AttentionProblem &problem) {
 
 /// Keys of a block, at most, for which ptxas finds registers: those of outputs and scores leave few
 /// for what makes random bits, for what is read for each key, and for masks from both sides.
-static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool weighs, bool isWideAndOdd) {
+static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWideAndOdd) {
+  bool weighs = hasWeights(kernel);
   if (dim > 128 && weighs)
     return dim <= 192 ? 64 : 32;
+  if (isNarrow && dim > 112 && readsForKeys(kernel))
+    return 96;
   if (dim >= 160 && readsForKeys(kernel))
     return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
   return dim > 224 ? 64 : isWideAndOdd ? 96 : 128;
@@ -336,7 +348,7 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   bool hasRuns = isNarrow && (!all || *all > mostRun || isInvariant(kernel)),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
-  int64_t mostKeys = mostKeysOf(kernel, dim, weighs, isWide && isOdd);
+  int64_t mostKeys = mostKeysOf(kernel, dim, isNarrow, isWide && isOdd);
   int64_t patience = isNarrow ? 4 : isShort || isSharp(problem) ? 0 : 8;
   int64_t step = isNarrow ? 32 : 16, least = isNarrow ? 96 : isWide ? 80 : mostKeys;
   auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {
@@ -362,10 +374,12 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
         }
     return {};
   };
-  AttentionScheduleAttr best = fit(2);
-  if (AttentionScheduleAttr wide = isWide && !isFull ? fit(3) : AttentionScheduleAttr();
-      wide &&
-      (!best || timeOfTiles(problem, 3, wide.getKeys()) <= timeOfTiles(problem, 2, best.getKeys())))
+  AttentionScheduleAttr best = fit(2), wide = isWide && !isFull ? fit(3) : AttentionScheduleAttr();
+  auto time = [&](AttentionScheduleAttr one) {
+    bool areShared = best.getParts() > 1 || wide.getParts() > 1;
+    return timeOfTiles(problem, one.getGroups(), one.getKeys(), areShared);
+  };
+  if (wide && (!best || time(wide) <= time(best)))
     best = wide;
   if (best)
     return selected(best, 64 * best.getGroups(), best.getKeys());

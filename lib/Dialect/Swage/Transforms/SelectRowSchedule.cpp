@@ -208,13 +208,14 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
 }
 
 /// How many blocks share each of few rows in registers: about two for every multiprocessor, or four
-/// where a fifth of L2 holds what is read. Clusters of 16, for which many multiprocessors have no
-/// room, are for rows that leave some of these idle, and where they share them.
+/// where two fifths of L2 hold what is read and written. Clusters of 16, for which many
+/// multiprocessors have no room, are for rows that leave some of these idle, and where they share
+/// them.
 int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
   int64_t blocks = 1, least = rows.aligned ? 256 : 512;
   auto hasRoom = [&](int64_t wanted) {
     int64_t taken = wanted * *rows.count;
-    bool isSmall = *rows.count * rows.vectors * rows.bytes <= device.l2Bytes / 5;
+    bool isSmall = *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * 2 / 5;
     if (wanted < 16)
       return taken <= device.smCount * (isSmall ? 4 : 2);
     return taken <= device.smCount * 3 / 4 ||

@@ -1,0 +1,51 @@
+// Tiles of two or three warpgroups by how many there are to deal out, and what they see; with batch_invariant by queries and head dims alone.
+// RUN: swage-opt %s --split-input-file --swage-fuse --swage-merge-dimensions --swage-select-schedule 2>/dev/null | FileCheck %s
+
+// 96 heads: the last tile of 192 would be mostly empty, and see all keys.
+// CHECK-LABEL: func.func @few
+// CHECK: attention_schedule<groups = 2, keys = 128
+func.func @few(%q: tensor<8x12x1024x64xbf16>) -> tensor<8x12x1024x64xbf16> {
+  %o = swage.attention %q, %q, %q scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %seen = arith.cmpi sle, %j, %i : index
+    swage.yield %seen : i1
+  } : (tensor<8x12x1024x64xbf16>, tensor<8x12x1024x64xbf16>, tensor<8x12x1024x64xbf16>) -> tensor<8x12x1024x64xbf16>
+  return %o : tensor<8x12x1024x64xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @many
+// CHECK: attention_schedule<groups = 3, keys = 128
+func.func @many(%q: tensor<8x32x2048x64xbf16>) -> tensor<8x32x2048x64xbf16> {
+  %o = swage.attention %q, %q, %q scale 0.125 : (tensor<8x32x2048x64xbf16>, tensor<8x32x2048x64xbf16>, tensor<8x32x2048x64xbf16>) -> tensor<8x32x2048x64xbf16>
+  return %o : tensor<8x32x2048x64xbf16>
+}
+
+// -----
+
+// One head and 132: the same blocks of keys.
+// CHECK-LABEL: func.func @invariant
+// CHECK: attention_schedule<groups = [[GROUPS:[23]]], keys = [[KEYS:[0-9]+]]
+// CHECK: attention_schedule<groups = [[GROUPS]], keys = [[KEYS]]
+func.func @invariant(%q: tensor<1x1x192x80xbf16>, %all: tensor<132x1x192x80xbf16>) -> (tensor<1x1x192x80xbf16>, tensor<132x1x192x80xbf16>) {
+  %o = swage.attention %q, %q, %q scale 0.125 batch_invariant : (tensor<1x1x192x80xbf16>, tensor<1x1x192x80xbf16>, tensor<1x1x192x80xbf16>) -> tensor<1x1x192x80xbf16>
+  %p = swage.attention %all, %all, %all scale 0.125 batch_invariant : (tensor<132x1x192x80xbf16>, tensor<132x1x192x80xbf16>, tensor<132x1x192x80xbf16>) -> tensor<132x1x192x80xbf16>
+  return %o, %p : tensor<1x1x192x80xbf16>, tensor<132x1x192x80xbf16>
+}
+
+// -----
+
+// 128 queries at the end of 1000 keys that lengths bound: keys of a block as if all were seen.
+// CHECK-LABEL: func.func @chunk
+// CHECK: attention_schedule<groups = 2, keys = 128
+func.func @chunk(%q: tensor<2x4x128x64xbf16>, %k: tensor<2x4x1000x64xbf16>, %length: tensor<2xi32>) -> tensor<2x4x128x64xbf16> {
+  %o = swage.attention %q, %k, %k scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %end = tensor.extract %length[%b] : tensor<2xi32>
+    %jj = arith.index_cast %j : index to i32
+    %seen = arith.cmpi slt, %jj, %end : i32
+    swage.yield %seen : i1
+  } : (tensor<2x4x128x64xbf16>, tensor<2x4x1000x64xbf16>, tensor<2x4x1000x64xbf16>) -> tensor<2x4x128x64xbf16>
+  return %o : tensor<2x4x128x64xbf16>
+}
