@@ -332,6 +332,12 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
         x = abs.getOperand();
       }
     }
+    // What becomes f64 is computed in it.
+    if (Type wide = elementType(op->getResult(0));
+        wide.isF64() && isa<FloatType>(type) && !type.isF64()) {
+      x = arith::ExtFOp::create(*builder, loc, wide, x);
+      type = wide;
+    }
     size_t count = hasElementResult(kind) + statisticsOf(kind);
     DenseI64ArrayAttr dims;
     if (op != collective) {

@@ -140,10 +140,14 @@ static std::pair<std::optional<Split>, double> chooseDivisor(const Problem &prob
   return split < whole ? std::pair(chosen, split) : std::pair(std::optional<Split>(), whole);
 }
 
-/// Partial results of a sum in a narrow type would be rounded once more each.
-static Type partialType(Type element) {
-  return element.isF64() || element.isInteger() ? element
-                                                : Float32Type::get(element.getContext());
+/// Partial results of a sum in a narrow type would be rounded once more each; what becomes f64 is
+/// computed in it.
+static Type partialType(ReduceOp op) {
+  Type element = getElementTypeOrSelf(op.getX().getType()),
+       result = getElementTypeOrSelf(op.getType());
+  if (element.isF64() || element.isInteger())
+    return element;
+  return result.isF64() ? result : Float32Type::get(element.getContext());
 }
 
 /// As many parts of a reduced dimension as fill the GPU with those before it, or a quarter more,
@@ -238,9 +242,8 @@ static Value reduceParts(OpBuilder &builder, ReduceOp op, ReduceKind kind, Value
       kept.push_back(extent);
   // All dimensions that the first half reduces come after those that the second does, so these
   // keep their numbers. A mean of means of equally many elements is the mean.
-  Value partials = ReduceOp::create(builder, op.getLoc(),
-                                    RankedTensorType::get(kept, partialType(type.getElementType())),
-                                    kind, x, firstDims);
+  Value partials = ReduceOp::create(
+      builder, op.getLoc(), RankedTensorType::get(kept, partialType(op)), kind, x, firstDims);
   return ReduceOp::create(builder, op.getLoc(), result, kind, partials,
                           dims.take_front(split.index + 1));
 }
@@ -289,7 +292,7 @@ static void splitReduce(ReduceOp op, const Split &split) {
     bool isMean = op.getKind() == ReduceKind::Mean;
     ReduceKind kind = isMean ? ReduceKind::Sum : op.getKind();
     auto narrow = cast<RankedTensorType>(op.getType());
-    auto wide = RankedTensorType::get(narrow.getShape(), partialType(type.getElementType()));
+    auto wide = RankedTensorType::get(narrow.getShape(), partialType(op));
     Value rest = ReduceOp::create(builder, loc, wide, kind,
                                   sliced(builder, op.getX(), at, taken, left), op.getDims());
     Value most = reduceParts(builder, op, kind, sliced(builder, op.getX(), at, 0, taken), wide,
