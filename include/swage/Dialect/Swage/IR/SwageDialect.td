@@ -25,7 +25,7 @@ def Swage_Dialect : Dialect {
     At **kernel level** a `swage.kernel` symbol holds an iteration space, one linear access per operand, and a body of
     scalar `arith` and `math`; `swage.launch` calls it on tensors.
 
-    **Precision rule.** Fused work is evaluated in f32, and in f64 where an operand is f64. An implicit intermediate is
+    **Precision rule.** Fused work is evaluated in f32, and in f64 where an operand, or the result of a reduction, norm or softmax, is f64. An implicit intermediate is
     not rounded; an explicit cast is; a value that is also an output of its kernel is used as rounded.
 
     Element types are f16, bf16, f32, f64; i1, i8, i32, f8E4M3FN and f8E5M2 are storage for masks, quantised values and indices.
