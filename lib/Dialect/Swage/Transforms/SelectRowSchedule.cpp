@@ -208,18 +208,19 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
 }
 
 /// How many blocks share each of few rows in registers: about two for every multiprocessor, or four
-/// where two fifths of L2 hold what is read and written. Clusters of 16, for which many
-/// multiprocessors have no room, are for rows that leave some of these idle, and where they share
-/// them.
+/// where two fifths of L2 hold what is read and written and there is one collective, which pays for
+/// rows that begin anywhere if a cluster has eight. Clusters of 16, for which many multiprocessors
+/// have no room, are for rows that leave some of these idle, and for shorter ones that share them.
 int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
   int64_t blocks = 1, least = rows.aligned ? 256 : 512;
   auto hasRoom = [&](int64_t wanted) {
     int64_t taken = wanted * *rows.count;
-    bool isSmall = *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * 2 / 5;
+    bool isSmall = !kernel.getSecondCollective() &&
+                   *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * 2 / 5;
     if (wanted < 16)
-      return taken <= device.smCount * (isSmall ? 4 : 2);
+      return taken <= device.smCount * (isSmall && (wanted == 8 || !rows.aligned) ? 4 : 2);
     return taken <= device.smCount * 3 / 4 ||
-           (taken > device.smCount && taken <= 2 * device.smCount);
+           (taken > device.smCount && taken <= 2 * device.smCount && rows.vectors <= 16 * 1024);
   };
   while (device.ccMajor >= 9 && rows.count && blocks < 16 && hasRoom(2 * blocks) &&
          rows.vectors >= 2 * blocks * least)
