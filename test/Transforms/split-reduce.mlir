@@ -135,14 +135,15 @@ func.func @nearly(%i: tensor<1999966xi32>, %x: tensor<1000003x64xf32>) -> (tenso
 
 // -----
 
-// A dimension of one element in front; three rows, of which more parts are needed than there are; a result that is wider than the operand.
+// A dimension of one element in front; three rows, of which more parts are needed than there are; a result of f64, of which the parts are too.
 // CHECK-LABEL: func @leading
 // CHECK: swage.reshape %{{.*}} : tensor<1x{{[0-9]+}}xf32> -> tensor<1x[[N:[0-9]+]]x{{[0-9]+}}xf32>
 // CHECK: swage.reduce sum %{{.*}} dims [2] : {{.*}} -> tensor<1x[[N]]xf32>
 // CHECK: swage.reduce sum %{{.*}} dims [0, 1] : tensor<1x[[N]]xf32> -> tensor<f32>
 // CHECK: swage.reduce sum %{{.*}} dims [2] : {{.*}} -> tensor<3x[[M:[0-9]+]]xf32>
 // CHECK: swage.reduce sum %{{.*}} dims [0, 1] : tensor<3x[[M]]xf32> -> tensor<f32>
-// CHECK: arith.extf %{{.*}} : tensor<f32> to tensor<f64>
+// CHECK: swage.reduce sum %{{.*}} dims [1] : {{.*}} -> tensor<[[P:[0-9]+]]xf64>
+// CHECK: swage.reduce sum %{{.*}} dims [0] : tensor<[[P]]xf64> -> tensor<f64>
 func.func @leading(%x: tensor<1x30000001xf32>, %y: tensor<3x10000019xf32>, %z: tensor<1000003xf32>) -> (tensor<f32>, tensor<f32>, tensor<f64>) {
   // expected-remark @+1 {{partial reductions for each of 1 results}}
   %a = swage.reduce sum %x dims [0, 1] : tensor<1x30000001xf32> -> tensor<f32>

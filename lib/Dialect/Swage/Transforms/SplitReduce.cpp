@@ -306,11 +306,8 @@ static void splitReduce(ReduceOp op, const Split &split) {
       Value factor = arith::ConstantOp::create(builder, loc, SplatElementsAttr::get(wide, each));
       result = arith::MulFOp::create(builder, loc, result, factor);
     }
-    unsigned from = wide.getElementTypeBitWidth(), to = narrow.getElementTypeBitWidth();
-    if (to < from)
+    if (wide != narrow)
       result = arith::TruncFOp::create(builder, loc, narrow, result);
-    else if (to > from)
-      result = arith::ExtFOp::create(builder, loc, narrow, result);
   }
   op.getResult().replaceAllUsesWith(result);
   Operation *computed = op.getX().getDefiningOp();
