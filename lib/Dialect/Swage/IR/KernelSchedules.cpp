@@ -11,6 +11,7 @@
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/TileProblem.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -365,12 +366,10 @@ LogicalResult swage::verifySchedule(KernelOp kernel) {
     if (dim != static_cast<int64_t>(kernel.getRank() - kernel.getReduced().size() + i))
       return kernel.emitOpError() << "has a schedule, but reduces dimension " << dim
                                   << " before a kept one";
-  if (auto attention = dyn_cast<AttentionScheduleAttr>(*schedule))
-    return verifyAttention(kernel, attention);
-  if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(*schedule))
-    return verifyAttention(kernel, attention);
-  if (auto attention = dyn_cast<DecodeScheduleAttr>(*schedule))
-    return verifyAttention(kernel, attention);
+  if (isa<AttentionScheduleAttr, PortableAttentionScheduleAttr, DecodeScheduleAttr>(*schedule))
+    return llvm::TypeSwitch<Attribute, LogicalResult>(*schedule)
+        .Case<AttentionScheduleAttr, PortableAttentionScheduleAttr, DecodeScheduleAttr>(
+            [&](auto attention) { return verifyAttention(kernel, attention); });
   if (kernel.isAttention() ||
       kernel.getReduced().empty() == isa<RowScheduleAttr, ReduceScheduleAttr>(*schedule))
     return kernel.emitOpError() << "has schedule " << *schedule << ", but reduces "
@@ -384,15 +383,11 @@ LogicalResult swage::verifySchedule(KernelOp kernel) {
       (!ofRow || ofRow.getKind() == RowClass::Column))
     return kernel.emitOpError()
            << "has a second collective, but a schedule of a class that has none";
-  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(*schedule))
-    return verify(kernel, pointwise);
-  if (auto permute = dyn_cast<PermuteScheduleAttr>(*schedule))
-    return verify(kernel, permute);
-  if (auto boxes = dyn_cast<BoxScheduleAttr>(*schedule))
-    return verify(kernel, boxes);
-  if (auto row = dyn_cast<RowScheduleAttr>(*schedule))
-    return verify(kernel, row);
-  if (auto reduce = dyn_cast<ReduceScheduleAttr>(*schedule))
-    return verify(kernel, reduce);
-  return kernel.emitOpError() << "has schedule " << *schedule << ", which is of no kernel family";
+  return llvm::TypeSwitch<Attribute, LogicalResult>(*schedule)
+      .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
+            ReduceScheduleAttr>([&](auto known) { return verify(kernel, known); })
+      .Default([&](Attribute) {
+        return kernel.emitOpError()
+               << "has schedule " << *schedule << ", which is of no kernel family";
+      });
 }

@@ -363,10 +363,11 @@ void Fuser::tryStep(AttentionOp attention) {
         if (unsigned part = groupOf[producer]; !llvm::is_contained(parts, part))
           parts.push_back(part);
   };
-  add(producersOf({attention.getK(), attention.getV()}), /*isAdded=*/false);
+  SmallVector<Operation *> ofCaches = producersOf({attention.getK(), attention.getV()});
+  add(ofCaches, /*isAdded=*/false);
   if (parts.empty())
     return;
-  for (Operation *producer : producersOf({attention.getK(), attention.getV()}))
+  for (Operation *producer : ofCaches)
     if (auto append = dyn_cast<AppendOp>(producer))
       if (constantSize(shapes->shapeOf(append.getRows())[append.getAxis()]).value_or(INT64_MAX) >
           kMostRowsOfStep) {

@@ -64,6 +64,7 @@ private:
   SelectedSchedule portableAttention() const;
   SelectedSchedule wideAttention() const;
   std::optional<SelectedSchedule> decode() const;
+  std::optional<int64_t> headsInAll() const;
   int64_t partsOf(const AttentionProblem &problem, int64_t rows, int64_t keys) const;
   double timeOfTiles(const AttentionProblem &problem, int64_t groups, int64_t keys,
                      bool areShared) const;

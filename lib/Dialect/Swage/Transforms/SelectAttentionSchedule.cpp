@@ -112,9 +112,9 @@ static bool readsForKeys(KernelOp kernel) {
   return hasWeights(kernel) || llvm::any_of(furtherInputs(kernel), isOfKey);
 }
 
+namespace {
 /// What a mask says of positions: a query sees keys from its own number plus `first` on, up to its
 /// own number plus `last`, and none from `end` on.
-namespace {
 struct SeenKeys {
   std::optional<int64_t> first, last;
   int64_t end;
@@ -230,29 +230,34 @@ static double mergeTime(const AttentionProblem &problem, int64_t parts) {
   return parts > 1 ? (2.8 + 0.5 * parts) * perMicrosecond : 0;
 }
 
+/// Query heads of all sequences, at most.
+std::optional<int64_t> ScheduleSelector::headsInAll() const {
+  using Dim = AttentionDim;
+  int64_t heads = 1;
+  for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
+    std::optional<int64_t> size = upperBound(extent(dim), facts);
+    if (!size)
+      return std::nullopt;
+    heads *= *size;
+  }
+  return heads;
+}
+
 /// Blocks of a cluster that share a tile's keys, by blocks of `keys`: several where there are fewer
 /// tiles than multiprocessors, with as many queries as there may be. Clusters of 4 and more do not
 /// fill all of these, whose groups have 14 to 18; what does not run at once takes twice as long.
 int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
                                   int64_t keys) const {
-  using Dim = AttentionDim;
-  std::optional<int64_t> queries = upperBound(extent(Dim::Query), facts);
-  if (!queries || problem.isNarrow() || isInvariant(kernel))
+  std::optional<int64_t> queries = upperBound(extent(AttentionDim::Query), facts),
+                         heads = headsInAll();
+  if (!queries.value_or(0) || !heads || problem.isNarrow() || isInvariant(kernel))
     return 1;
-  int64_t all = upperBound(extent(Dim::Key), facts).value_or(kUnknownKeys),
-          tiles = llvm::divideCeil(*queries, rows), most = 1;
-  for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
-    std::optional<int64_t> size = upperBound(extent(dim), facts);
-    if (!size || *size > device.smCount)
-      return 1;
-    tiles *= *size;
-    if (tiles > device.smCount)
-      return 1;
-  }
-  SeenKeys seen = seenKeys(kernel, all);
-  for (int64_t from = 0; from < *queries; from += rows)
-    most = std::max(most, seen.by(from, std::min(from + rows, *queries)));
-  int64_t blocks = llvm::divideCeil(most, keys);
+  int64_t tiles = llvm::divideCeil(*queries, rows) * *heads;
+  if (tiles > device.smCount)
+    return 1;
+  int64_t all = upperBound(extent(AttentionDim::Key), facts).value_or(kUnknownKeys),
+          blocks =
+              llvm::divideCeil(*llvm::max_element(seenByTiles(kernel, rows, *queries, all)), keys);
   auto cost = [&](int64_t parts) {
     return double(llvm::divideCeil(blocks, parts) * rows * keys) + mergeTime(problem, parts);
   };
@@ -271,13 +276,8 @@ int64_t ScheduleSelector::partsOf(const AttentionProblem &problem, int64_t rows,
 /// are odd, which they read more often. Fitted to 35 shapes (docs/notes/attention.md).
 double ScheduleSelector::timeOfTiles(const AttentionProblem &problem, int64_t groups, int64_t keys,
                                      bool areShared) const {
-  using Dim = AttentionDim;
-  std::optional<int64_t> queries = upperBound(extent(Dim::Query), facts), heads = 1,
-                         all = upperBound(extent(Dim::Key), facts);
-  for (unsigned dim : {Dim::Batch, Dim::KeyHead, Dim::Group}) {
-    std::optional<int64_t> size = upperBound(extent(dim), facts);
-    heads = heads && size ? std::optional(*heads * *size) : std::nullopt;
-  }
+  std::optional<int64_t> queries = upperBound(extent(AttentionDim::Query), facts),
+                         all = upperBound(extent(AttentionDim::Key), facts), heads = headsInAll();
   if (isInvariant(kernel))
     heads = all = std::nullopt;
   bool isOdd = problem.headDim % 16 || problem.valueDim % 16;
@@ -374,14 +374,13 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
         }
     return {};
   };
-  AttentionScheduleAttr best = fit(2), wide = isWide && !isFull ? fit(3) : AttentionScheduleAttr();
-  auto time = [&](AttentionScheduleAttr one) {
-    bool areShared = best.getParts() > 1 || wide.getParts() > 1;
-    return timeOfTiles(problem, one.getGroups(), one.getKeys(), areShared);
+  AttentionScheduleAttr two = fit(2), three = isWide && !isFull ? fit(3) : AttentionScheduleAttr();
+  auto time = [&](AttentionScheduleAttr schedule) {
+    bool areShared = two.getParts() > 1 || three.getParts() > 1;
+    return timeOfTiles(problem, schedule.getGroups(), schedule.getKeys(), areShared);
   };
-  if (wide && (!best || time(wide) <= time(best)))
-    best = wide;
-  if (best)
+  bool isFaster = three && (!two || time(three) <= time(two));
+  if (AttentionScheduleAttr best = isFaster ? three : two)
     return selected(best, 64 * best.getGroups(), best.getKeys());
   return refused(problem);
 }
