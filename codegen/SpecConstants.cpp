@@ -95,6 +95,7 @@ template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) 
   constant("kPatience", schedule.getPatience());
   if constexpr (!std::is_same_v<Schedule, DecodeScheduleAttr>) {
     constant("kSection", schedule.getSection());
+    constant("kTail", schedule.getTail());
     flag("kHoldsQuery", schedule.getHoldsQuery());
   }
   AttentionProblem problem = *AttentionProblem::of(kernel);

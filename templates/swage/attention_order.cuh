@@ -5,21 +5,26 @@
 
 namespace swage::detail {
 
-/// The tile of `Rows` queries that comes at place `index`, of `perHead` for each head.  Tiles with
-/// most work first, of one section of heads after the other: keys and values of a section, `KeyRow`
-/// bytes for each key, stay in L2.
+/// The tile of `Rows` queries that comes at place `index`, of `perHead` for each head: one key head
+/// after the other, so that keys and values, `KeyRow` bytes for each key, are read while L2 has
+/// them, and most work first.  Those of the last heads, about `Spec::kTail` but with no more than
+/// `Spec::kSection` bytes of keys and values, come together, most work first, so that all who
+/// compute them end together.
 template <class Spec, int Rows, int KeyRow, class Arguments>
 __device__ __forceinline__ AttentionTile tileAt(unsigned index, unsigned perHead,
                                                 const Arguments &arguments) {
   const unsigned group = arguments.template extent<AttentionDim::Group>();
   const unsigned keyHeads = arguments.template extent<AttentionDim::KeyHead>();
-  const unsigned keyHeadsInAll = arguments.template extent<AttentionDim::Batch>() * keyHeads;
-  const unsigned fit = Spec::kSection / KeyRow / (arguments.keys() + 1u) + 1;
-  const unsigned inSection = fit < keyHeadsInAll ? fit : keyHeadsInAll;
-  const unsigned section = index / (perHead * group * inSection);
-  const unsigned first = section * inSection, left = keyHeadsInAll - first;
-  const unsigned heads = (left < inSection ? left : inSection) * group;
-  index -= section * (perHead * group * inSection);
+  const unsigned all = arguments.template extent<AttentionDim::Batch>() * keyHeads;
+  const unsigned perKeyHead = perHead * group;
+  const unsigned wanted = Spec::kTail / group;
+  const unsigned fit = Spec::kSection / KeyRow / (arguments.keys() + 1u);
+  const unsigned together = wanted < fit ? wanted : fit; // key heads
+  const unsigned last = together > 0 ? together : 1;
+  const unsigned before = last < all ? all - last : 0;
+  const unsigned one = index / perKeyHead, first = one < before ? one : before;
+  const unsigned heads = (one < before ? 1 : all - before) * group;
+  index -= first * perKeyHead;
   const unsigned row = index / heads, head = first * group + index - row * heads;
   AttentionTile tile;
   tile.group = static_cast<int>(head % group);

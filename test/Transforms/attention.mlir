@@ -265,7 +265,7 @@ func.func @few(%x: tensor<12x197x64xf16>, %y: tensor<12x128x128xf16>) -> (tensor
 
 // What does not depend on the batch has chunks of 256 KB, and one schedule however many keys and sequences there are.
 // PREPARED-LABEL: func.func @invariant
-// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 512>
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 512>
 // PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 30, bulk = true, index = 32, atoms = 2, chunk = 512>
 // PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 8, bulk = true, index = 32, chunk = 512>
 func.func @invariant(%q: tensor<1x32x1x128xbf16>, %k: tensor<1x8x8192x128xbf16>, %rows: tensor<1x40x1x128xbf16>, %few: tensor<1x8x640x128xbf16>, %all: tensor<1x1x640x128xbf16>, %short: tensor<1x8x100x128xbf16>,
@@ -319,10 +319,10 @@ func.func @runs(%q: tensor<2x8x1x128xbf16>, %cache: tensor<2x4x16x300x8xbf16>, %
 
 // Few queries: as many parts of each head's keys as read fast enough, which are merged; or none, where heads are enough.
 // PREPARED-LABEL: func.func @decode
-// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>
 // PREPARED-SAME: blocks = () -> (512, 128), threads = 256
 // PREPARED-SAME: #swage.tile<output = false, position = 1, dims = [6, 5, 1, 0], box = [64, 16, 1, 1], swizzle = 128>
-// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 256, stages = 3, patience = 8, blocks = 1, spans = 64,
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 256, stages = 2, patience = 8, blocks = 1, spans = 64,
 // PORTABLE-LABEL: func.func @decode
 // PORTABLE: bulk = false
 // PORTABLE-NOT: #swage.tile
@@ -403,9 +403,9 @@ func.func @full(%q: tensor<2x1x64xf32>, %k: tensor<2x300x64xf32>, %x: tensor<2x3
 // PREPARED-SAME: blocks = () -> (96)
 // PREPARED-SAME: cluster = 3
 // PREPARED-NOT: tile<output = true
-// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
-// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
-// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
 // PORTABLE-LABEL: func.func @parts
 func.func @parts(%q: tensor<32x128x128xbf16>, %k: tensor<8x8192x128xbf16>, %many: tensor<32x1024x128xbf16>, %few: tensor<8x512x128xbf16>)
     -> (tensor<32x128x128xbf16>, tensor<32x1024x128xbf16>, tensor<32x128x128xbf16>, tensor<32x128x128xbf16>) {
@@ -420,8 +420,8 @@ func.func @parts(%q: tensor<32x128x128xbf16>, %k: tensor<8x8192x128xbf16>, %many
 
 // What a mask leaves of many keys counts: a window of 256, the first 300 keys; but a causal mask from the end leaves all.
 // PREPARED-LABEL: func.func @seen
-// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
-// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = 16777216, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
 // PREPARED: schedule #swage.attention_schedule<{{.*}} parts = 8>
 func.func @seen(%q: tensor<8x128x128xbf16>, %k: tensor<8x65536x128xbf16>) -> (tensor<8x128x128xbf16>, tensor<8x128x128xbf16>, tensor<8x128x128xbf16>) {
   %o = swage.attention %q, %k, %k mask {

@@ -240,8 +240,8 @@ static LogicalResult verifyAttention(EmitError emitError, int64_t keys, int64_t 
 LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups, int64_t keys,
                                             int64_t stages, int64_t querySlots, int64_t patience,
                                             bool eager, bool /*holdsQuery*/, bool dynamic,
-                                            int64_t section, int64_t index, int64_t run,
-                                            int64_t parts) {
+                                            int64_t section, int64_t tail, int64_t index,
+                                            int64_t run, int64_t parts) {
   if (groups != 2 && groups != 3)
     return emitError() << "groups is " << groups << ", but must be 2 or 3";
   if (run < 0)
@@ -257,17 +257,19 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
                  succeeded(verifyRange(emitError, "parts", parts, 8)) &&
                  succeeded(verifyRange(emitError, "query_slots", querySlots, 2)) &&
                  succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
+                 succeeded(verifyRange(emitError, "tail", tail, int64_t(1) << 20)) &&
                  succeeded(verifyAttention(emitError, keys, patience, index)));
 }
 
 LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t warps,
                                                     int64_t atoms, int64_t keys, int64_t stages,
                                                     int64_t patience, bool /*holdsQuery*/,
-                                                    int64_t section, int64_t index) {
+                                                    int64_t section, int64_t tail, int64_t index) {
   return success(succeeded(verifyPower(emitError, "warps", warps, 8)) &&
                  succeeded(verifyRange(emitError, "atoms", atoms, 2)) &&
                  succeeded(verifyRange(emitError, "stages", stages, 2)) &&
                  succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
+                 succeeded(verifyRange(emitError, "tail", tail, int64_t(1) << 20)) &&
                  succeeded(verifyAttention(emitError, keys, patience, index)));
 }
 

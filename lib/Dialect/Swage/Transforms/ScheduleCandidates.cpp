@@ -56,8 +56,8 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](AttentionScheduleAttr s) {
         return AttentionScheduleAttr::get(context, s.getGroups(), s.getKeys(), s.getStages(),
                                           s.getQuerySlots(), s.getPatience(), s.getEager(),
-                                          s.getHoldsQuery(), s.getDynamic(), s.getSection(), index,
-                                          s.getRun(), s.getParts());
+                                          s.getHoldsQuery(), s.getDynamic(), s.getSection(),
+                                          s.getTail(), index, s.getRun(), s.getParts());
       })
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
@@ -67,7 +67,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
                                                   s.getStages(), s.getPatience(), s.getHoldsQuery(),
-                                                  s.getSection(), index);
+                                                  s.getSection(), s.getTail(), index);
       })
       .Default([](Attribute) { return Attribute(); });
 }
@@ -241,7 +241,7 @@ void Grid::attention(AttentionScheduleAttr known) {
       addChecked<AttentionScheduleAttr>(known.getGroups(), known.getKeys(), known.getStages(),
                                         slots, known.getPatience(), known.getEager(),
                                         known.getHoldsQuery(), parts == 1, known.getSection(),
-                                        int64_t(32), known.getRun(), parts);
+                                        known.getTail(), int64_t(32), known.getRun(), parts);
   for (int changes : {1, 2})
     for (int64_t keys : {48, 64, 80, 96, 112, 128, 144, 160, 176})
       for (int64_t groups : {2, 3})
@@ -258,8 +258,8 @@ void Grid::attention(AttentionScheduleAttr known) {
                         changes)
                       addChecked<AttentionScheduleAttr>(
                           groups, keys, stages, slots, patience, eager, holds, dynamic,
-                          known.getSection(), int64_t(32), known.getRun() * known.getKeys() / keys,
-                          known.getParts());
+                          known.getSection(), known.getTail(), int64_t(32),
+                          known.getRun() * known.getKeys() / keys, known.getParts());
 }
 
 void Grid::attention(PortableAttentionScheduleAttr known) {
@@ -275,7 +275,8 @@ void Grid::attention(PortableAttentionScheduleAttr known) {
                         (patience != known.getPatience()) + (holds != known.getHoldsQuery()) ==
                     changes)
                   addChecked<PortableAttentionScheduleAttr>(warps, atoms, keys, stages, patience,
-                                                            holds, known.getSection(), int64_t(32));
+                                                            holds, known.getSection(),
+                                                            known.getTail(), int64_t(32));
 }
 
 void Grid::attention(DecodeScheduleAttr known) {

@@ -21,8 +21,13 @@
 using namespace mlir;
 using namespace swage;
 
-/// Keys and values whose tiles are taken together, so that they stay in L2 while others stream by.
-static constexpr int64_t kSectionBytes = 16 << 20;
+/// Heads whose tiles are dealt out together at the end, for each block that runs at once: enough
+/// for blocks to end together, and no more, because what comes head after head is read from memory
+/// more evenly (docs/notes/attention.md).
+static int64_t tailHeads(int64_t blocks) { return llvm::divideCeil(blocks, 4); }
+
+/// Bytes of keys and values of these heads, which stay in L2 while others stream by.
+static int64_t sectionBytes(const DeviceProperties &device) { return device.l2Bytes / 2; }
 
 /// What the kernel reads beside attention's operands; positions are not read.
 static SmallVector<unsigned> furtherInputs(KernelOp kernel) {
@@ -76,8 +81,12 @@ static bool doMasksRead(KernelOp kernel) {
 }
 
 /// Keys and values of a warp that arrive together, where few queries wait for them: enough for the
-/// copy engine, and few enough that there are three such stages.
+/// copy engine, and few enough that there are two or three such stages.
 static constexpr int64_t kStageBytes = 8 << 10;
+
+/// Keys and values on their way to a multiprocessor that memory needs to be busy. More than that
+/// makes it slower, by up to a tenth (docs/notes/decode.md).
+static constexpr int64_t kBytesUnderWay = 112 << 10;
 
 /// Keys and values of a chunk, where results do not depend on the batch: to conclude one takes as
 /// long as to read 30 KB.
@@ -354,12 +363,12 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
-    return AttentionScheduleAttr::get(context(), groups, keys,
-                                      /*stages=*/keys <= 64 && !eager ? 3 : 2, slots, patience,
-                                      eager,
-                                      /*holdsQuery=*/!isWide && !isLong && isPlain,
-                                      /*dynamic=*/parts == 1, kSectionBytes, index,
-                                      /*run=*/hasRuns ? mostRun / keys : 0, parts);
+    return AttentionScheduleAttr::get(
+        context(), groups, keys,
+        /*stages=*/keys <= 64 && !eager ? 3 : 2, slots, patience, eager,
+        /*holdsQuery=*/!isWide && !isLong && isPlain,
+        /*dynamic=*/parts == 1, sectionBytes(device), tailHeads(device.smCount), index,
+        /*run=*/hasRuns ? mostRun / keys : 0, parts);
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
   auto fit = [&](int64_t groups) -> AttentionScheduleAttr {
@@ -405,7 +414,7 @@ SelectedSchedule ScheduleSelector::portableAttention() const {
             context(), warps, atoms, keys, stages, /*patience=*/isShort || isSharp(problem) ? 0 : 8,
             /*holdsQuery=*/(problem.headDim * elementBytes(problem.element) <= 128 && !weighs) ||
                 atoms == 1,
-            kSectionBytes, index);
+            sectionBytes(device), tailHeads(device.smCount * 8 / warps), index);
         // One KiB of each block's shared memory is the system's own.
         int64_t shared = device.sharedBytesPerSm * warps / 8 - 1024;
         if (problem.sharedBytes(schedule) <= shared &&
@@ -431,7 +440,7 @@ SelectedSchedule ScheduleSelector::wideAttention() const {
       for (int64_t stages = mostStages; stages >= 1; --stages) {
         auto schedule = PortableAttentionScheduleAttr::get(
             context(), warps, /*atoms=*/1, keys, stages, /*patience=*/0, /*holdsQuery=*/false,
-            kSectionBytes, index);
+            sectionBytes(device), tailHeads(device.smCount * blocks), index);
         // One KiB of each block's shared memory is the system's own.
         if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm / blocks - 1024 &&
             problem.registers(schedule) <= problem.mostRegisters(schedule))
@@ -492,6 +501,8 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
       // Beside what is summed up for 32 rows, registers hold fewer scores.
       if (problem.hasNarrowCache() && atoms == 2)
         share = 16;
+      if (stages > 2 && 2 * share * warps * keyBytes >= kBytesUnderWay)
+        continue;
       auto schedule = DecodeScheduleAttr::get(
           context(), warps, share * warps, stages,
           /*patience=*/8, /*blocks=*/1,

@@ -7,7 +7,7 @@ swage.kernel @paged_prefill symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64,
             #swage.view<tensor = 2, element = f16, shape = () -> (5, 16, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 1024 + d5 * 64 + d4), align = 16, extents = () -> (5, 1, 1, 64, 64, 16, 64)>,
             #swage.view<tensor = 3, element = i32, shape = () -> (4), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5), align = 16, extents = () -> (1, 1, 1, 64, 64, 4, 64)>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32, %t: i32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
@@ -91,7 +91,7 @@ swage.kernel @long_prefill symbols 0 extents affine_map<() -> (1, 1, 1, 64, 288,
             #swage.view<tensor = 1, element = f16, shape = () -> (64, 288), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 288 + d6), align = 16>,
             #swage.view<tensor = 2, element = f16, shape = () -> (64, 288), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 288 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 288), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 288 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
@@ -165,7 +165,7 @@ swage.kernel @portable symbols 0 extents affine_map<() -> (1, 1, 1, 4, 100, 64, 
             #swage.view<tensor = 1, element = f16, shape = () -> (64, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 100 + d6), align = 16>,
             #swage.view<tensor = 2, element = f16, shape = () -> (64, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 100 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 100), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 100 + d4), align = 16>]
-    schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 32> {
+    schedule #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
@@ -229,7 +229,7 @@ swage.kernel @runs symbols 0 extents affine_map<() -> (1, 2, 1, 4, 64, 100, 64)>
             #swage.view<tensor = 1, element = f16, shape = () -> (2, 8, 100, 8), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 6400 + d4 * 800 + d5 * 8 + d6), align = 16, extents = () -> (1, 2, 1, 4, 8, 100, 8)>,
             #swage.view<tensor = 2, element = f16, shape = () -> (2, 100, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 6400 + d5 * 64 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 256 + d3 * 64 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
@@ -279,7 +279,7 @@ swage.kernel @wide symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64, 64, 64)>
             #swage.view<tensor = 1, element = f32, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
             #swage.view<tensor = 2, element = f32, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f32, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
@@ -295,7 +295,7 @@ swage.kernel @parts_of_batch symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64
             #swage.view<tensor = 1, element = f16, shape = () -> (640, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
             #swage.view<tensor = 2, element = f16, shape = () -> (640, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = false, section = 1, index = 32, parts = 2> {
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = false, section = 1, tail = 1, index = 32, parts = 2> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s batch_invariant : f32 -> f32, f32, f32
@@ -312,7 +312,7 @@ swage.kernel @probabilities_of_many symbols 0 extents affine_map<() -> (1, 1, 1,
             #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>,
              #swage.view<tensor = 1, element = f32, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d5), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32

@@ -101,7 +101,7 @@ swage.kernel @fits symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64, 64, 64)>
             #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
             #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 240, stages = 4, query_slots = 1, patience = 8, eager = false, holds_query = false, dynamic = true, section = 1, index = 32> {
+    schedule #swage.attention_schedule<groups = 2, keys = 240, stages = 4, query_slots = 1, patience = 8, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
@@ -117,7 +117,7 @@ swage.kernel @registers symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64, 64,
             #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
             #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 256, stages = 1, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+    schedule #swage.attention_schedule<groups = 2, keys = 256, stages = 1, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
@@ -167,7 +167,7 @@ swage.kernel @cache_of_tiles symbols 0 extents affine_map<() -> (1, 1, 1, 1, 64,
             #swage.view<tensor = 1, element = f8E5M2, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
             #swage.view<tensor = 2, element = f8E5M2, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (1, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, index = 32> {
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32> {
 ^body(%q: f32, %k: f32, %v: f32):
   %s = swage.contract %q, %k dim 6 : f32
   %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32

@@ -171,92 +171,92 @@ func.func private @f() attributes {s = #swage.box_schedule<threads = 256, box = 
 // -----
 
 // expected-error @+1 {{groups is 1, but must be 2 or 3}}
-func.func private @attention_groups() attributes {schedule = #swage.attention_schedule<groups = 1, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+func.func private @attention_groups() attributes {schedule = #swage.attention_schedule<groups = 1, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{keys is 24, but must be a multiple of 16}}
-func.func private @attention_keys() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 24, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+func.func private @attention_keys() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 24, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{keys is 272, but must be in 1..256}}
-func.func private @attention_keys() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 272, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+func.func private @attention_keys() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 272, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{stages is 1, but must be at least 2 without eager}}
-func.func private @attention_stages_late() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 1, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+func.func private @attention_stages_late() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 1, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{stages is 9, but must be in 1..8}}
-func.func private @attention_stages() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 9, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+func.func private @attention_stages() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 9, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{query_slots is 3, but must be in 1..2}}
-func.func private @attention_query_slots() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 3, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+func.func private @attention_query_slots() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 3, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{patience is 9, but must be from 0 to 8}}
-func.func private @attention_patience() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 9, eager = false, holds_query = false, dynamic = true, section = 1, index = 32>}
+func.func private @attention_patience() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 9, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{run is -1, but must not be negative}}
-func.func private @attention_run() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32, run = -1>}
+func.func private @attention_run() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32, run = -1>}
 
 // -----
 
 // expected-error @+1 {{parts is 9, but must be in 1..8}}
-func.func private @attention_parts() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = false, section = 1, index = 32, parts = 9>}
+func.func private @attention_parts() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = false, section = 1, tail = 1, index = 32, parts = 9>}
 
 // -----
 
 // expected-error @+1 {{parts is 2, but must be 1 with dynamic or with two query_slots}}
-func.func private @attention_parts_of_tiles() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 32, parts = 2>}
+func.func private @attention_parts_of_tiles() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32, parts = 2>}
 
 // -----
 
 // expected-error @+1 {{section is 1073741825, but must be in 1..1073741824}}
-func.func private @attention_section() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1073741825, index = 32>}
+func.func private @attention_section() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1073741825, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{index is 16 bits, but must be 32 or 64}}
-func.func private @attention_index() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, index = 16>}
+func.func private @attention_index() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 16>}
 
 // -----
 
 // expected-error @+1 {{warps is 3, but must be a power of two up to 8}}
-func.func private @portable_attention_warps() attributes {schedule = #swage.portable_attention_schedule<warps = 3, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 32>}
+func.func private @portable_attention_warps() attributes {schedule = #swage.portable_attention_schedule<warps = 3, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{atoms is 3, but must be in 1..2}}
-func.func private @portable_attention_atoms() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 3, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 32>}
+func.func private @portable_attention_atoms() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 3, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{keys is 40, but must be a multiple of 16}}
-func.func private @portable_attention_keys() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 40, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 32>}
+func.func private @portable_attention_keys() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 40, stages = 2, patience = 8, holds_query = false, section = 16777216, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{stages is 3, but must be in 1..2}}
-func.func private @portable_attention_stages() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 3, patience = 8, holds_query = false, section = 16777216, index = 32>}
+func.func private @portable_attention_stages() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 3, patience = 8, holds_query = false, section = 16777216, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{patience is 9, but must be from 0 to 8}}
-func.func private @portable_attention_patience() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 9, holds_query = false, section = 16777216, index = 32>}
+func.func private @portable_attention_patience() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 9, holds_query = false, section = 16777216, tail = 1, index = 32>}
 
 // -----
 
 // expected-error @+1 {{index is 8 bits, but must be 32 or 64}}
-func.func private @portable_attention_index() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, index = 8>}
+func.func private @portable_attention_index() attributes {schedule = #swage.portable_attention_schedule<warps = 4, atoms = 2, keys = 48, stages = 2, patience = 8, holds_query = false, section = 16777216, tail = 1, index = 8>}
 
 // -----
 

@@ -232,12 +232,13 @@ def Swage_AttentionScheduleAttr : Swage_Attr<"AttentionSchedule", "attention_sch
     `groups` warpgroups of 64 queries each compute, beside one that loads; blocks of `keys` keys and their values come through rings of `stages`, tiles of
     queries through `query_slots` places. `patience`: outputs are rescaled where the highest score of a row grows by more than 2^patience only; 0: always.
     `eager`: products with values are waited for in front of the exponentials, not behind them. `holds_query`: queries stay in registers. `dynamic`: blocks
-    draw tickets for tiles, instead of taking them in turn. `section`: bytes of keys and values whose tiles are taken together. `index`: 32 or 64 bits. For
-    operands of 8 bits `keys` is a multiple of 32 and patience up to 4; after `run` blocks their outputs are added to sums in shared memory, unless it is 0. Where there
-    are too few tiles for all multiprocessors, the blocks of a cluster of `parts` (up to 8) share one tile's keys: with one query slot, not dynamic, not of 8 bits.
+    draw tickets for tiles, instead of taking them in turn. Tiles come one key head after the other, but those of about the last `tail` heads, with no more than
+    `section` bytes of keys and values, together, most work first. `index`: 32 or 64 bits. For operands of 8 bits `keys` is a multiple of 32 and patience
+    up to 4; after `run` blocks their outputs are added to sums in shared memory, unless it is 0. Where there are too few tiles for all multiprocessors, the
+    blocks of a cluster of `parts` (up to 8) share one tile's keys: with one query slot, not dynamic, not of 8 bits.
   }];
   let parameters = (ins "int64_t":$groups, "int64_t":$keys, "int64_t":$stages, "int64_t":$query_slots, "int64_t":$patience, "bool":$eager,
-                        "bool":$holds_query, "bool":$dynamic, "int64_t":$section, "int64_t":$index, DefaultValuedParameter<"int64_t", "0">:$run,
+                        "bool":$holds_query, "bool":$dynamic, "int64_t":$section, "int64_t":$tail, "int64_t":$index, DefaultValuedParameter<"int64_t", "0">:$run,
                         DefaultValuedParameter<"int64_t", "1">:$parts);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
@@ -246,11 +247,11 @@ def Swage_AttentionScheduleAttr : Swage_Attr<"AttentionSchedule", "attention_sch
 def Swage_PortableAttentionScheduleAttr : Swage_Attr<"PortableAttentionSchedule", "portable_attention_schedule"> {
   let summary = "Schedule of templates/swage/attention_portable.cuh";
   let description = [{
-    A block computes `warps` times 16 `atoms` queries; blocks of `keys` keys and their values pass through `stages` places. `patience`, `holds_query`, `section`
-    and `index`: as in `attention_schedule`. The only one for operands of f32.
+    A block computes `warps` times 16 `atoms` queries; blocks of `keys` keys and their values pass through `stages` places. `patience`, `holds_query`, `section`,
+    `tail` and `index`: as in `attention_schedule`. The only one for operands of f32.
   }];
   let parameters = (ins "int64_t":$warps, "int64_t":$atoms, "int64_t":$keys, "int64_t":$stages, "int64_t":$patience, "bool":$holds_query,
-                        "int64_t":$section, "int64_t":$index);
+                        "int64_t":$section, "int64_t":$tail, "int64_t":$index);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
