@@ -267,9 +267,9 @@ func.func @longer_rows(%x: tensor<223x300000xbf16>) -> tensor<223x300000xbf16> {
 
 // -----
 
-// Of longer ones a part waits there, so that two blocks share a multiprocessor.
+// Longer ones are shared by more blocks than a cluster holds, of which two are on a multiprocessor.
 // CHECK-LABEL: func.func @longest_rows
-// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16, staged = true, shelved_steps = 3>
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 512, {{.*}}vectors_per_thread = 4, index = 32, blocks_per_row = 21, staged = true, shelved_steps = 3>
 func.func @longest_rows(%x: tensor<128x1000000xbf16>) -> tensor<128x1000000xbf16> {
   %y = swage.softmax %x axis 1 : tensor<128x1000000xbf16> -> tensor<128x1000000xbf16>
   return %y : tensor<128x1000000xbf16>
@@ -277,12 +277,42 @@ func.func @longest_rows(%x: tensor<128x1000000xbf16>) -> tensor<128x1000000xbf16
 
 // -----
 
-// Where that would be next to nothing the row is walked twice.
+// Of norms three, also where a cluster would hold the row.
+// CHECK-LABEL: func.func @longest_norms
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 512, {{.*}}vectors_per_thread = 2, index = 32, blocks_per_row = 22, staged = true, shelved_steps = 4>
+func.func @longest_norms(%x: tensor<64x700000xbf16>) -> tensor<64x700000xbf16> {
+  %y = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<64x700000xbf16>) -> tensor<64x700000xbf16>
+  return %y : tensor<64x700000xbf16>
+}
+
+// -----
+
+// Where nothing says how many rows there are a part waits, in clusters.
+// CHECK-LABEL: func.func @any_long_rows
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16, staged = true, shelved_steps = 3>
+func.func @any_long_rows(%x: tensor<?x1000000xbf16>) -> tensor<?x1000000xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<?x1000000xbf16> -> tensor<?x1000000xbf16>
+  return %y : tensor<?x1000000xbf16>
+}
+
+// -----
+
+// Of rows that the device does not hold two of a part waits in as many blocks as there are multiprocessors.
 // CHECK-LABEL: func.func @walked_rows
-// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16>
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 132, staged = true, shelved_steps = 3>
 func.func @walked_rows(%x: tensor<64x10000000xbf16>) -> tensor<64x10000000xbf16> {
   %y = swage.softmax %x axis 1 : tensor<64x10000000xbf16> -> tensor<64x10000000xbf16>
   return %y : tensor<64x10000000xbf16>
+}
+
+// -----
+
+// But more rows share long gamma and beta.
+// CHECK-LABEL: func.func @walked_norms
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 33, staged = true, shelved_steps = 3>
+func.func @walked_norms(%x: tensor<64x8000000xbf16>, %g: tensor<8000000xbf16>, %b: tensor<8000000xbf16>) -> tensor<64x8000000xbf16> {
+  %y = swage.layer_norm %x gamma %g beta %b axis 1 eps 1.0e-5 : (tensor<64x8000000xbf16>, tensor<8000000xbf16>, tensor<8000000xbf16>) -> tensor<64x8000000xbf16>
+  return %y : tensor<64x8000000xbf16>
 }
 
 // -----
@@ -327,9 +357,10 @@ func.func @sum_in_place(%x: tensor<1x300000xf32>, %r: tensor<1x300000xf32>) -> (
 
 // -----
 
-// CHECK-LABEL: func.func @clusters_fill_the_device
-// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16>
-func.func @clusters_fill_the_device(%x: tensor<8x4000000xf32>) -> tensor<8x4000000xf32> {
+// Eight rows of two blocks on each multiprocessor: a second round of blocks that hold all of them would take longer than to read a part again.
+// CHECK-LABEL: func.func @all_in_one_round
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 33, staged = true, shelved_steps = 3>
+func.func @all_in_one_round(%x: tensor<8x4000000xf32>) -> tensor<8x4000000xf32> {
   %y = swage.softmax %x axis 1 : tensor<8x4000000xf32> -> tensor<8x4000000xf32>
   return %y : tensor<8x4000000xf32>
 }

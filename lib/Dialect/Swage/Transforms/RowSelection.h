@@ -2,7 +2,8 @@
 //
 // Part of --swage-select-schedule. Rows in registers and columns are in SelectRowSchedule.cpp, rows
 // that begin anywhere in SelectAlignedRowSchedule.cpp, rows that wait in shared memory in
-// SelectShelvedRowSchedule.cpp, few rows of a million elements and more in SelectCrowdSchedule.cpp.
+// SelectShelvedRowSchedule.cpp, rows that more blocks share than a cluster has in
+// SelectCrowdSchedule.cpp.
 // What the numbers rest on is in docs/notes/rows.md.
 //
 //===----------------------------------------------------------------------===//

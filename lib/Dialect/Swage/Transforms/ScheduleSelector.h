@@ -56,6 +56,14 @@ private:
   std::optional<SelectedSchedule> blockRows(Rows rows, int64_t blocks, bool few) const;
   int64_t rowsBeside(const Rows &rows) const;
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
+  SelectedSchedule crowd(const Rows &rows, int64_t blocks, int64_t threads, int64_t perThread,
+                         int64_t steps) const;
+  int64_t crowdSteps(const Rows &rows, int64_t threads, int64_t perThread, int64_t room) const;
+  std::optional<SelectedSchedule> fewRowsInCrowds(const Rows &rows, int64_t count,
+                                                  double bytes) const;
+  std::optional<SelectedSchedule> longRowsInCrowds(const Rows &rows, int64_t count,
+                                                   double bytesOfAll,
+                                                   RowScheduleAttr otherwise) const;
   std::optional<SelectedSchedule> crowdedRows(Rows rows, RowScheduleAttr otherwise) const;
   SelectedSchedule column();
   SelectedSchedule reduce();

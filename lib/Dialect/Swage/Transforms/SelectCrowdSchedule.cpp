@@ -1,7 +1,7 @@
-//===- SelectCrowdSchedule.cpp - Rows that all multiprocessors share ------===//
+//===- SelectCrowdSchedule.cpp - Rows that more blocks share than a cluster has ------===//
 //
 // Part of --swage-select-schedule: so few and so long rows that clusters would leave most of the
-// device idle.
+// device idle, and rows that a cluster does not hold on chip.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,10 +33,90 @@ static bool holdsRow(RowScheduleAttr schedule) {
          (schedule.getStaged() && schedule.getShelvedSteps() == 0);
 }
 
+/// A crowd of `blocks`, of whose row so many steps wait in shared memory.
+SelectedSchedule ScheduleSelector::crowd(const Rows &rows, int64_t blocks, int64_t threads,
+                                         int64_t perThread, int64_t steps) const {
+  return makeRow(rows, RowClass::Looped, threads, 1, perThread,
+                 rows.name + " is shared by " + std::to_string(blocks) +
+                     " blocks, which meet in memory",
+                 blocks, /*staged=*/steps > 0, steps);
+}
+
+/// Steps of a row that fit into so much shared memory of a block.
+int64_t ScheduleSelector::crowdSteps(const Rows &rows, int64_t threads, int64_t perThread,
+                                     int64_t room) const {
+  auto bytesOf = [&](int64_t steps) {
+    SelectedSchedule selected = crowd(rows, device.smCount, threads, perThread, steps);
+    return sharedBytes(kernel, cast<RowScheduleAttr>(selected.schedule));
+  };
+  int64_t step = bytesOf(1) - bytesOf(0);
+  return step > 0 ? std::max<int64_t>(0, room - bytesOf(0)) / step : 0;
+}
+
+/// Few rows: crowds as large as the device allows, where that takes less time than clusters. As
+/// much of the row as fits waits in shared memory.
+std::optional<SelectedSchedule> ScheduleSelector::fewRowsInCrowds(const Rows &rows, int64_t count,
+                                                                  double bytes) const {
+  int64_t blocks = std::min(device.smCount / count, rows.vectors / kFewThreads),
+          cluster = device.ccMajor < 9 ? 1 : kLargestCluster;
+  if (blocks <= kLargestCluster || moveTime(bytes, blocks * count, device) + kExchange >=
+                                       moveTime(bytes, cluster * count, device))
+    return std::nullopt;
+  int64_t share = llvm::divideCeil(rows.vectors, blocks),
+          threads = share > kFewThreads * kManyVectors ? 2 * kFewThreads : kFewThreads,
+          perThread = std::min(kStep / threads, rows.capacity);
+  while (perThread > 1 && 2 * share <= threads * perThread)
+    perThread /= 2;
+  int64_t steps = llvm::divideCeil(share, threads * perThread),
+          fit = crowdSteps(rows, threads, perThread, device.sharedBytesPerBlockOptIn);
+  return crowd(rows, blocks, threads, perThread, std::min(steps, fit));
+}
+
+/// Rows that no cluster holds: crowds of small blocks, of which two or three are on a
+/// multiprocessor, so that some read while others wait; as many as hold the row, if the device
+/// holds two rows at once. Norms of even rows also where a cluster of the most blocks would hold
+/// them. Measured on an H100 (docs/notes/rows.md).
+std::optional<SelectedSchedule>
+ScheduleSelector::longRowsInCrowds(const Rows &rows, int64_t count, double bytesOfAll,
+                                   RowScheduleAttr otherwise) const {
+  bool isEvenNorm = isNorm() && !rows.aligned, isHeld = holdsRow(otherwise);
+  if (isHeld && !(isEvenNorm && otherwise.getBlocksPerRow() == kLargestCluster))
+    return std::nullopt;
+  // All rows at once, by two blocks on each multiprocessor.
+  int64_t atOnce = 2 * device.smCount / count;
+  auto stepsOf = [&](int64_t perThread, int64_t resident) {
+    return crowdSteps(rows, kFewThreads, perThread,
+                      device.sharedBytesPerSm / resident - kReservedBytes);
+  };
+  // Norms have more to wait for, and gain by a third block.
+  for (int64_t resident : {3, 2}) {
+    int64_t perThread = std::min<int64_t>(resident == 3 ? 2 : 4, rows.capacity),
+            steps = stepsOf(perThread, resident);
+    if ((resident == 3 && !isEvenNorm) || steps == 0)
+      continue;
+    int64_t blocks = llvm::divideCeil(rows.vectors, steps * kFewThreads * perThread);
+    double rounds = static_cast<double>(blocks * count) / (resident * device.smCount);
+    // To read a part of each again is better than a second round of few.
+    bool isPartOfRound = atOnce > kLargestCluster && rounds > 1 && rounds < 2;
+    if (blocks > kLargestCluster && blocks <= device.smCount && !isPartOfRound)
+      return crowd(rows, blocks, kFewThreads, perThread, steps);
+  }
+  int64_t perThread = std::min<int64_t>(4, rows.capacity), steps = stepsOf(perThread, 2);
+  if (isHeld || steps == 0)
+    return std::nullopt;
+  // The more blocks a row has the more of it they hold, but the fewer rows there are at once, which
+  // read what all of them share, gamma perhaps.
+  int64_t blocks = atOnce;
+  if (blocks <= kLargestCluster) {
+    double held = static_cast<double>(steps * kFewThreads * perThread * rows.bytes);
+    blocks = held * 2 * device.smCount > bytesOfAll ? device.smCount : device.smCount / 4;
+  }
+  return crowd(rows, blocks, kFewThreads, perThread, steps);
+}
+
 /// A crowd for each row, where that takes less time than a cluster, or than a block on a device
-/// without clusters. As much of the row as fits waits in shared memory. What is made of the row
-/// before its statistics may take its place on the way `otherwise`, but not in a crowd, whose
-/// blocks may look at each other's parts.
+/// without clusters. What is made of the row before its statistics may take its place on the way
+/// `otherwise`, but not in a crowd, whose blocks may look at each other's parts.
 std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows,
                                                               RowScheduleAttr otherwise) const {
   std::optional<int64_t> count = product(false), length = product(true);
@@ -46,13 +126,13 @@ std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows,
     if (Phase phase = phaseOf(kernel, i); phase == Phase::Prologue || phase == Phase::Between)
       return std::nullopt;
   int64_t widest = 1;
-  double bytes = 0;
+  double ofRows = 0, ofAll = 0; // bytes
   unsigned inner = kernel.getRank() - 1;
   for (ViewAttr view : views())
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner)) {
       int64_t each = elementBytes(view.getElement());
       widest = std::max(widest, each);
-      bytes += static_cast<double>(each) * *length * (hasRows(view) ? *count : 1);
+      (hasRows(view) ? ofRows : ofAll) += static_cast<double>(each) * *length;
     }
   if (int64_t vector = 16 / widest; rows.vector < vector && widest <= 4 && isAlignable(kernel)) {
     rows.aligned = true;
@@ -60,26 +140,7 @@ std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows,
     rows.capacity = kRegisterElements / vector;
     rows.vectors = *length / vector;
   }
-  int64_t blocks = std::min(device.smCount / *count, rows.vectors / kFewThreads),
-          cluster = device.ccMajor < 9 ? 1 : kLargestCluster;
-  if (blocks <= kLargestCluster || moveTime(bytes, blocks * *count, device) + kExchange >=
-                                       moveTime(bytes, cluster * *count, device))
-    return std::nullopt;
-  int64_t share = llvm::divideCeil(rows.vectors, blocks),
-          threads = share > kFewThreads * kManyVectors ? 2 * kFewThreads : kFewThreads,
-          perThread = std::min(kStep / threads, rows.capacity);
-  while (perThread > 1 && 2 * share <= threads * perThread)
-    perThread /= 2;
-  auto make = [&](int64_t steps) {
-    return makeRow(rows, RowClass::Looped, threads, 1, perThread,
-                   rows.name + " is shared by " + std::to_string(blocks) +
-                       " blocks, which meet in memory",
-                   blocks, /*staged=*/steps > 0, steps);
-  };
-  auto bytesOf = [&](int64_t steps) {
-    return sharedBytes(kernel, cast<RowScheduleAttr>(make(steps).schedule));
-  };
-  int64_t step = bytesOf(1) - bytesOf(0), room = device.sharedBytesPerBlockOptIn - bytesOf(0),
-          steps = llvm::divideCeil(share, threads * perThread);
-  return make(step > 0 ? std::min(steps, room / step) : 0);
+  if (auto crowded = fewRowsInCrowds(rows, *count, ofRows * *count + ofAll))
+    return crowded;
+  return longRowsInCrowds(rows, *count, ofAll, otherwise);
 }
