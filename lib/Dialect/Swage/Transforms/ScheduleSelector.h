@@ -61,8 +61,7 @@ private:
   int64_t crowdSteps(const Rows &rows, int64_t threads, int64_t perThread, int64_t room) const;
   std::optional<SelectedSchedule> fewRowsInCrowds(const Rows &rows, int64_t count,
                                                   double bytes) const;
-  std::optional<SelectedSchedule> longRowsInCrowds(const Rows &rows, int64_t count,
-                                                   double bytesOfAll,
+  std::optional<SelectedSchedule> longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
                                                    RowScheduleAttr otherwise) const;
   std::optional<SelectedSchedule> crowdedRows(Rows rows, RowScheduleAttr otherwise) const;
   SelectedSchedule column();

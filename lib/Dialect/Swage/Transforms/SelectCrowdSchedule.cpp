@@ -77,7 +77,7 @@ std::optional<SelectedSchedule> ScheduleSelector::fewRowsInCrowds(const Rows &ro
 /// holds two rows at once. Norms of even rows also where a cluster of the most blocks would hold
 /// them. Measured on an H100 (docs/notes/rows.md).
 std::optional<SelectedSchedule>
-ScheduleSelector::longRowsInCrowds(const Rows &rows, int64_t count, double bytesOfAll,
+ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
                                    RowScheduleAttr otherwise) const {
   bool isEvenNorm = isNorm() && !rows.aligned, isHeld = holdsRow(otherwise);
   if (isHeld && !(isEvenNorm && otherwise.getBlocksPerRow() == kLargestCluster))
@@ -88,11 +88,22 @@ ScheduleSelector::longRowsInCrowds(const Rows &rows, int64_t count, double bytes
     return crowdSteps(rows, kFewThreads, perThread,
                       device.sharedBytesPerSm / resident - kReservedBytes);
   };
-  // Norms have more to wait for, and gain by a third block.
+  // Norms have more to wait for, and gain by a third block. Vectors of gamma that begin anywhere
+  // take registers: of two ptxas spills, and of 16 bits four leave no room for a second block. So
+  // do a second operand and a second result, beside which it spills even with half as many, unless
+  // it is told that one block is enough.
+  bool isOdd16 = isNorm() && rows.aligned && rows.vector == 8, isSmall = isEvenNorm || isOdd16;
+  int64_t moved = llvm::count_if(views(), [&](ViewAttr view) {
+    return hasRows(view) && !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1);
+  });
+  rows.resident = moved > 2 ? 1 : 0;
+  auto vectorsOf = [&](int64_t resident) {
+    int64_t vectors = resident == 3 ? 2 : 4;
+    return isOdd16 ? 1 : std::min(moved > 2 ? vectors / 2 : vectors, rows.capacity);
+  };
   for (int64_t resident : {3, 2}) {
-    int64_t perThread = std::min<int64_t>(resident == 3 ? 2 : 4, rows.capacity),
-            steps = stepsOf(perThread, resident);
-    if ((resident == 3 && !isEvenNorm) || steps == 0)
+    int64_t perThread = vectorsOf(resident), steps = stepsOf(perThread, resident);
+    if ((resident == 3 && !isSmall) || steps == 0)
       continue;
     int64_t blocks = llvm::divideCeil(rows.vectors, steps * kFewThreads * perThread);
     double rounds = static_cast<double>(blocks * count) / (resident * device.smCount);
@@ -101,7 +112,7 @@ ScheduleSelector::longRowsInCrowds(const Rows &rows, int64_t count, double bytes
     if (blocks > kLargestCluster && blocks <= device.smCount && !isPartOfRound)
       return crowd(rows, blocks, kFewThreads, perThread, steps);
   }
-  int64_t perThread = std::min<int64_t>(4, rows.capacity), steps = stepsOf(perThread, 2);
+  int64_t perThread = vectorsOf(2), steps = stepsOf(perThread, 2);
   if (isHeld || steps == 0)
     return std::nullopt;
   // The more blocks a row has the more of it they hold, but the fewer rows there are at once, which
