@@ -309,7 +309,7 @@ func.func @walked_rows(%x: tensor<64x10000000xbf16>) -> tensor<64x10000000xbf16>
 
 // But more rows share long gamma and beta.
 // CHECK-LABEL: func.func @walked_norms
-// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 33, staged = true, shelved_steps = 3>
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 33, staged = true, shelved_steps = 6, resident = 1>
 func.func @walked_norms(%x: tensor<64x8000000xbf16>, %g: tensor<8000000xbf16>, %b: tensor<8000000xbf16>) -> tensor<64x8000000xbf16> {
   %y = swage.layer_norm %x gamma %g beta %b axis 1 eps 1.0e-5 : (tensor<64x8000000xbf16>, tensor<8000000xbf16>, tensor<8000000xbf16>) -> tensor<64x8000000xbf16>
   return %y : tensor<64x8000000xbf16>

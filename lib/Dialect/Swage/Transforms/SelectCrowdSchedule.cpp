@@ -84,25 +84,26 @@ ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
     return std::nullopt;
   // All rows at once, by two blocks on each multiprocessor.
   int64_t atOnce = 2 * device.smCount / count;
-  auto stepsOf = [&](int64_t perThread, int64_t resident) {
-    return crowdSteps(rows, kFewThreads, perThread,
-                      device.sharedBytesPerSm / resident - kReservedBytes);
-  };
   // Norms have more to wait for, and gain by a third block. Vectors of gamma that begin anywhere
   // take registers: of two ptxas spills, and of 16 bits four leave no room for a second block. So
-  // do a second operand and a second result, beside which it spills even with half as many, unless
-  // it is told that one block is enough.
+  // do a second operand and a second result.
   bool isOdd16 = isNorm() && rows.aligned && rows.vector == 8, isSmall = isEvenNorm || isOdd16;
   int64_t moved = llvm::count_if(views(), [&](ViewAttr view) {
     return hasRows(view) && !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1);
   });
+  // ptxas aims for more blocks than are wanted, and spills, unless it is told that one is enough.
   rows.resident = moved > 2 ? 1 : 0;
-  auto vectorsOf = [&](int64_t resident) {
-    int64_t vectors = resident == 3 ? 2 : 4;
-    return isOdd16 ? 1 : std::min(moved > 2 ? vectors / 2 : vectors, rows.capacity);
+  int64_t vectors = isOdd16      ? 1
+                    : isEvenNorm ? 2
+                                 : 4,
+          perThread =
+              std::min(moved > 2 ? std::max<int64_t>(1, vectors / 2) : vectors, rows.capacity);
+  auto stepsOf = [&](int64_t resident) {
+    return crowdSteps(rows, kFewThreads, perThread,
+                      device.sharedBytesPerSm / resident - kReservedBytes);
   };
   for (int64_t resident : {3, 2}) {
-    int64_t perThread = vectorsOf(resident), steps = stepsOf(perThread, resident);
+    int64_t steps = stepsOf(resident);
     if ((resident == 3 && !isSmall) || steps == 0)
       continue;
     int64_t blocks = llvm::divideCeil(rows.vectors, steps * kFewThreads * perThread);
@@ -112,7 +113,9 @@ ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
     if (blocks > kLargestCluster && blocks <= device.smCount && !isPartOfRound)
       return crowd(rows, blocks, kFewThreads, perThread, steps);
   }
-  int64_t perThread = vectorsOf(2), steps = stepsOf(perThread, 2);
+  if (isEvenNorm)
+    rows.resident = 1;
+  int64_t steps = stepsOf(2);
   if (isHeld || steps == 0)
     return std::nullopt;
   // The more blocks a row has the more of it they hold, but the fewer rows there are at once, which
