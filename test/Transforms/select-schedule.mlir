@@ -267,6 +267,20 @@ func.func @longer_rows(%x: tensor<223x300000xbf16>) -> tensor<223x300000xbf16> {
 
 // -----
 
+// Few long rows of a LayerNorm have blocks of 256 threads where several share a multiprocessor, and as many as a cluster has for the longest.
+// CHECK-LABEL: func.func @few_long_norms
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32, blocks_per_row = 8,
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 8, vectors_per_thread = 4, index = 32, blocks_per_row = 16,
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 512, rows_per_block = 1, vector = 8, vectors_per_thread = 1, index = 32, blocks_per_row = 8,
+func.func @few_long_norms(%a: tensor<32x32768xbf16>, %b: tensor<32x131072xbf16>, %c: tensor<8x32768xbf16>) -> (tensor<32x32768xbf16>, tensor<32x131072xbf16>, tensor<8x32768xbf16>) {
+  %x = swage.layer_norm %a axis 1 eps 1.0e-5 : (tensor<32x32768xbf16>) -> tensor<32x32768xbf16>
+  %y = swage.layer_norm %b axis 1 eps 1.0e-5 : (tensor<32x131072xbf16>) -> tensor<32x131072xbf16>
+  %z = swage.layer_norm %c axis 1 eps 1.0e-5 : (tensor<8x32768xbf16>) -> tensor<8x32768xbf16>
+  return %x, %y, %z : tensor<32x32768xbf16>, tensor<32x131072xbf16>, tensor<8x32768xbf16>
+}
+
+// -----
+
 // Longer ones are shared by more blocks than a cluster holds, of which two are on a multiprocessor.
 // CHECK-LABEL: func.func @longest_rows
 // CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 512, {{.*}}vectors_per_thread = 4, index = 32, blocks_per_row = 21, staged = true, shelved_steps = 3>
@@ -309,7 +323,7 @@ func.func @walked_rows(%x: tensor<64x10000000xbf16>) -> tensor<64x10000000xbf16>
 
 // But more rows share long gamma and beta.
 // CHECK-LABEL: func.func @walked_norms
-// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 33, staged = true, shelved_steps = 6, resident = 1>
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 33, staged = true, shelved_steps = 6, resident = 3>
 func.func @walked_norms(%x: tensor<64x8000000xbf16>, %g: tensor<8000000xbf16>, %b: tensor<8000000xbf16>) -> tensor<64x8000000xbf16> {
   %y = swage.layer_norm %x gamma %g beta %b axis 1 eps 1.0e-5 : (tensor<64x8000000xbf16>, tensor<8000000xbf16>, tensor<8000000xbf16>) -> tensor<64x8000000xbf16>
   return %y : tensor<64x8000000xbf16>

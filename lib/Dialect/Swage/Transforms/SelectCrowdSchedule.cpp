@@ -91,13 +91,13 @@ ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
   int64_t moved = llvm::count_if(views(), [&](ViewAttr view) {
     return hasRows(view) && !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1);
   });
-  // ptxas aims for more blocks than are wanted, and spills, unless it is told that one is enough.
-  rows.resident = moved > 2 ? 1 : 0;
   int64_t vectors = isOdd16      ? 1
                     : isEvenNorm ? 2
                                  : 4,
           perThread =
               std::min(moved > 2 ? std::max<int64_t>(1, vectors / 2) : vectors, rows.capacity);
+  // Left to itself ptxas spills a few bytes of some for blocks that there is no room for; it is
+  // told how many are wanted (`resident`) where that was found.
   auto stepsOf = [&](int64_t resident) {
     return crowdSteps(rows, kFewThreads, perThread,
                       device.sharedBytesPerSm / resident - kReservedBytes);
@@ -110,11 +110,12 @@ ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
     double rounds = static_cast<double>(blocks * count) / (resident * device.smCount);
     // To read a part of each again is better than a second round of few.
     bool isPartOfRound = atOnce > kLargestCluster && rounds > 1 && rounds < 2;
-    if (blocks > kLargestCluster && blocks <= device.smCount && !isPartOfRound)
+    if (blocks > kLargestCluster && blocks <= device.smCount && !isPartOfRound) {
+      rows.resident = moved <= 2 ? 0 : isEvenNorm ? resident : 1;
       return crowd(rows, blocks, kFewThreads, perThread, steps);
+    }
   }
-  if (isEvenNorm)
-    rows.resident = 1;
+  rows.resident = moved > 2 ? 1 : !isEvenNorm ? 0 : device.ccMajor < 9 ? 2 : 3;
   int64_t steps = stepsOf(2);
   if (isHeld || steps == 0)
     return std::nullopt;

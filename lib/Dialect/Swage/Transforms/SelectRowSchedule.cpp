@@ -219,8 +219,12 @@ int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
                    *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * 2 / 5;
     if (wanted < 16)
       return taken <= device.smCount * (isSmall && (wanted == 8 || !rows.aligned) ? 4 : 2);
+    // Eight blocks of the longest LayerNorms have twice as many threads as are best.
+    bool isLongNorm = isSmall && kernel.getCollective().getKind() == Collective::LayerNorm &&
+                      rows.vectors > 8 * 1024;
     return taken <= device.smCount * 3 / 4 ||
-           (taken > device.smCount && taken <= 2 * device.smCount && rows.vectors <= 16 * 1024);
+           (taken > device.smCount && taken <= 2 * device.smCount && rows.vectors <= 16 * 1024) ||
+           (isLongNorm && !rows.aligned && taken <= 4 * device.smCount);
   };
   while (device.ccMajor >= 9 && rows.count && blocks < 16 && hasRoom(2 * blocks) &&
          rows.vectors >= 2 * blocks * least)
@@ -329,9 +333,12 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
             fit = residentWith(perThread, least) * device.smCount;
     return there <= fit || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there;
   };
-  int64_t mostThreads = blocks > 1 && rows.aligned            ? 1024
-                        : few && rows.bytes >= 8 && !isNorm() ? 256
-                                                              : 512;
+  // A warp costs more to merge than it gains, of a LayerNorm only where others share its
+  // multiprocessor, of an RMSNorm never.
+  bool costsMerge = !isNorm() || (counts && blocks * rows.count.value_or(0) > device.smCount);
+  int64_t mostThreads = blocks > 1 && rows.aligned             ? 1024
+                        : few && rows.bytes >= 8 && costsMerge ? 256
+                                                               : 512;
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
     int64_t tooMany = (threads > mostThreads) + (threads > std::max<int64_t>(mostThreads, 512));
