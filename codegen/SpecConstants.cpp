@@ -95,7 +95,7 @@ template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) 
   constant("kPatience", schedule.getPatience());
   if constexpr (!std::is_same_v<Schedule, DecodeScheduleAttr>) {
     constant("kSection", schedule.getSection());
-    constant("kTail", schedule.getTail());
+    constant("kTailHeads", schedule.getTail());
     flag("kHoldsQuery", schedule.getHoldsQuery());
   }
   AttentionProblem problem = *AttentionProblem::of(kernel);
@@ -146,12 +146,12 @@ void SpecEmitter::emitConstants() {
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {
     constant("kVector", pointwise.getVector());
     constant("kUnroll", pointwise.getUnroll());
-    flag("kTail", pointwise.getTail());
+    flag("kTailHeads", pointwise.getTail());
   } else if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule)) {
     if (permute.getKind() == PermuteClass::Runs) {
       constant("kVector", runVector(kernel, permute));
       constant("kUnroll", permute.getUnroll());
-      flag("kTail", false);
+      flag("kTailHeads", false);
       return;
     }
     constant("kTransposedDim", permute.getTransposed());

@@ -7,8 +7,8 @@ namespace swage::detail {
 
 /// The tile of `Rows` queries that comes at place `index`, of `perHead` for each head: one key head
 /// after the other, so that keys and values, `KeyRow` bytes for each key, are read while L2 has
-/// them, and most work first.  Those of the last heads, about `Spec::kTail` but with no more than
-/// `Spec::kSection` bytes of keys and values, come together, most work first, so that all who
+/// them, and most work first.  Those of the last heads, about `Spec::kTailHeads` but with no more
+/// than `Spec::kSection` bytes of keys and values, come together, most work first, so that all who
 /// compute them end together.
 template <class Spec, int Rows, int KeyRow, class Arguments>
 __device__ __forceinline__ AttentionTile tileAt(unsigned index, unsigned perHead,
@@ -17,7 +17,7 @@ __device__ __forceinline__ AttentionTile tileAt(unsigned index, unsigned perHead
   const unsigned keyHeads = arguments.template extent<AttentionDim::KeyHead>();
   const unsigned all = arguments.template extent<AttentionDim::Batch>() * keyHeads;
   const unsigned perKeyHead = perHead * group;
-  const unsigned wanted = Spec::kTail / group;
+  const unsigned wanted = Spec::kTailHeads / group;
   const unsigned fit = Spec::kSection / KeyRow / (arguments.keys() + 1u);
   const unsigned together = wanted < fit ? wanted : fit; // key heads
   const unsigned last = together > 0 ? together : 1;

@@ -16,6 +16,11 @@
 // CHECK-COUNT-8: accepted
 // CHECK-NOT: rejected
 
+// More rows than the device has crowds for at once, of small blocks.
+// RUN: swage-run %s --entry=long --fuse --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=LONG
+// LONG: blocks_per_row=17 staged=true
+// LONG: accepted
+
 // Two collectives, whose sums of small integers are exact, so that bits tell: as one block a row, and so many blocks that a device does
 // not hold them all, and those that wait do the others' work.
 // RUN: rm -rf %t && mkdir %t && swage-opt %S/Inputs/crowd.mlir --swage-fuse --swage-merge-dimensions --swage-select-schedule 2>/dev/null > %t/any.mlir
@@ -45,4 +50,9 @@ func.func @main(%a: tensor<1x40003xf32>, %b: tensor<2x36001xf32>, %g: tensor<360
   %7 = swage.softmax %h mask %keep axis 1 : tensor<1x36001xf32>, tensor<1x36001xi1> -> tensor<1x36001xf32>
   return %0, %1, %2, %3, %4, %5, %6, %7 : tensor<1x40003xf32>, tensor<1xf32>, tensor<2x36001xf32>, tensor<2xf32>, tensor<1x80000xbf16>,
       tensor<1x70001xf16>, tensor<1x20000xf64>, tensor<1x36001xf32>
+}
+
+func.func @long(%x: tensor<8x275001xf32>) -> tensor<8x275001xf32> {
+  %y = swage.softmax %x axis 1 : tensor<8x275001xf32> -> tensor<8x275001xf32>
+  return %y : tensor<8x275001xf32>
 }

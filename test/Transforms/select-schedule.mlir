@@ -321,6 +321,26 @@ func.func @walked_rows(%x: tensor<64x10000000xbf16>) -> tensor<64x10000000xbf16>
 
 // -----
 
+// Odd ones of 16 bits hold as much.
+// CHECK-LABEL: func.func @walked_odd_rows
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 132, staged = true, shelved_steps = 13, aligned = true>
+func.func @walked_odd_rows(%x: tensor<16x8000001xbf16>, %g: tensor<8000001xbf16>) -> tensor<16x8000001xbf16> {
+  %y = swage.rms_norm %x gamma %g axis 1 eps 1.0e-5 : (tensor<16x8000001xbf16>, tensor<8000001xbf16>) -> tensor<16x8000001xbf16>
+  return %y : tensor<16x8000001xbf16>
+}
+
+// -----
+
+// Crowds of so many rows would meet in more memory than a kernel may have for that.
+// CHECK-LABEL: func.func @too_many_for_crowds
+// CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 16, staged = true, shelved_steps = 3>
+func.func @too_many_for_crowds(%x: tensor<2500000x1000000xbf16>) -> tensor<2500000x1000000xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<2500000x1000000xbf16> -> tensor<2500000x1000000xbf16>
+  return %y : tensor<2500000x1000000xbf16>
+}
+
+// -----
+
 // But more rows share long gamma and beta.
 // CHECK-LABEL: func.func @walked_norms
 // CHECK:       #swage.row_schedule<kind = looped, {{.*}}blocks_per_row = 33, staged = true, shelved_steps = 6, resident = 3>

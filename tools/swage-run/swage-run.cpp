@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 #include "Benchmark.h"
 #include "GuardedRun.h"
-#include "ResultReport.h"
+#include "RunOptions.h"
+#include "RunReport.h"
 #include "SimulateScripts.h"
-#include "Table.h"
 #include "Tuner.h"
 
 #include "swage/JIT/ProgramIR.h"
@@ -19,90 +19,14 @@
 #include "swage/Reference/Npy.h"
 #include "swage/Simt/Simulator.h"
 #include "swage/Support/Text.h"
-#include "llvm/Support/CommandLine.h"
-#include "llvm/Support/JSON.h"
 
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
 
 using namespace swage;
+using namespace swage::options;
 namespace cl = llvm::cl;
-
-//===----------------------------------------------------------------------===//
-// Command line
-//===----------------------------------------------------------------------===//
-
-static cl::OptionCategory category("swage-run options");
-static cl::opt<std::string> inputFile(cl::Positional, cl::Required, cl::desc("<model.mlir>"),
-                                      cl::cat(category));
-static cl::opt<std::string> entryName("entry", cl::desc("function to run"), cl::init("main"),
-                                      cl::cat(category));
-static cl::opt<std::string> deviceName("device",
-                                       cl::desc("gpu; sim: the simulator; reference: no kernels, "
-                                                "what the f64 reference gives; none: compile only; "
-                                                "default: gpu where there is one, else sim"),
-                                       cl::cat(category));
-static cl::opt<std::string> simText("sim",
-                                    cl::desc("how the simulator runs: "
-                                             "order=forward|reverse|random, "
-                                             "async=eager|late|random, check, strict, seed=N, "
-                                             "workers=N, with commas between"),
-                                    cl::cat(category));
-static cl::list<std::string> npyFiles("input",
-                                      cl::desc("a .npy file for the next argument; repeat for "
-                                               "each argument"),
-                                      cl::cat(category));
-static cl::opt<uint64_t> seed("seed", cl::desc("of the inputs"), cl::init(1), cl::cat(category));
-static cl::opt<std::string> inputKind("inputs",
-                                      cl::desc("random (default): mean 0, variance 1; exact: small "
-                                               "integers; nasty: each family of awkward values"),
-                                      cl::init("random"), cl::cat(category));
-static cl::opt<std::string> dimsText("dims",
-                                     cl::desc("extents of dynamic arguments: '8,128;8,128', one "
-                                              "list an argument, empty where static"),
-                                     cl::cat(category));
-static cl::opt<bool> check("check", cl::desc("judge every result against the f64 reference"),
-                           cl::cat(category));
-static cl::opt<unsigned> steps("steps",
-                               cl::desc("run this often; results with swage.alias are arguments "
-                                        "of the next step, the others are new ones (default 1)"),
-                               cl::init(1), cl::cat(category));
-static cl::opt<bool> benchmark("benchmark", cl::desc("time every kernel"), cl::cat(category));
-static cl::opt<bool> autotune("autotune",
-                              cl::desc("try the schedules of each kernel, print the fastest, and "
-                                       "keep what is faster and right for later compiles "
-                                       "(SWAGE_TUNED)"),
-                              cl::cat(category));
-static cl::opt<double> budget("budget", cl::desc("seconds that --autotune has for each kernel "
-                                                 "(default 12; 0: until all have been tried)"),
-                              cl::init(12), cl::cat(category));
-static cl::opt<bool> fuse("fuse", cl::desc("group ops; otherwise one kernel an op"), cl::init(true),
-                          cl::cat(category));
-static cl::opt<bool> remarks("remarks", cl::desc("print what the passes decided and why"),
-                             cl::cat(category));
-static cl::opt<std::string> dumpText("dump",
-                                     cl::desc("DIR or DIR:what,what for IR after each pass, CUDA, "
-                                              "PTX, cubins, SASS, logs and launch descriptions "
-                                              "(ir, cuda, ptx, cubin, sass, log, launch); "
-                                              "default: SWAGE_DUMP"),
-                                     cl::cat(category));
-static cl::opt<std::string> jsonFile("json", cl::desc("file for the measurements"),
-                                     cl::cat(category));
-static cl::opt<std::string> arch("arch", cl::desc("sm_90a, ...; default: the GPU's, else sm_90a"),
-                                 cl::cat(category));
-static cl::opt<int64_t> alignment("align",
-                                  cl::desc("alignment in bytes that kernels may expect of "
-                                           "arguments (default 16)"),
-                                  cl::init(0), cl::cat(category));
-static cl::opt<int64_t> offset("offset", cl::desc("bytes added to every address"), cl::init(0),
-                               cl::cat(category));
-static cl::opt<std::string> outputDir("save-outputs", cl::desc("directory for results as .npy"),
-                                      cl::cat(category));
-
-//===----------------------------------------------------------------------===//
-// One run
-//===----------------------------------------------------------------------===//
 
 namespace {
 class Runner {
@@ -132,9 +56,6 @@ private:
   Status timeKernels();
   Status tuneKernels(const CompileOptions &options, const std::vector<Dims> &dims) const;
   Status saveOutputs(const std::vector<reference::Tensor> &results) const;
-  void printKernels() const;
-  void printResults() const;
-  Status writeJson() const;
 
   static void say(const std::string &line) {
     std::fprintf(stderr, "swage-run: %s\n", line.c_str());
@@ -154,9 +75,7 @@ private:
   std::optional<Executable> executable;
   std::optional<Layout> layout;
   std::optional<Plan> plan;
-  std::vector<ResultReport> reports;
-  std::vector<double> seconds, shares; ///< of each launch
-  double wholeSeconds = 0;
+  RunReport report;
   double runSeconds = 0; ///< of the host
   bool accepted = true;
 };
@@ -368,7 +287,7 @@ Status Runner::judgeResults(const std::vector<reference::Tensor> &inputs,
     judging.name = name;
     reference::Verdict verdict = reference::judge(actual[i], (*expected)[i], judging);
     // Awkward values may leave too little to judge; the plain families may not.
-    if (!reports[i].add(verdict, inputKind == "nasty")) {
+    if (!report.results[i].add(verdict, inputKind == "nasty")) {
       accepted = false;
       std::printf("%s\n", verdict.line().c_str());
     }
@@ -484,8 +403,8 @@ Status Runner::timeKernels() {
   }
   for (size_t i = 0; i < layout->launches.size(); ++i) {
     const LaunchInfo &launch = layout->launches[i];
-    seconds.push_back(0);
-    shares.push_back(0);
+    report.seconds.push_back(0);
+    report.shares.push_back(0);
     if (launch.blocks == 0)
       continue;
     progress.update(fmt::format("measuring kernel {} of {}", i + 1, layout->launches.size()));
@@ -505,89 +424,10 @@ Status Runner::timeKernels() {
         bench->measure(*single, inputs, {{launch.bytesMoved - written, written}}, conditions);
     if (!measured)
       return measured.takeError();
-    seconds[i] = measured->seconds;
-    shares[i] = measured->share();
-    wholeSeconds += seconds[i];
+    report.seconds[i] = measured->seconds;
+    report.shares[i] = measured->share();
   }
   return {};
-}
-
-/// What is unusual about how a kernel is launched.
-static std::string launchText(const KernelInfo &kernel) {
-  std::string text;
-  if (kernel.clusterSize > 1)
-    text += fmt::format(", clusters of {} blocks", kernel.clusterSize);
-  if (kernel.dynamicSharedBytes > 0)
-    text += fmt::format(", {} bytes of dynamic shared memory", kernel.dynamicSharedBytes);
-  return text + (kernel.overlap ? ", may overlap the one before" : "");
-}
-
-void Runner::printKernels() const {
-  Table table({"kernel", "template", "regs", "local", "MB", "us", "TB/s", "of copy", "worst error",
-               "schedule"});
-  for (size_t i = 0; i < layout->launches.size(); ++i) {
-    const LaunchInfo &launch = layout->launches[i];
-    const KernelInfo &kernel = kernels()[launch.kernel];
-    std::string worst = "-";
-    int64_t ulps = -1;
-    for (const LaunchTensor &output : launch.outputs)
-      if (output.kind == BufferKind::Output && reports[output.index].ulps > ulps) {
-        ulps = reports[output.index].ulps;
-        worst = fmt::format("{} of result {}", reports[output.index].worst, output.index);
-      }
-    bool timed = i < seconds.size() && seconds[i] > 0;
-    const KernelResources resources = kernel.binary ? kernel.binary->resources : KernelResources();
-    table.add(
-        {kernel.name, kernel.family, isSimulated() ? "-" : std::to_string(resources.registers),
-         isSimulated() ? "-" : std::to_string(resources.stackFrame),
-         fmt::format("{:.2f}", double(launch.bytesMoved) / 1e6),
-         timed ? fmt::format("{:.2f}", seconds[i] * 1e6) : "-",
-         timed ? fmt::format("{:.2f}", double(launch.bytesMoved) / seconds[i] / 1e12) : "-",
-         timed ? fmt::format("{:.2f}", shares[i]) : "-", worst, compactSchedule(kernel.schedule)});
-  }
-  table.print();
-  for (const KernelInfo &kernel : kernels())
-    std::printf("  %s: %s%s%s\n", kernel.name.c_str(), join(kernel.ops, ", ").c_str(),
-                launchText(kernel).c_str(),
-                kernel.overriddenBy.empty() ? "" : (", from " + kernel.overriddenBy).c_str());
-  if (layout->workspaceBytes != 0)
-    std::printf("workspace: %llu bytes, of which %llu are in use at once\n",
-                static_cast<unsigned long long>(layout->workspaceBytes),
-                static_cast<unsigned long long>(layout->workspaceLowerBound));
-  if (wholeSeconds > 0)
-    std::printf("all kernels: %.2f us\n", wholeSeconds * 1e6);
-}
-
-void Runner::printResults() const {
-  Table table({"result", "type", "verdict", "worst error", "bit-equal"});
-  for (size_t i = 0; i < layout->results.size(); ++i)
-    table.add({std::to_string(i), layout->results[i].str(), reports[i].verdict, reports[i].worst,
-               reports[i].bitEqual});
-  table.print();
-}
-
-Status Runner::writeJson() const {
-  llvm::json::Array records;
-  std::string model = std::filesystem::path(inputFile.getValue()).stem().string();
-  for (size_t i = 0; i < layout->launches.size(); ++i) {
-    const LaunchInfo &launch = layout->launches[i];
-    const KernelInfo &kernel = kernels()[launch.kernel];
-    llvm::json::Object record{{"family", model},
-                              {"case", kernel.name},
-                              {"peer", "swage"},
-                              {"template", kernel.family},
-                              {"schedule", kernel.schedule},
-                              {"bytes", int64_t(launch.bytesMoved)}};
-    if (kernel.binary && !isSimulated())
-      record["registers"] = kernel.binary->resources.registers;
-    if (i < seconds.size() && seconds[i] > 0) {
-      record["us"] = seconds[i] * 1e6;
-      record["GBs"] = double(launch.bytesMoved) / seconds[i] / 1e9;
-      record["share"] = shares[i];
-    }
-    records.push_back(std::move(record));
-  }
-  return writeFile(jsonFile, llvm::formatv("{0:2}\n", llvm::json::Value(std::move(records))).str());
 }
 
 Status Runner::run() {
@@ -671,7 +511,7 @@ Status Runner::run() {
   if (remarks)
     for (const std::string &remark : executable->remarks(layout->indexBits))
       std::printf("%s\n", remark.c_str());
-  reports.resize(layout->results.size());
+  report.results.resize(layout->results.size());
   if (Status carried = checkSteps(); !carried)
     return carried;
 
@@ -692,9 +532,10 @@ Status Runner::run() {
       if (Status timed = timeKernels(); !timed)
         return timed;
   }
-  printKernels();
+  report.isSimulated = isSimulated();
+  report.printKernels(*layout, kernels());
   if (device)
-    printResults();
+    report.printResults(*layout);
   if (isSimulated())
     std::printf(
         "%zu kernel%s ran on the simulator for %.1f s, compiled by %s: the same text that a "
@@ -716,9 +557,10 @@ Status Runner::run() {
     if (Status written = writeSimulateScripts(dump.directory, executableArch(), *layout, kernels());
         !written)
       return written;
-  if (!jsonFile.empty())
-    return writeJson();
-  return {};
+  if (jsonFile.empty())
+    return {};
+  std::string model = std::filesystem::path(inputFile.getValue()).stem().string();
+  return writeFile(jsonFile, report.json(model, *layout, kernels()));
 }
 
 int main(int argc, char **argv) {

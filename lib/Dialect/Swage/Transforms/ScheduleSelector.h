@@ -58,7 +58,10 @@ private:
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
   SelectedSchedule crowd(const Rows &rows, int64_t blocks, int64_t threads, int64_t perThread,
                          int64_t steps) const;
-  int64_t crowdSteps(const Rows &rows, int64_t threads, int64_t perThread, int64_t room) const;
+  struct Steps {
+    int64_t count, bytes;
+  };
+  Steps crowdSteps(const Rows &rows, int64_t threads, int64_t perThread, int64_t room) const;
   std::optional<SelectedSchedule> fewRowsInCrowds(const Rows &rows, int64_t count,
                                                   double bytes) const;
   std::optional<SelectedSchedule> longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,

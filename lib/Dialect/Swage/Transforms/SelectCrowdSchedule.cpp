@@ -42,15 +42,15 @@ SelectedSchedule ScheduleSelector::crowd(const Rows &rows, int64_t blocks, int64
                  blocks, /*staged=*/steps > 0, steps);
 }
 
-/// Steps of a row that fit into so much shared memory of a block.
-int64_t ScheduleSelector::crowdSteps(const Rows &rows, int64_t threads, int64_t perThread,
-                                     int64_t room) const {
+/// Steps of a row that fit into so much shared memory of a block, and bytes of one.
+ScheduleSelector::Steps ScheduleSelector::crowdSteps(const Rows &rows, int64_t threads,
+                                                     int64_t perThread, int64_t room) const {
   auto bytesOf = [&](int64_t steps) {
     SelectedSchedule selected = crowd(rows, device.smCount, threads, perThread, steps);
     return sharedBytes(kernel, cast<RowScheduleAttr>(selected.schedule));
   };
   int64_t step = bytesOf(1) - bytesOf(0);
-  return step > 0 ? std::max<int64_t>(0, room - bytesOf(0)) / step : 0;
+  return {step > 0 ? std::max<int64_t>(0, room - bytesOf(0)) / step : 0, step};
 }
 
 /// Few rows: crowds as large as the device allows, where that takes less time than clusters. As
@@ -68,7 +68,7 @@ std::optional<SelectedSchedule> ScheduleSelector::fewRowsInCrowds(const Rows &ro
   while (perThread > 1 && 2 * share <= threads * perThread)
     perThread /= 2;
   int64_t steps = llvm::divideCeil(share, threads * perThread),
-          fit = crowdSteps(rows, threads, perThread, device.sharedBytesPerBlockOptIn);
+          fit = crowdSteps(rows, threads, perThread, device.sharedBytesPerBlockOptIn).count;
   return crowd(rows, blocks, threads, perThread, std::min(steps, fit));
 }
 
@@ -82,51 +82,56 @@ ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
   bool isEvenNorm = isNorm() && !rows.aligned, isHeld = holdsRow(otherwise);
   if (isHeld && !(isEvenNorm && otherwise.getBlocksPerRow() == kLargestCluster))
     return std::nullopt;
-  // All rows at once, by two blocks on each multiprocessor.
-  int64_t atOnce = 2 * device.smCount / count;
-  // Norms have more to wait for, and gain by a third block. Vectors of gamma that begin anywhere
-  // take registers: of two ptxas spills, and of 16 bits four leave no room for a second block. So
-  // do a second operand and a second result.
-  bool isOdd16 = isNorm() && rows.aligned && rows.vector == 8, isSmall = isEvenNorm || isOdd16;
-  int64_t moved = llvm::count_if(views(), [&](ViewAttr view) {
-    return hasRows(view) && !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1);
-  });
-  int64_t vectors = isOdd16      ? 1
-                    : isEvenNorm ? 2
-                                 : 4,
-          perThread =
-              std::min(moved > 2 ? std::max<int64_t>(1, vectors / 2) : vectors, rows.capacity);
-  // Left to itself ptxas spills a few bytes of some for blocks that there is no room for; it is
-  // told how many are wanted (`resident`) where that was found.
+  // Vectors of gamma that begin anywhere take registers: of two ptxas spills, and of 16 bits four
+  // leave no room for a second block. So do a second operand and a second result.
+  bool isOdd16 = isNorm() && rows.aligned && rows.vector == 8,
+       hasMore = llvm::count_if(views(), [&](ViewAttr view) { return hasRows(view); }) > 2;
+  int64_t most = isOdd16      ? 1
+                 : isEvenNorm ? 2
+                              : 4,
+          perThread = std::min(hasMore ? std::max<int64_t>(1, most / 2) : most, rows.capacity);
   auto stepsOf = [&](int64_t resident) {
     return crowdSteps(rows, kFewThreads, perThread,
                       device.sharedBytesPerSm / resident - kReservedBytes);
   };
-  for (int64_t resident : {3, 2}) {
-    int64_t steps = stepsOf(resident);
-    if ((resident == 3 && !isSmall) || steps == 0)
+  // Blocks that run at once, by two on each multiprocessor; registers may leave room for one.
+  int64_t places = hasMore && !isEvenNorm ? device.smCount : 2 * device.smCount,
+          ofRound = std::min<int64_t>(places / count, device.smCount);
+  // Left to itself ptxas spills a few bytes of some kernels for blocks that there is no room for.
+  // Those it is told how many blocks are wanted (`resident`), or that one is enough.
+  // Norms have more to wait for, and gain by a third block.
+  for (int64_t resident : {isEvenNorm || isOdd16 ? 3 : 2, 2}) {
+    int64_t steps = stepsOf(resident).count;
+    if (steps == 0)
       continue;
     int64_t blocks = llvm::divideCeil(rows.vectors, steps * kFewThreads * perThread);
     double rounds = static_cast<double>(blocks * count) / (resident * device.smCount);
     // To read a part of each again is better than a second round of few.
-    bool isPartOfRound = atOnce > kLargestCluster && rounds > 1 && rounds < 2;
+    bool isPartOfRound = ofRound > kLargestCluster && rounds > 1 && rounds < 2;
     if (blocks > kLargestCluster && blocks <= device.smCount && !isPartOfRound) {
-      rows.resident = moved <= 2 ? 0 : isEvenNorm ? resident : 1;
+      rows.resident = !hasMore ? 0 : isEvenNorm ? resident : 1;
       return crowd(rows, blocks, kFewThreads, perThread, steps);
     }
   }
-  rows.resident = moved > 2 ? 1 : !isEvenNorm ? 0 : device.ccMajor < 9 ? 2 : 3;
-  int64_t steps = stepsOf(2);
-  if (isHeld || steps == 0)
+  Steps steps = stepsOf(2);
+  if (isHeld || steps.count == 0)
     return std::nullopt;
   // The more blocks a row has the more of it they hold, but the fewer rows there are at once, which
-  // read what all of them share, gamma perhaps.
-  int64_t blocks = atOnce;
+  // read what all of them share, gamma perhaps. Blocks of a row of which some had no place would
+  // wait for a whole round.
+  int64_t blocks = ofRound;
   if (blocks <= kLargestCluster) {
-    double held = static_cast<double>(steps * kFewThreads * perThread * rows.bytes);
-    blocks = held * 2 * device.smCount > bytesOfAll ? device.smCount : device.smCount / 4;
+    double held = static_cast<double>(steps.count * steps.bytes);
+    blocks = held * static_cast<double>(places) > bytesOfAll
+                 ? device.smCount
+                 : std::max<int64_t>(places / 8, kLargestCluster + 1);
+    while (places % blocks != 0 && blocks < device.smCount)
+      ++blocks;
   }
-  return crowd(rows, blocks, kFewThreads, perThread, steps);
+  if (blocks <= kLargestCluster)
+    return std::nullopt;
+  rows.resident = hasMore ? 1 : !isEvenNorm ? 0 : device.ccMajor < 9 ? 2 : 3;
+  return crowd(rows, blocks, kFewThreads, perThread, steps.count);
 }
 
 /// A crowd for each row, where that takes less time than a cluster, or than a block on a device
@@ -155,7 +160,13 @@ std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows,
     rows.capacity = kRegisterElements / vector;
     rows.vectors = *length / vector;
   }
-  if (auto crowded = fewRowsInCrowds(rows, *count, ofRows * *count + ofAll))
-    return crowded;
-  return longRowsInCrowds(rows, *count, ofAll, otherwise);
+  auto crowded = fewRowsInCrowds(rows, *count, ofRows * *count + ofAll);
+  if (!crowded)
+    crowded = longRowsInCrowds(rows, *count, ofAll, otherwise);
+  // Very many rows would meet in more memory than a kernel may have for that.
+  if (crowded &&
+      crowdBytes(kernel, cast<RowScheduleAttr>(crowded->schedule)).value_or(kMostScratch + 1) >
+          kMostScratch)
+    return std::nullopt;
+  return crowded;
 }

@@ -210,7 +210,8 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
 /// How many blocks share each of few rows in registers: about two for every multiprocessor, or four
 /// where two fifths of L2 hold what is read and written and there is one collective, which pays for
 /// rows that begin anywhere if a cluster has eight. Clusters of 16, for which many multiprocessors
-/// have no room, are for rows that leave some of these idle, and for shorter ones that share them.
+/// have no room, are for rows that leave some of these idle, for shorter ones that share them, and
+/// for few of the longest LayerNorms.
 int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
   int64_t blocks = 1, least = rows.aligned ? 256 : 512;
   auto hasRoom = [&](int64_t wanted) {
@@ -333,8 +334,8 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
             fit = residentWith(perThread, least) * device.smCount;
     return there <= fit || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there;
   };
-  // A warp costs more to merge than it gains, of a LayerNorm only where others share its
-  // multiprocessor, of an RMSNorm never.
+  // Of a LayerNorm only where other blocks share its multiprocessor, of an RMSNorm not where it was
+  // timed.
   bool costsMerge = !isNorm() || (counts && blocks * rows.count.value_or(0) > device.smCount);
   int64_t mostThreads = blocks > 1 && rows.aligned             ? 1024
                         : few && rows.bytes >= 8 && costsMerge ? 256
