@@ -97,8 +97,12 @@ ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
   // Blocks that run at once, by two on each multiprocessor; registers may leave room for one.
   int64_t places = hasMore && !isEvenNorm ? device.smCount : 2 * device.smCount,
           ofRound = std::min<int64_t>(places / count, device.smCount);
-  // Left to itself ptxas spills a few bytes of some kernels for blocks that there is no room for.
-  // Those it is told how many blocks are wanted (`resident`), or that one is enough.
+  // Left to itself (`resident` is 0) ptxas spills a few bytes of some kernels, to make room for more
+  // blocks than shared memory has room for. Of those it is told how many are wanted, or that one is
+  // enough.
+  auto tell = [&](int64_t wanted, int64_t ofPlainNorm) {
+    rows.resident = hasMore ? (isEvenNorm ? wanted : 1) : isEvenNorm ? ofPlainNorm : 0;
+  };
   // Norms have more to wait for, and gain by a third block.
   for (int64_t resident : {isEvenNorm || isOdd16 ? 3 : 2, 2}) {
     int64_t steps = stepsOf(resident).count;
@@ -109,7 +113,7 @@ ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
     // To read a part of each again is better than a second round of few.
     bool isPartOfRound = ofRound > kLargestCluster && rounds > 1 && rounds < 2;
     if (blocks > kLargestCluster && blocks <= device.smCount && !isPartOfRound) {
-      rows.resident = !hasMore ? 0 : isEvenNorm ? resident : 1;
+      tell(resident, 0);
       return crowd(rows, blocks, kFewThreads, perThread, steps);
     }
   }
@@ -130,7 +134,8 @@ ScheduleSelector::longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
   }
   if (blocks <= kLargestCluster)
     return std::nullopt;
-  rows.resident = hasMore ? 1 : !isEvenNorm ? 0 : device.ccMajor < 9 ? 2 : 3;
+  // As few registers as three blocks would have were a tenth faster, but not on sm_80, which spills.
+  tell(1, device.ccMajor < 9 ? 2 : 3);
   return crowd(rows, blocks, kFewThreads, perThread, steps.count);
 }
 
