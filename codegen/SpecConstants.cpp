@@ -146,12 +146,12 @@ void SpecEmitter::emitConstants() {
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {
     constant("kVector", pointwise.getVector());
     constant("kUnroll", pointwise.getUnroll());
-    flag("kTailHeads", pointwise.getTail());
+    flag("kTail", pointwise.getTail());
   } else if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule)) {
     if (permute.getKind() == PermuteClass::Runs) {
       constant("kVector", runVector(kernel, permute));
       constant("kUnroll", permute.getUnroll());
-      flag("kTailHeads", false);
+      flag("kTail", false);
       return;
     }
     constant("kTransposedDim", permute.getTransposed());
