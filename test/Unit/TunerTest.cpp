@@ -40,6 +40,23 @@ TEST(FindSchedules, OffersEveryClassThatFits) {
     EXPECT_TRUE(contains(one, "index = 32")) << one;
 }
 
+TEST(FindSchedules, OffersCrowdsOfOtherSizesAndOtherTails) {
+  auto offers = [](const BenchCase &one, const char *part) {
+    auto program = Program::parse(one.text);
+    auto found = findSchedules(*program, CompileOptions());
+    if (!found || found->size() != 1)
+      return false;
+    const std::vector<std::string> &all = found->front().candidates;
+    return !contains(found->front().selected, part) &&
+           std::any_of(all.begin(), all.end(),
+                       [&](const std::string &other) { return contains(other, part); });
+  };
+  const BenchCase row = rowCase("softmax", 64, 1000000, "f32"), attention = peerCases("attn")[3];
+  EXPECT_TRUE(offers(row, "blocks_per_row = 62, staged = true"));
+  EXPECT_TRUE(offers(row, "blocks_per_row = 41, staged = true, shelved_steps = 12"));
+  EXPECT_TRUE(offers(attention, "tail = 132"));
+}
+
 TEST(FindSchedules, OffersSomethingForEveryFamily) {
   for (const BenchCase &one :
        {permuteCase({64, 96, 64}, {0, 2, 1}, "f16"), permuteCase({64, 96, 64}, {1, 0, 2}, "f16"),

@@ -94,6 +94,7 @@ public:
 private:
   void rows(RowScheduleAttr known);
   void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
+  void crowds(RowScheduleAttr known, int64_t length);
   void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
   void boxes(BoxScheduleAttr known);
@@ -141,6 +142,22 @@ void Grid::rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligne
   }
 }
 
+
+/// A row on chip in more blocks than a cluster has, or as much of it as fits in as many as before.
+void Grid::crowds(RowScheduleAttr known, int64_t length) {
+  int64_t vectors = llvm::divideCeil(length, known.getVector());
+  for (int64_t threads : {256, 512, 1024})
+    for (int64_t unroll : {1, 2, 4})
+      for (int64_t steps : {1, 2, 3, 4, 6, 8, 12})
+        for (int64_t blocks :
+             {int64_t(llvm::divideCeil(vectors, threads * unroll * steps)), known.getBlocksPerRow()})
+          if (blocks > kLargestCluster && unroll * known.getVector() <= kRegisterElements)
+            addChecked<RowScheduleAttr>(RowClass::Looped, threads, int64_t(1), known.getVector(),
+                                        unroll, int64_t(32), blocks, /*staged=*/true, steps,
+                                        known.getBypassL1(), known.getAligned(),
+                                        known.getResident());
+}
+
 void Grid::rows(RowScheduleAttr known) {
   bool bypassL1 = known.getBypassL1();
   int64_t length = 1;
@@ -150,6 +167,8 @@ void Grid::rows(RowScheduleAttr known) {
     if (!extent || llvm::MulOverflow(length, *extent, length))
       length = 0;
   }
+  if (length != 0 && known.getBlocksPerRow() >= kLargestCluster)
+    crowds(known, length);
   for (int64_t vector : kWidths) {
     if (known.getKind() == RowClass::Column) {
       for (int64_t lanes : {4, 8, 16, 32, 64})
@@ -242,6 +261,12 @@ void Grid::attention(AttentionScheduleAttr known) {
                                         slots, known.getPatience(), known.getEager(),
                                         known.getHoldsQuery(), parts == 1, known.getSection(),
                                         known.getTail(), int64_t(32), known.getRun(), parts);
+  for (int64_t tail : {int64_t(1), known.getTail() / 4, known.getTail() * 4, known.getTail() * 16})
+    addChecked<AttentionScheduleAttr>(known.getGroups(), known.getKeys(), known.getStages(),
+                                      known.getQuerySlots(), known.getPatience(), known.getEager(),
+                                      known.getHoldsQuery(), known.getDynamic(),
+                                      known.getSection(), tail, int64_t(32), known.getRun(),
+                                      known.getParts());
   for (int changes : {1, 2})
     for (int64_t keys : {48, 64, 80, 96, 112, 128, 144, 160, 176})
       for (int64_t groups : {2, 3})
