@@ -1,4 +1,4 @@
-//===- SelectCrowdSchedule.cpp - Rows that more blocks share than a cluster has ------===//
+//===- SelectCrowdSchedule.cpp - Rows of more blocks than a cluster has ---===//
 //
 // Part of --swage-select-schedule: so few and so long rows that clusters would leave most of the
 // device idle, and rows that a cluster does not hold on chip.

@@ -288,8 +288,8 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // idle lanes. 16 elements a thread keep enough loads in flight; by narrow accesses, where two
   // bytes become one, and where a mask leaves some of them nothing to do, more of them pay for what
   // a thread does once. With few rows nothing hides what a step takes: as many threads as keep a
-  // multiprocessor busy, but where no gamma is read vector by vector a warp costs more to merge
-  // than it gains, and threads may have more.
+  // multiprocessor busy, but where no gamma is read vector by vector (see `costsMerge`) threads may
+  // have more.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
   if (rows.widest < 16)
     wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
@@ -334,8 +334,8 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
             fit = residentWith(perThread, least) * device.smCount;
     return there <= fit || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there;
   };
-  // Of a LayerNorm only where other blocks share its multiprocessor, of an RMSNorm not where it was
-  // timed.
+  // A warp costs more to merge than it gains: of a LayerNorm only where other blocks share its
+  // multiprocessor, of an RMSNorm nowhere that was timed.
   bool costsMerge = !isNorm() || (counts && blocks * rows.count.value_or(0) > device.smCount);
   int64_t mostThreads = blocks > 1 && rows.aligned             ? 1024
                         : few && rows.bytes >= 8 && costsMerge ? 256
