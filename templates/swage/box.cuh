@@ -63,6 +63,12 @@ template <class Spec> struct Boxes {
       last = runDim(k) < kOuter && box(runDim(k)) > 1 ? runDim(k) : last;
     return last;
   }
+  /// Whether runs in a box where one begins or ends may have fewer elements than a window.
+  static constexpr __device__ bool hasShortRuns() {
+    constexpr long long extent = Space::template fixedExtent<kOuter>();
+    constexpr int kBox = box(kOuter), kInner = writeRun() / kBox;
+    return extent == 0 || kInner * (extent % kBox == 0 ? kBox : extent % kBox) < V;
+  }
   /// Windows that begin in a write run.
   static constexpr __device__ int windows() { return (writeRun() + V - 1) / V; }
   /// Whether a window lies along one dimension, in whole vectors of it.

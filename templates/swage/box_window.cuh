@@ -2,6 +2,7 @@
 #pragma once
 
 #include "swage/box.cuh"
+#include "swage/vector_ends.cuh"
 
 namespace swage {
 namespace detail {
@@ -177,26 +178,49 @@ struct BoxWindow<Spec, List<S...>> : Outputs<List<S...>, Boxes<Spec>::V, Boxes<S
     for (int i = 0; i < B::V; ++i)
       Spec::body(windows.value(i)..., static_cast<Result<S, B::V> &>(*this).values[i]...);
   }
-  /// The elements from `begin` on and before `end`.
+  /// At element `first` of the run.
   template <class Pointers, class Sizes>
   __device__ __forceinline__ void store(const Pointers &pointers, const WriteRun<Spec> &run,
-                                        int first, const Sizes &sizes, int begin = 0,
-                                        int end = B::V) const {
+                                        int first, const Sizes &sizes) const {
+    (vectorOf<S>().store(at<S>(pointers, run, sizes) + first), ...);
+  }
+  /// Only the elements from `begin` on and before `end`.
+  template <class Pointers, class Sizes>
+  __device__ __forceinline__ void storeSome(const Pointers &pointers, const WriteRun<Spec> &run,
+                                            int first, const Sizes &sizes, int begin,
+                                            int end) const {
     (
         [&] {
-          Vector<typename S::Element, B::V> vector;
-          vector.assign(static_cast<const Result<S, B::V> &>(*this).values);
-          auto *const to =
-              static_cast<const Slot<S> &>(pointers).pointer + S::offset(run.at, sizes) + first;
-          if (begin == 0 && end == B::V)
-            vector.store(to);
-          else
+          const auto vector = vectorOf<S>();
+          auto *const to = at<S>(pointers, run, sizes) + first;
 #pragma unroll
-            for (int i = 0; i < B::V; ++i)
-              if (i >= begin && i < end)
-                vector.storeOne(to, i);
+          for (int i = 0; i < B::V; ++i)
+            if (i >= begin && i < end)
+              vector.storeOne(to, i);
         }(),
         ...);
+  }
+  /// The first or the last `count` elements, which are those of the run.
+  template <class Pointers, class Sizes>
+  __device__ __forceinline__ void storeEnd(const Pointers &pointers, const WriteRun<Spec> &run,
+                                           bool isHead, int all, int count,
+                                           const Sizes &sizes) const {
+    if (isHead)
+      (storeFirst<1>(vectorOf<S>(), at<S>(pointers, run, sizes), count), ...);
+    else
+      (storeLast<1>(vectorOf<S>(), at<S>(pointers, run, sizes) + all, count), ...);
+  }
+
+private:
+  template <class Out> __device__ __forceinline__ Vector<typename Out::Element, B::V> vectorOf() const {
+    Vector<typename Out::Element, B::V> vector;
+    vector.assign(static_cast<const Result<Out, B::V> &>(*this).values);
+    return vector;
+  }
+  template <class Out, class Pointers, class Sizes>
+  static __device__ __forceinline__ auto *at(const Pointers &pointers, const WriteRun<Spec> &run,
+                                             const Sizes &sizes) {
+    return static_cast<const Slot<Out> &>(pointers).pointer + Out::offset(run.at, sizes);
   }
 };
 

@@ -81,7 +81,8 @@ __device__ __forceinline__ int headOf(const Pointers &pointers, const WriteRun<S
 }
 
 /// What a run has in front of its first window, in the box in which it begins, and its last window
-/// where that is not whole, in the box in which that begins.
+/// where that is not whole, in the box in which that begins.  Both are made from a vector's worth of
+/// the run's elements, and stored in pieces.
 template <class Spec, class Pointers, class... L>
 __device__ __forceinline__ void
 writeEnds(const Pointers &pointers, const BoxInputs<Spec, List<L...>> &inputs,
@@ -89,17 +90,27 @@ writeEnds(const Pointers &pointers, const BoxInputs<Spec, List<L...>> &inputs,
   using B = Boxes<Spec>;
   const int own = box.writeRun(box.own), all = box.writeRun(box.read);
 #pragma unroll 1
-  for (int task = threadIndex(); task < 2 * B::writeRuns(); task += Spec::kThreads) {
-    const WriteRun<Spec> run(box, task / 2);
-    const int head = headOf(pointers, run, sizes);
-    const bool isHead = task % 2 == 0;
-    const int first = isHead ? head - B::V : head + (own - 1 - head) / B::V * B::V;
-    const int end = isHead && head < all ? head : all;
-    if (!run.exists || !(isHead ? begins : ends && own > head && first + B::V > all))
+  for (int task = threadIndex() + (begins ? 0 : B::writeRuns());
+       task < (ends ? 2 : 1) * B::writeRuns(); task += Spec::kThreads) {
+    const bool isHead = task < B::writeRuns();
+    const WriteRun<Spec> run(box, task - (isHead ? 0 : B::writeRuns()));
+    if (!run.exists)
       continue;
+    const int head = headOf(pointers, run, sizes);
     BoxWindow<Spec, typename Spec::Stores> window;
-    window.make(WindowInput<Spec, L, true>(inputs, run, first, all, sizes)...);
-    window.store(pointers, run, first, sizes, -first, end - first);
+    if (!B::hasShortRuns() || all >= B::V) {
+      const int count = isHead ? head : (all - head) % B::V;
+      if (count == 0 || (!isHead && all - count >= own))
+        continue;
+      window.make(WindowInput<Spec, L, L::access() != Access::Boxed>(
+          inputs, run, isHead ? 0 : all - B::V, all, sizes)...);
+      window.storeEnd(pointers, run, isHead, all, count, sizes);
+    } else if (isHead || own > head) {
+      const int first = isHead ? head - B::V : head;
+      const int end = isHead && head < all ? head : all;
+      window.make(WindowInput<Spec, L, true>(inputs, run, first, all, sizes)...);
+      window.storeSome(pointers, run, first, sizes, -first, end - first);
+    }
   }
 }
 
