@@ -167,7 +167,9 @@ void SpecEmitter::emitConstants() {
     constant("kLanes", boxes.getLanes());
     constant("kFastest", boxes.fastestDim());
     flag("kWriteAligned", layout.writeAligned);
+    flag("kTabled", layout.tabled);
     constant("kTurned", layout.turned);
+    flag("kSplit", layout.split);
     constant("kApart", layout.apart % 16);
   } else if (auto row = dyn_cast<RowScheduleAttr>(schedule)) {
     constant("kThreadsPerRow", row.getThreadsPerRow());

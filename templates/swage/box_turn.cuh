@@ -1,5 +1,6 @@
 // Windows of neighbouring runs: of 1- and 2-byte elements a thread of permute_boxes.cuh takes words
-// that hold one element of each of kTurned runs, and turns them in registers.
+// that hold one element of each of kTurned runs, aligned ones or (kSplit) parts of two, and turns
+// them in registers.
 #pragma once
 
 #include "swage/box_window.cuh"
@@ -14,7 +15,10 @@ template <class Spec> struct RunGroup {
   enum : int { V = B::V, kTurned = Spec::kTurned };
 
   /// Groups in a box.
-  static constexpr __device__ int count() { return B::writeRuns() / kTurned; }
+  static constexpr __device__ int count() {
+    constexpr int kBox = B::box(B::runDim(0));
+    return kTurned == 1 ? B::writeRuns() : B::writeRuns() / kBox * ((kBox + kTurned - 1) / kTurned);
+  }
   /// How far ahead of the first run's windows those of another begin, so that all are aligned.
   static constexpr __device__ int shift(int run) {
     return Spec::kWriteAligned ? 0 : (run * (V - Spec::kApart % V) + V / 2) % V - V / 2;
@@ -64,8 +68,13 @@ template <class Spec> struct GroupWindows<Spec, true> : GroupWindows<Spec, false
       : GroupWindows<Spec, false>(input, run, first, {}) {
     constexpr int kLowest = Group::lowest(), kHighest = Group::highest();
     constexpr int kWords = V + kHighest - kLowest;
-    const WindowPlaces<Spec, In, kWords> places(input.begin, run, first + kLowest);
+    const WindowPlaces<Spec, In, kWords> places(input, run, first + kLowest);
+    const WordPlaces<Spec, In, kWords> split(input.arena, places);
     Word words[kWords];
+    int runs = 0;
+#pragma unroll
+    for (int run = 0; run < kTurned; ++run)
+      runs = exists[run] ? run + 1 : runs;
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
       // What only windows have that are not there may lie anywhere.
@@ -74,8 +83,12 @@ template <class Spec> struct GroupWindows<Spec, true> : GroupWindows<Spec, false
       for (int run = 0; run < kTurned; ++run)
         if (const int at = i + kLowest - Group::shift(run); at >= 0 && at < V)
           isNeeded = isNeeded || exists[run];
-      if (isNeeded)
-        words[i].fetchShared(places.at(input.arena, i));
+      if (isNeeded) {
+        if constexpr (Spec::kSplit)
+          words[i].words[0] = split.load(i, runs);
+        else
+          words[i].fetchShared(places.at(input.arena, i));
+      }
     }
 #pragma unroll
     for (int run = 0; run < kTurned; ++run) {

@@ -19,7 +19,8 @@
 // In shared memory the step between neighbours along a dimension is that of Steps, the same modulo
 // 16 as in the input, so that a chunk is aligned in both, and the place of an element is a sum over
 // its coordinates.  Along one dimension the elements of a window are immediate offsets; where it
-// crosses dimensions they are two such pieces or carries, up to where the inner ones repeat.
+// crosses dimensions they are two such pieces, or come from a table, up to where the inner ones
+// repeat.
 //
 // When chosen.  Where tiles (permute.cuh) have no wide vectors or short runs
 // (docs/notes/permute.md).
@@ -39,9 +40,10 @@ namespace swage {
 /// them whole.  kWriteAligned: all runs begin at multiples of 16 bytes.  kLanes: neighbouring
 /// windows that go to the lanes of a warp; the others take neighbouring runs, as Principal has
 /// them.  kTurned: how many runs are one thread's: those of which elements that neighbour each
-/// other in Principal are an aligned word, or 1; kApart: the outputs' stride between them,
-/// modulo 16.  All outputs have the same strides, and where there are several, or inputs that lie
-/// as they do, all of them begin at multiples of 16 bytes.
+/// other in Principal are a word, or 1; kSplit: such words begin anywhere, and of the last group
+/// some runs may not exist; kApart: the outputs' stride between them, modulo 16.  kTabled: places
+/// of elements come from a table (PlaceTable).  All outputs have the same strides, and where there
+/// are several, or inputs that lie as they do, all of them begin at multiples of 16 bytes.
 ///
 /// A boxed input has Steps: bytes in shared memory, 0 where it is the same all along a dimension;
 /// ReadOrder: dimensions by its strides, smallest first; kReadRun and kReadAligned, as for writing;
@@ -58,7 +60,7 @@ concept BoxSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Principal::Steps;
   typename Spec::Principal::ReadOrder;
   Spec::kThreads + Spec::kFastest + Spec::kWriteRun + Spec::kLanes + Spec::kTurned + Spec::kApart +
-      Spec::Principal::kReadRun;
+      Spec::kSplit + Spec::kTabled + Spec::Principal::kReadRun;
   Spec::kWriteAligned || Spec::Principal::kReadAligned || Spec::Principal::kSkewed;
   Spec::extents(sizes);
   Spec::boxes(sizes);

@@ -11,7 +11,9 @@ struct Spec {
   enum : int { kLanes = 32 };
   enum : int { kFastest = 2 };
   enum : bool { kWriteAligned = true };
+  enum : bool { kTabled = true };
   enum : int { kTurned = 1 };
+  enum : bool { kSplit = false };
   enum : int { kApart = 0 };
   struct Sizes {};
   static __device__ auto extents(const Sizes &sizes) {

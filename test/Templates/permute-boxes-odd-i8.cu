@@ -11,7 +11,9 @@ struct Spec {
   enum : int { kLanes = 8 };
   enum : int { kFastest = 1 };
   enum : bool { kWriteAligned = false };
-  enum : int { kTurned = 1 };
+  enum : bool { kTabled = false };
+  enum : int { kTurned = 4 };
+  enum : bool { kSplit = true };
   enum : int { kApart = 15 };
   struct Sizes {};
   static __device__ auto extents(const Sizes &sizes) {

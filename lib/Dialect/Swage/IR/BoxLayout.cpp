@@ -181,16 +181,24 @@ static BoxPart partOf(const BoxProblem &problem, const BoxProblem::Input &input,
   return part;
 }
 
-/// Whether runs that neighbour each other along a dimension share aligned words.
+/// Whether runs that neighbour each other along a dimension share words.
 static bool canTurn(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t dim) {
   const BoxProblem::Input &input = problem.principal();
+  return input.bytes < 4 && input.strides[dim] == 1 && box[dim] >= 4 / input.bytes;
+}
+
+/// Whether these words are aligned ones.
+static bool areWordsAligned(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t dim) {
+  const BoxProblem::Input &input = problem.principal();
   int64_t each = 4 / input.bytes;
-  return each >= 2 && dim == input.readOrder.front() && input.strides[dim] == 1 &&
-         input.beginsAligned && box[dim] % each == 0 &&
+  return input.beginsAligned && box[dim] % each == 0 &&
          llvm::all_of(llvm::seq<int64_t>(0, problem.rank()), [&](int64_t other) {
            return other == dim || problem.extents[other] == 1 || input.strides[other] % each == 0;
          });
 }
+
+/// Elements of which places are worth a table: each costs some block a sum over dimensions.
+constexpr int64_t kMostTabled = 512;
 
 BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool skewed) {
   BoxLayout layout;
@@ -212,13 +220,23 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
   }
   int64_t fastest = problem.principal().readOrder.front();
   if (fastest < int64_t(problem.rank() - layout.writeRun) && canTurn(problem, box, fastest)) {
-    layout.turned = 4 / problem.principal().bytes;
+    bool aligned = areWordsAligned(problem, box, fastest);
+    // Two words for two elements are no gain, and what is left free for banks would lie between.
+    layout.split = !aligned && problem.principal().bytes == 1 && !skewed;
+    layout.turned = aligned || layout.split ? 4 / problem.principal().bytes : 1;
     layout.apart = problem.out.strides[fastest];
   }
+  layout.straight =
+      layout.writeRun == 1 || (layout.writeAligned && box.back() % problem.vector() == 0);
+  int64_t inner = layout.writeElements / box[written.back()];
+  layout.tabled = !layout.straight && box.back() < problem.vector() && inner <= kMostTabled;
   for (const BoxProblem::Input &input : problem.inputs) {
     bool isSkewed = skewed && &input == &problem.principal();
     layout.parts.push_back(partOf(problem, input, box, layout.reach, isSkewed));
     layout.sharedBytes += layout.parts.back().sharedBytes;
+    if (layout.tabled)
+      layout.sharedBytes +=
+          llvm::alignTo(4 * (inner + std::min(inner, 2 * problem.vector())) + 8, 16);
   }
   return layout;
 }

@@ -3,7 +3,7 @@
 // Boxes are grown along the input's and the output's dimensions until what a block reads and writes
 // in one piece has a wanted number of bytes. Of all such boxes, of all ways to deal out windows to
 // lanes, and of both layouts in shared memory that of least cost is taken. The cost is a model
-// whose figures were fitted to 2000 measurements of 250 permutations (docs/notes/permute.md): what
+// whose figures were fitted to 3900 measurements of 480 permutations (docs/notes/permute.md): what
 // memory makes of short and misaligned pieces, what threads do for an element, how often they wait
 // for a bank of shared memory.
 //
@@ -67,7 +67,7 @@ private:
   std::vector<Box> boxes() const;
   void grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t multiple) const;
   double cost(const Choice &choice, const BoxLayout &layout, double conflicts) const;
-  int64_t conflicts(const Choice &choice, const BoxLayout &layout) const;
+  double conflicts(const Choice &choice, const BoxLayout &layout) const;
   SmallVector<int64_t> runDims(const BoxLayout &layout) const;
 
   const BoxProblem &problem;
@@ -125,11 +125,11 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
   for (auto [input, part] : llvm::zip_equal(problem.inputs, layout.parts))
     bytes += double(part.elements * input.bytes);
   // What else there is to read lies as the outputs do.
-  double readBytes = double(part.readElements * in.bytes);
+  int64_t readBytes = part.readElements * in.bytes;
   bool readAligned = part.readAligned;
   if (!problem.isGathered) {
     bytes = std::max(bytes, points * double(out.bytes));
-    readBytes = double(layout.writeElements * out.bytes);
+    readBytes = layout.writeElements * out.bytes;
     readAligned = layout.writeAligned;
   }
   if (bytes > double(kLargestBox) || layout.sharedBytes > kDeclaredSharedBytes)
@@ -137,57 +137,65 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
 
   // Memory. Where lanes that write beside each other begin or end within a sector of 32 bytes, and
   // where a piece does, it is written twice.
-  auto side = [](bool isWrite, double bytes, bool isAligned) {
-    return (isAligned ? 1 : (bytes + 24) / bytes) / efficiency(isWrite, bytes);
+  auto side = [](bool isWrite, int64_t bytes, bool isAligned) {
+    double whole = 1 / efficiency(isWrite, double(bytes));
+    return isAligned && bytes % 32 == 0 ? std::pow(whole, 0.85)
+                                        : (isAligned ? 1 : 1 + 24 / double(bytes)) * whole;
   };
   int64_t windows = llvm::divideCeil(layout.writeElements, problem.vector());
   bool hasSectors = choice.lanes > 1 && layout.writeAligned &&
                     llvm::all_of(ArrayRef(out.strides).drop_back(),
                                  [&](int64_t stride) { return stride * out.bytes % 32 == 0; });
-  double written = double(layout.writeElements * out.bytes),
-         beside = double(std::min(choice.lanes, windows)),
-         torn = hasSectors ? 0.1 / beside : 0.5 / beside + 32 / written;
+  int64_t written = layout.writeElements * out.bytes;
+  double beside = double(std::min(choice.lanes, windows)),
+         torn = hasSectors ? 0.1 / beside : 0.5 / beside + 8 / double(written);
   double memory = side(false, readBytes, readAligned) +
                   side(true, written, layout.writeAligned) * (1 + torn) +
                   0.5 * (read / points - 1) + 0.37 * (waste - 1);
 
   // Instructions, of idle threads as well. `slots`: what threads could write and read of elements.
+  bool isTurned = layout.turned > 1;
   int64_t groups = llvm::divideCeil(runs, 32 / choice.lanes),
-          across = llvm::divideCeil(windows, choice.lanes),
+          across = llvm::divideCeil(windows + (isTurned && !layout.writeAligned), choice.lanes),
           chunks =
               llvm::divideCeil(part.readElements * in.bytes + (part.readAligned ? 0 : 15), 16) *
               (part.elements / part.readElements);
-  double slots =
-      double(llvm::alignTo(groups * across * 32, kThreads) * problem.vector() * layout.turned) /
-      points;
+  double together = double(layout.turned), each = double(problem.vector()) * together / points;
+  double slots = double(llvm::alignTo(groups * across * 32, kThreads)) * each;
   double chunkSlots = double(llvm::alignTo(chunks, kThreads)) * 16 / double(in.bytes) / points;
-  bool isStraight =
-      layout.writeRun == 1 || (layout.writeAligned && choice.box.back() % problem.vector() == 0);
   // What a window costs a thread it does once for those that it makes together.
-  double together = double(layout.turned);
-  bool isTurned = layout.turned > 1;
-  double perElement = (isTurned ? 0.05 + 1.25 / together : 1) + 0.3 * double(others);
-  if (choice.skewed)
-    perElement += isTurned ? 0.27 : 0.54;
-  if (!isStraight)
-    perElement += (choice.box.back() < problem.vector() ? 0.9 : 0.7) / together;
+  double perElement = (isTurned ? 0.1 + 1.25 / together : 1) + 0.3 * double(others);
+  if (choice.skewed && !isTurned)
+    perElement += 0.2;
+  if (!layout.straight)
+    perElement += (layout.tabled                          ? 0.1
+                   : choice.box.back() < problem.vector() ? 0.9
+                                                          : 0.5) /
+                  together;
   double width = double(in.bytes + out.bytes) / 2;
   double instructions = (slots * perElement + 0.2 * chunkSlots) / width;
-  double waits = std::max(0.74 / width, 0.18) * conflicts / together;
+
+  // What shared memory does for 16 bytes of elements: chunks, and the words of windows, which are
+  // more than elements where those of several runs begin at different places.
+  double words = 1;
+  if (isTurned)
+    words = (layout.writeAligned ? 1 : 1.75) / together * (layout.split ? 2 : 1);
+  double waits = 0.6 * (0.3 + (choice.skewed ? 0.8 / std::max(4.0, width) : 0) +
+                        double(groups * across * 32) * each * words * conflicts / width);
 
   // The slowest of the three, and something of the others.
-  constexpr double kPower = 3.8;
+  constexpr double kPower = 5;
   double time =
       std::pow(std::pow(memory, kPower) + std::pow(instructions, kPower) + std::pow(waits, kPower),
                1 / kPower);
   if (!layout.writeAligned || layout.writeElements % problem.vector() != 0) {
-    // Where a run of the output ends in a box, one thread does it, element by element.
+    // Where a run of the output ends in a box, one thread does it.
     int64_t dim = problem.rank() - layout.writeRun;
     double ends = problem.extents[dim] ? double(choice.box[dim]) / double(problem.extents[dim]) : 1;
-    time += ends / double(windows) * (out.bytes == 1 ? 15 : out.bytes == 2 ? 9.6 : 5.9);
+    time += ends / double(windows) * 12 / double(out.bytes);
   }
   return time * std::max(1.0, busy / blocks) *
-         (1 + 0.06 * std::max(0.0, bytes / kLargeBox - 1) +
+         (1 + 0.08 * std::max(0.0, bytes / kLargeBox - 1) +
           0.126 * std::max(0.0, kSmallBox / bytes - 1));
 }
 
@@ -237,7 +245,7 @@ std::optional<Choice> BoxSearch::best() const {
     if (without >= least)
       break;
     BoxLayout layout = BoxLayout::of(problem, choice.box, choice.skewed);
-    double with = cost(choice, layout, double(conflicts(choice, layout)));
+    double with = cost(choice, layout, conflicts(choice, layout));
     if (with < least) {
       least = with;
       best = choice;
@@ -255,36 +263,46 @@ SmallVector<int64_t> BoxSearch::runDims(const BoxLayout &layout) const {
   return dims;
 }
 
-/// The most words of one bank that a warp's loads of one element of each window touch, in the first
-/// two warps.
-int64_t BoxSearch::conflicts(const Choice &choice, const BoxLayout &layout) const {
+/// How many words of one bank a warp's loads of one element of each window touch: the mean of some
+/// elements in the first two warps.
+double BoxSearch::conflicts(const Choice &choice, const BoxLayout &layout) const {
   const auto &[box, lanes, skewed] = choice;
   SmallVector<int64_t> dims = runDims(layout);
-  int64_t across =
-      llvm::divideCeil(llvm::divideCeil(layout.writeElements, problem.vector()), lanes);
-  int64_t worst = 0;
-  for (int64_t warp : {0, 1}) {
-    SmallVector<int64_t> places;
-    for (int64_t lane = 0; lane < 32; ++lane) {
-      int64_t run = warp / across * (32 / lanes) + lane / lanes, place = 0;
-      for (int64_t dim : dims) {
-        int64_t count = layout.groups(problem, box, dim);
-        place += run % count * llvm::divideCeil(box[dim], count) * layout.principal().steps[dim];
-        run /= count;
+  int64_t vector = problem.vector();
+  int64_t across = llvm::divideCeil(llvm::divideCeil(layout.writeElements, vector), lanes);
+  double sum = 0, count = 0;
+  for (int64_t warp : {0, 1})
+    for (int64_t number = 0; number < vector; number += llvm::divideCeil(vector, 3)) {
+      SmallVector<int64_t> places;
+      for (int64_t lane = 0; lane < 32; ++lane) {
+        int64_t run = warp / across * (32 / lanes) + lane / lanes, place = 0, begin = 0;
+        for (int64_t dim : dims) {
+          int64_t count = layout.groups(problem, box, dim);
+          int64_t ahead = run % count * layout.apartIn(problem, dim);
+          place += ahead * layout.principal().steps[dim];
+          begin += ahead * problem.out.strides[dim];
+          run /= count;
+        }
+        int64_t element = (warp % across * lanes + lane % lanes) * vector;
+        if (run > 0 || element >= layout.writeElements)
+          continue;
+        if (!layout.writeAligned)
+          element += (vector - begin % vector) % vector;
+        element = std::min(element + number, layout.writeElements - 1);
+        for (unsigned k = 1; k <= layout.writeRun; ++k) {
+          unsigned dim = problem.rank() - k;
+          int64_t coordinate = k == layout.writeRun ? element : element % box[dim];
+          element /= box[dim];
+          place += coordinate * layout.principal().steps[dim];
+        }
+        places.push_back(skewed ? skewedPlace(problem.principal(), place) : place);
       }
-      int64_t element = (warp % across * lanes + lane % lanes) * problem.vector();
-      element = std::min(element + (layout.writeAligned ? 0 : 3), layout.writeElements - 1);
-      for (unsigned k = 1; k <= layout.writeRun; ++k) {
-        unsigned dim = problem.rank() - k;
-        int64_t coordinate = k == layout.writeRun ? element : element % box[dim];
-        element /= box[dim];
-        place += coordinate * layout.principal().steps[dim];
-      }
-      places.push_back(skewed ? skewedPlace(problem.principal(), place) : place);
+      if (places.empty())
+        continue;
+      sum += double(bankConflicts(places));
+      ++count;
     }
-    worst = std::max(worst, bankConflicts(places));
-  }
-  return worst;
+  return count ? sum / count : 1;
 }
 
 /// The dimension along which blocks follow each other, or -1. Lines and pages of memory that a

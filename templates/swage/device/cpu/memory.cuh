@@ -32,6 +32,17 @@ template <int Bytes> __device__ __forceinline__ void loadShared(const char *from
     words[i] = static_cast<unsigned>(packet >> (Bytes > 4 ? 32 * i : 0));
 }
 
+/// Four bytes of shared memory from `byte` of an aligned word on, of which only the first `count`
+/// are read: the others matter to nobody.
+__device__ __forceinline__ unsigned loadSharedAcross(const char *word, unsigned byte, int count) {
+  unsigned result = 0x42424242u;
+  for (int i = 0; i < count; ++i)
+    result = (result & ~(0xffu << 8 * i)) |
+             static_cast<unsigned>(reinterpret_cast<const unsigned char *>(word)[byte + i])
+                 << 8 * i;
+  return result;
+}
+
 /// Makes no difference here; see cuda/memory.cuh.
 __device__ __forceinline__ void prefetchGlobal(const void *from) {}
 

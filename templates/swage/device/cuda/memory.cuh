@@ -114,6 +114,13 @@ template <int Bytes> __device__ __forceinline__ void loadShared(const char *from
   }
 }
 
+/// Four bytes of shared memory from `byte` of an aligned word on, of which only the first `count`
+/// matter.
+__device__ __forceinline__ unsigned loadSharedAcross(const char *word, unsigned byte, int) {
+  return permuteBytes(*reinterpret_cast<const unsigned *>(word),
+                      *reinterpret_cast<const unsigned *>(word + 4), 0x3210 + byte * 0x1111);
+}
+
 /// Asks for the line of an address in global memory, to be read from L2 later.
 __device__ __forceinline__ void prefetchGlobal(const void *from) {
   asm volatile("prefetch.global.L2 [%0];" : : "l"(from));

@@ -59,16 +59,23 @@ struct BoxLayout {
   int64_t writeElements;            ///< of such a piece
   bool writeAligned;
   llvm::SmallVector<BoxPart> parts; ///< one for each of the problem's inputs
+  bool straight;                    ///< a window lies along one dimension, in whole vectors of it
+  bool tabled; ///< the places of a window's elements come from a table in shared memory
   /// How many write runs are one thread's: those of which elements that neighbour each other in the
-  /// principal input are an aligned word, or 1. `apart`: the outputs' stride between them.
+  /// principal input are a word, or 1. `split`: such words begin anywhere, and of the last ones
+  /// some runs may not exist. `apart`: the outputs' stride between them.
   int64_t turned = 1, apart = 0;
+  bool split = false;
   int64_t sharedBytes = 0;
 
   const BoxPart &principal() const { return parts.front(); }
-  /// What threads count along a dimension outside of the runs.
+  /// How far along a dimension outside of the runs a thread's first run is from the next thread's.
+  int64_t apartIn(const BoxProblem &problem, int64_t dim) const {
+    return dim == problem.principal().readOrder.front() ? turned : 1;
+  }
+  /// What threads count along it.
   int64_t groups(const BoxProblem &problem, llvm::ArrayRef<int64_t> box, int64_t dim) const {
-    return dim == problem.principal().readOrder.front() ? llvm::divideCeil(box[dim], turned)
-                                                        : box[dim];
+    return llvm::divideCeil(box[dim], apartIn(problem, dim));
   }
 
   /// With `skewed` that of the principal input is.
