@@ -512,12 +512,24 @@ func.func @dequantised(%x: tensor<16384x4096xi32>) -> tensor<16384x4096xi8> {
 // Tiles turn what moves along both of their sides; a bias along one of them is read where it is added, at any address.
 // CHECK-LABEL: func.func @turned_with_bias
 // CHECK:       #swage.permute_schedule<kind = tiles, threads = 512, movement = 1, unroll = 1, transposed = 1, tile_in = 128, tile_out = 128, vector_in = 4, vector_out = 8, index = 32>
-func.func @turned_with_bias(%x: tensor<2x128x256xf16>, %b: tensor<300xf16>) -> tensor<2x256x128xf16> {
+func.func @turned_with_bias(%x: tensor<64x512x256xf16>, %b: tensor<300xf16>) -> tensor<64x256x512xf16> {
   %part = swage.slice %b axis 0 from 3 size 256 : tensor<300xf16> -> tensor<256xf16>
-  %all = swage.broadcast %part dims [2] : tensor<256xf16> -> tensor<2x128x256xf16>
-  %s = arith.addf %x, %all : tensor<2x128x256xf16>
-  %y = swage.permute %s [0, 2, 1] : tensor<2x128x256xf16> -> tensor<2x256x128xf16>
-  return %y : tensor<2x256x128xf16>
+  %all = swage.broadcast %part dims [2] : tensor<256xf16> -> tensor<64x512x256xf16>
+  %s = arith.addf %x, %all : tensor<64x512x256xf16>
+  %y = swage.permute %s [0, 2, 1] : tensor<64x512x256xf16> -> tensor<64x256x512xf16>
+  return %y : tensor<64x256x512xf16>
+}
+
+// -----
+
+// Small ones, where there would be few.
+// CHECK-LABEL: func.func @turned_small
+// CHECK:       #swage.permute_schedule<kind = tiles, threads = 128, movement = 1, unroll = 1, transposed = 0, tile_in = 32, tile_out = 32, vector_in = 4, vector_out = 2, index = 32>
+// CHECK:       #swage.permute_schedule<kind = tiles, threads = 256, movement = 1, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 4, vector_out = 4, index = 32>
+func.func @turned_small(%x: tensor<512x512xf16>, %z: tensor<1024x1024xi8>) -> (tensor<512x512xf16>, tensor<1024x1024xi8>) {
+  %y = swage.permute %x [1, 0] : tensor<512x512xf16> -> tensor<512x512xf16>
+  %w = swage.permute %z [1, 0] : tensor<1024x1024xi8> -> tensor<1024x1024xi8>
+  return %y, %w : tensor<512x512xf16>, tensor<1024x1024xi8>
 }
 
 // -----
@@ -525,13 +537,13 @@ func.func @turned_with_bias(%x: tensor<2x128x256xf16>, %b: tensor<300xf16>) -> t
 // A scale narrower or wider than what is turned counts for no tile.
 // CHECK-LABEL: func.func @turned_bytes
 // CHECK:       #swage.permute_schedule<kind = tiles, threads = 256, movement = 1, unroll = 1, transposed = 0, tile_in = 128, tile_out = 128, vector_in = 8, vector_out = 8, index = 32>
-func.func @turned_bytes(%x: tensor<256x512xi8>, %s: tensor<512xf32>) -> tensor<512x256xf16> {
-  %f = arith.sitofp %x : tensor<256x512xi8> to tensor<256x512xf32>
-  %all = swage.broadcast %s dims [1] : tensor<512xf32> -> tensor<256x512xf32>
-  %v = arith.mulf %f, %all : tensor<256x512xf32>
-  %h = arith.truncf %v : tensor<256x512xf32> to tensor<256x512xf16>
-  %y = swage.permute %h [1, 0] : tensor<256x512xf16> -> tensor<512x256xf16>
-  return %y : tensor<512x256xf16>
+func.func @turned_bytes(%x: tensor<4096x5120xi8>, %s: tensor<5120xf32>) -> tensor<5120x4096xf16> {
+  %f = arith.sitofp %x : tensor<4096x5120xi8> to tensor<4096x5120xf32>
+  %all = swage.broadcast %s dims [1] : tensor<5120xf32> -> tensor<4096x5120xf32>
+  %v = arith.mulf %f, %all : tensor<4096x5120xf32>
+  %h = arith.truncf %v : tensor<4096x5120xf32> to tensor<4096x5120xf16>
+  %y = swage.permute %h [1, 0] : tensor<4096x5120xf16> -> tensor<5120x4096xf16>
+  return %y : tensor<5120x4096xf16>
 }
 
 // -----
@@ -565,7 +577,7 @@ func.func @short_rows(%x: tensor<8x512x512x3xi8>, %mean: tensor<3xf32>) -> tenso
 
 // Short pieces that share lines of memory with the next ones: those are the next block's, if they would else be far away.
 // CHECK-LABEL: func.func @short_pieces
-// CHECK:       #swage.box_schedule<threads = 256, box = [16, 1, 256], lanes = 32, skewed = true, index = 32, fastest = 0>
+// CHECK:       #swage.box_schedule<threads = 256, box = [40, 1, 128], lanes = 32, skewed = true, index = 32, fastest = 0>
 func.func @short_pieces(%x: tensor<10863x80x100xf32>) -> tensor<100x80x10863xf32> {
   %y = swage.permute %x [2, 1, 0] : tensor<10863x80x100xf32> -> tensor<100x80x10863xf32>
   return %y : tensor<100x80x10863xf32>

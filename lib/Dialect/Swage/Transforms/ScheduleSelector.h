@@ -35,6 +35,7 @@ private:
   SelectedSchedule tiles();
   bool hasLongRuns(const SelectedSchedule &selected) const;
   bool hasGoodTiles(const SelectedSchedule &selected) const;
+  SelectedSchedule smallTiles(const SelectedSchedule &selected) const;
   std::optional<SelectedSchedule> boxes(bool needsManyBlocks);
   SelectedSchedule row();
   struct Rows;

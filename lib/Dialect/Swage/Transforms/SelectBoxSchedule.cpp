@@ -195,7 +195,7 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
     time += ends / double(windows) * 12 / double(out.bytes);
   }
   return time * std::max(1.0, busy / blocks) *
-         (1 + 0.08 * std::max(0.0, bytes / kLargeBox - 1) +
+         (1 + 0.08 / std::sqrt(width) * std::max(0.0, bytes / kLargeBox - 1) +
           0.126 * std::max(0.0, kSmallBox / bytes - 1));
 }
 

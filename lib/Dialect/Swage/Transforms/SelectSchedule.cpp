@@ -243,6 +243,47 @@ bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
          waste <= 1.1;
 }
 
+/// Where tiles are few: smaller ones, of which a thread moves 16 to 32 bytes. Rows of a tile keep
+/// 64 bytes, and 32 elements where multiprocessors would be idle.
+SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) const {
+  constexpr int64_t kTilesOfEach = 3, kLeastBytes = 64, kLeastSide = 32, kMostThreads = 512;
+  auto schedule = cast<PermuteScheduleAttr>(selected.schedule);
+  unsigned in = unsigned(schedule.getTransposed()), out = kernel.getRank() - 1;
+  std::optional<int64_t> points = product(false), extentIn = constantSize(extent(in)),
+                         extentOut = constantSize(extent(out));
+  if (!points || *points == 0)
+    return selected;
+  TileProblem problem = TileProblem::of(kernel, in);
+  int64_t tileIn = schedule.getTileIn(), tileOut = schedule.getTileOut();
+  auto areFewerThan = [&](int64_t tilesOfEach) {
+    return *points / (*extentIn * *extentOut) * llvm::divideCeil(*extentIn, tileIn) *
+               llvm::divideCeil(*extentOut, tileOut) <
+           uint64_t(tilesOfEach * device.smCount);
+  };
+  auto shrink = [&](int64_t tilesOfEach, int64_t least) {
+    while (std::max(tileIn, tileOut) > least && areFewerThan(tilesOfEach))
+      (tileIn >= tileOut ? tileIn : tileOut) /= 2;
+  };
+  shrink(kTilesOfEach, std::max(kLeastSide, kLeastBytes / problem.widest));
+  shrink(1, kLeastSide);
+  if (tileIn == schedule.getTileIn() && tileOut == schedule.getTileOut())
+    return selected;
+  int64_t vector = std::max<int64_t>(1, std::min<int64_t>(4, 8 / problem.widest)),
+          vectorIn = std::min<int64_t>(vector, schedule.getVectorIn()),
+          vectorOut = std::min<int64_t>(vector, schedule.getVectorOut());
+  if (areFewerThan(kTilesOfEach) && vectorIn * vectorOut * problem.widest > 16)
+    vectorOut /= 2;
+  auto [blocks, vectors] = problem.shares(tileIn, tileOut, vectorIn, vectorOut);
+  int64_t threads =
+      std::min(kMostThreads, int64_t(llvm::bit_floor(uint64_t(std::min(blocks, vectors)))));
+  if (threads < 32)
+    return selected;
+  return {PermuteScheduleAttr::get(context(), PermuteClass::Tiles, threads, 1, 1, in, tileIn,
+                                   tileOut, vectorIn, vectorOut, index),
+          "few elements, contiguous along different dimensions: tiles of " +
+              std::to_string(tileIn) + " by " + std::to_string(tileOut) + " through shared memory"};
+}
+
 SelectedSchedule ScheduleSelector::run() {
   switch (familyOf(kernel)) {
   case Family::Pointwise:
@@ -252,8 +293,10 @@ SelectedSchedule ScheduleSelector::run() {
     SelectedSchedule plain = isTiles                            ? tiles()
                              : familyOf(kernel) == Family::Runs ? runs()
                                                                 : pointwise();
-    if (kernel.writesRows() || (isTiles ? hasGoodTiles(plain) : hasLongRuns(plain)))
+    if (kernel.writesRows() || (!isTiles && hasLongRuns(plain)))
       return plain;
+    if (isTiles && hasGoodTiles(plain))
+      return smallTiles(plain);
     std::optional<SelectedSchedule> boxed = boxes(!isTiles);
     return boxed ? *boxed : plain;
   }
