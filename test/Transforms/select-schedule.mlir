@@ -721,3 +721,16 @@ func.func @odd_rows_of_f64(%x: tensor<200000x79xf64>) -> tensor<200000x79xf64> {
   %y = swage.softmax %x axis 1 : tensor<200000x79xf64> -> tensor<200000x79xf64>
   return %y : tensor<200000x79xf64>
 }
+
+// -----
+
+// Groups of Stable Diffusion's channels, which threads of five vectors each share evenly; those that registers have no room
+// for at once wait in shared memory.
+// CHECK-LABEL: func.func @groups
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 8, vectors_per_thread = 5, index = 32, blocks_per_row = 8, bypass_l1 = true>
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 512, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32, blocks_per_row = 2, staged = true>
+func.func @groups(%x: tensor<2x32x10x64x64xf16>, %y: tensor<2x32x24x64x64xf16>) -> (tensor<2x32x10x64x64xf16>, tensor<2x32x24x64x64xf16>) {
+  %n = swage.layer_norm %x axis 2 eps 1.0e-5 : (tensor<2x32x10x64x64xf16>) -> tensor<2x32x10x64x64xf16>
+  %m = swage.layer_norm %y axis 2 eps 1.0e-5 : (tensor<2x32x24x64x64xf16>) -> tensor<2x32x24x64x64xf16>
+  return %n, %m : tensor<2x32x10x64x64xf16>, tensor<2x32x24x64x64xf16>
+}

@@ -55,6 +55,7 @@ private:
   int64_t blocksFor(const Rows &rows) const;
   int64_t blocksWithInputs(const Rows &rows, int64_t threads, int64_t elements) const;
   std::optional<SelectedSchedule> blockRows(Rows rows, int64_t blocks, bool few) const;
+  std::optional<SelectedSchedule> evenRows(const Rows &rows) const;
   int64_t rowsBeside(const Rows &rows) const;
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
   SelectedSchedule crowd(const Rows &rows, int64_t blocks, int64_t threads, int64_t perThread,

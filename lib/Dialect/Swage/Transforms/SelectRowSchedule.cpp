@@ -360,6 +360,28 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
                  blocks);
 }
 
+/// Few rows of norms that read nothing again, all of which blocks of 128 or 256 threads hold at
+/// once if each thread has 40 elements: GroupNorms of multiples of 320 channels. Fewer threads
+/// share a row than by 32 elements, and none has a check.
+std::optional<SelectedSchedule> ScheduleSelector::evenRows(const Rows &rows) const {
+  constexpr int64_t kElements = 40, kRegisters = 64;
+  if (!isNorm() || readsAgain() || rows.aligned || rows.vector != 8 || rows.widest != 16 ||
+      rows.moved > 4 || rows.beside > 1 || rows.grouped > 1 || !product(true) || !rows.count)
+    return std::nullopt;
+  int64_t perThread = kElements / rows.vector, most = device.ccMajor < 9 ? 1 : 16;
+  for (int64_t threads : {128, 256}) {
+    int64_t blocks = rows.vectors / (threads * perThread), all = blocks * *rows.count;
+    if (blocks * threads * perThread == rows.vectors && llvm::isPowerOf2_64(uint64_t(blocks)) &&
+        blocks <= most && all >= device.smCount &&
+        all <= residentBlocks(threads, kRegisters) * device.smCount)
+      return makeRow(rows, RowClass::Block, threads, 1, perThread,
+                     rows.name + " fits the registers of " + std::to_string(blocks) +
+                         " blocks exactly, five vectors a thread",
+                     blocks);
+  }
+  return std::nullopt;
+}
+
 /// How many rows, of short runs of memory, a block has beside each other so that it reads 128 bytes
 /// together.
 int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
@@ -426,6 +448,8 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
       return *aligned;
   if (auto grouped = groupedRows(rows, few(1)))
     return *grouped;
+  if (auto even = evenRows(rows))
+    return *even;
   if (auto shelved = shelvedRows(rows))
     return *shelved;
   int64_t blocks = blocksFor(rows);

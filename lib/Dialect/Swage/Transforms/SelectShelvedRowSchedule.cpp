@@ -27,6 +27,9 @@ SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int6
                  blocks, /*staged=*/true, steps);
 }
 
+/// Bytes of rows that a multiprocessor's registers hold beside what threads need.
+constexpr int64_t kHeldInRegisters = 64 << 10;
+
 /// About how many registers a thread then has: two for each word of the inputs that it has at hand,
 /// or three where each vector of gamma lies in two.
 int64_t ScheduleSelector::shelfRegisters(const Rows &rows, int64_t perThread) const {
@@ -111,7 +114,10 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
          2 * least < most && rows.beside * rows.vectors >= 2 * least * 512)
     least *= 2;
   int64_t few = blocksOfFew(rows);
-  bool inRegisters = !rows.aligned && (few > 1 || !(grows || isNorm()));
+  // All of few rows is there at once, in shared memory if registers have no room for it.
+  bool overflow = rows.count && !readsAgain() &&
+                  *rows.count * rows.vectors * rows.widest > kHeldInRegisters * device.smCount;
+  bool inRegisters = !rows.aligned && ((few > 1 && !overflow) || !(grows || isNorm()));
   int64_t inCluster = (few > 1 ? few : 8) * 512 * rows.capacity;
   if (rows.beside == 1 && (rows.vectors <= one || (inRegisters && rows.vectors <= inCluster)))
     return std::nullopt;
