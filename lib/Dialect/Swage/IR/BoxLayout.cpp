@@ -190,7 +190,7 @@ static bool canTurn(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t di
 /// Whether these words are aligned ones.
 static bool areWordsAligned(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t dim) {
   const BoxProblem::Input &input = problem.principal();
-  int64_t each = 4 / input.bytes;
+  int64_t each = std::max<int64_t>(1, 4 / input.bytes);
   return input.beginsAligned && box[dim] % each == 0 &&
          llvm::all_of(llvm::seq<int64_t>(0, problem.rank()), [&](int64_t other) {
            return other == dim || problem.extents[other] == 1 || input.strides[other] % each == 0;
@@ -199,12 +199,26 @@ static bool areWordsAligned(const BoxProblem &problem, ArrayRef<int64_t> box, in
 
 /// Elements of which places are worth a table: each costs some block a sum over dimensions.
 constexpr int64_t kMostTabled = 512;
+/// Bytes of a run that is worth ends of its own.
+constexpr int64_t kLongRun = 128;
 
 BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool skewed) {
   BoxLayout layout;
   ArrayRef<int64_t> extents = problem.extents;
   SmallVector<int64_t> writeOrder = problem.writeOrder();
   layout.writeRun = runOf(writeOrder, extents, problem.out.strides, box, box);
+
+  // Two words for two elements are no gain, and what is left free for banks would lie between.
+  int64_t fastest = problem.principal().readOrder.front(), each = 4 / problem.principal().bytes;
+  bool areAligned = areWordsAligned(problem, box, fastest),
+       areSplit = !areAligned && problem.principal().bytes == 1 && !skewed,
+       canBeTurned = canTurn(problem, box, fastest) && (areAligned || areSplit);
+  // Runs of bytes that are long without it end before the dimension along which they can be turned.
+  if (layout.writeRun > 1 && writeOrder[layout.writeRun - 1] == fastest && canBeTurned &&
+      each == 4 &&
+      product(ArrayRef(writeOrder).take_front(layout.writeRun - 1), box) * problem.out.bytes >=
+          kLongRun)
+    --layout.writeRun;
   ArrayRef<int64_t> written = ArrayRef(writeOrder).take_front(layout.writeRun);
   layout.writeElements = product(written, box);
   layout.writeAligned = isAligned(problem.out, extents, box, written);
@@ -218,12 +232,9 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
     if (extents[outermost] != 0)
       layout.reach[outermost] = std::min(layout.reach[outermost], extents[outermost]);
   }
-  int64_t fastest = problem.principal().readOrder.front();
-  if (fastest < int64_t(problem.rank() - layout.writeRun) && canTurn(problem, box, fastest)) {
-    bool aligned = areWordsAligned(problem, box, fastest);
-    // Two words for two elements are no gain, and what is left free for banks would lie between.
-    layout.split = !aligned && problem.principal().bytes == 1 && !skewed;
-    layout.turned = aligned || layout.split ? 4 / problem.principal().bytes : 1;
+  if (canBeTurned && fastest < int64_t(problem.rank() - layout.writeRun)) {
+    layout.split = areSplit;
+    layout.turned = each;
     layout.apart = problem.out.strides[fastest];
   }
   layout.straight =
