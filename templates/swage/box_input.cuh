@@ -96,6 +96,7 @@ struct BoxInputs<Spec, List<Operands...>> : BoxInput<Spec, Operands>... {
   template <class Pointers, class Sizes>
   __device__ __forceinline__ void read(const Pointers &pointers, const BoxOfBlock<Spec> &box,
                                        const Sizes &sizes) {
+    static_assert(kBytes <= kMaxDeclaredArena, "as IR/BoxLayout.h says of boxes");
     char *at = arena<kBytes>();
     ((BoxInput<Spec, Operands>::load(at, static_cast<const Slot<Operands> &>(pointers).pointer, box,
                                      sizes),

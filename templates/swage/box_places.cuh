@@ -57,10 +57,10 @@ template <class Spec, class In> struct PlaceTable {
   using Part = PartOfBox<Spec, In>;
   enum : int {
     kInner = B::inner(),
-    kMost = 2 * B::V, ///< elements that are taken at once, of which those from the inner ones'
-                      ///< number on repeat
+    kMost = 2 * B::V, ///< as many elements are taken at once; beyond kInner their places repeat
     kPairs = (kInner + (kInner < kMost ? kInner : kMost)) / 2 + 1
   };
+  static_assert(Part::bytes() <= 1 << 16, "a place has 16 bits");
   char *storage;
 
   static constexpr __device__ bool exists() {
@@ -84,6 +84,7 @@ template <class Spec, class In> struct PlaceTable {
   /// The places of `Count` elements from one of the inner ones on, beyond `place`.
   template <int Count>
   __device__ __forceinline__ void read(int place, unsigned first, int (&places)[Count]) const {
+    static_assert(Count <= kMost && Count <= kInner);
     const char *const at = storage + (first % 2 * kPairs + first / 2) * 4;
 #pragma unroll
     for (int i = 0; i < Count; i += 2) {
@@ -164,8 +165,23 @@ template <class Spec, class In, int Count = Boxes<Spec>::V> struct WindowPlaces 
   }
 };
 
-/// The same where words of one element of each of several runs begin anywhere.
-template <class Spec, class In, int Count> struct WordPlaces {
+/// Words of one element of each of several runs, from where these are for the first run.
+template <class Spec, class In, int Count, bool IsSplit = Spec::kSplit> struct WordsOfRuns {
+  const WindowPlaces<Spec, In, Count> places;
+  const char *arena;
+
+  __device__ __forceinline__ WordsOfRuns(const WindowPlaces<Spec, In, Count> &places,
+                                         const char *arena)
+      : places(places), arena(arena) {}
+  __device__ __forceinline__ unsigned load(int i, int) const {
+    unsigned word;
+    loadShared<4>(reinterpret_cast<const char *>(places.at(arena, i)), &word);
+    return word;
+  }
+};
+
+/// The same where words begin anywhere.
+template <class Spec, class In, int Count> struct WordsOfRuns<Spec, In, Count, true> {
   using Places = WindowPlaces<Spec, In, Count>;
   // Places that are multiples of four apart are at the same byte of a word.
   enum : int {
@@ -176,10 +192,11 @@ template <class Spec, class In, int Count> struct WordPlaces {
                               : 4,
     kAll = kPeriod * kTimes < Count ? kPeriod * kTimes : Count
   };
+  static_assert(!In::kSkewed);
   const char *aligned[kAll];
   unsigned bytes[kAll];
 
-  __device__ __forceinline__ WordPlaces(const char *arena, const Places &places) {
+  __device__ __forceinline__ WordsOfRuns(const Places &places, const char *arena) {
 #pragma unroll
     for (int i = 0; i < kAll; ++i) {
       const int place = places.first[i % kPeriod] + i / kPeriod * kStep;
@@ -187,7 +204,7 @@ template <class Spec, class In, int Count> struct WordPlaces {
       aligned[i] = arena + (place & ~3);
     }
   }
-  /// The elements of the first `runs` runs.
+  /// Only the elements of the first `runs` runs matter.
   __device__ __forceinline__ unsigned load(int i, int runs) const {
     return loadSharedAcross(aligned[i % kAll] + i / kAll * kTimes * kStep, bytes[i % kAll], runs);
   }

@@ -58,7 +58,6 @@ template <class Spec> struct GroupWindows<Spec, true> : GroupWindows<Spec, false
   using Group = RunGroup<Spec>;
   using In = typename Spec::Principal;
   using Element = typename In::Element;
-  using Word = Vector<Element, Spec::kTurned>;
   enum : int { V = Group::V, kTurned = Spec::kTurned };
   Vector<Element, V> windows[kTurned];
 
@@ -68,35 +67,31 @@ template <class Spec> struct GroupWindows<Spec, true> : GroupWindows<Spec, false
       : GroupWindows<Spec, false>(input, run, first, {}) {
     constexpr int kLowest = Group::lowest(), kHighest = Group::highest();
     constexpr int kWords = V + kHighest - kLowest;
-    const WindowPlaces<Spec, In, kWords> places(input, run, first + kLowest);
-    const WordPlaces<Spec, In, kWords> split(input.arena, places);
-    Word words[kWords];
+    const WordsOfRuns<Spec, In, kWords> places({input, run, unsigned(first + kLowest)},
+                                               input.arena);
+    Vector<Element, kTurned> words[kWords];
     int runs = 0;
 #pragma unroll
-    for (int run = 0; run < kTurned; ++run)
-      runs = exists[run] ? run + 1 : runs;
+    for (int number = 0; number < kTurned; ++number)
+      runs = exists[number] ? number + 1 : runs;
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
-      // What only windows have that are not there may lie anywhere.
+      // Of what all windows have one is there; what only others have may lie anywhere.
       bool isNeeded = i + kLowest >= kHighest && i < V;
 #pragma unroll
-      for (int run = 0; run < kTurned; ++run)
-        if (const int at = i + kLowest - Group::shift(run); at >= 0 && at < V)
-          isNeeded = isNeeded || exists[run];
-      if (isNeeded) {
-        if constexpr (Spec::kSplit)
-          words[i].words[0] = split.load(i, runs);
-        else
-          words[i].fetchShared(places.at(input.arena, i));
-      }
+      for (int number = 0; number < kTurned; ++number)
+        if (const int at = i + kLowest - Group::shift(number); at >= 0 && at < V)
+          isNeeded = isNeeded || exists[number];
+      if (isNeeded)
+        words[i].words[0] = places.load(i, runs);
     }
 #pragma unroll
-    for (int run = 0; run < kTurned; ++run) {
-      Word rows[V];
+    for (int number = 0; number < kTurned; ++number) {
+      Vector<Element, kTurned> rows[V];
 #pragma unroll
       for (int i = 0; i < V; ++i)
-        rows[i] = words[i + Group::shift(run) - kLowest];
-      gatherColumn(rows, run, windows[run]);
+        rows[i] = words[i + Group::shift(number) - kLowest];
+      gatherColumn(rows, number, windows[number]);
     }
   }
   using GroupWindows<Spec, false>::window;

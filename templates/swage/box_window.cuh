@@ -94,13 +94,14 @@ struct BoxWindow<Spec, List<S...>> : Outputs<List<S...>, Boxes<Spec>::V, Boxes<S
                                            bool isHead, int all, int count,
                                            const Sizes &sizes) const {
     if (isHead)
-      (storeFirst<1>(vectorOf<S>(), at<S>(pointers, run, sizes), count), ...);
+      (storeFirst(vectorOf<S>(), at<S>(pointers, run, sizes), count), ...);
     else
-      (storeLast<1>(vectorOf<S>(), at<S>(pointers, run, sizes) + all, count), ...);
+      (storeLast(vectorOf<S>(), at<S>(pointers, run, sizes) + all, count), ...);
   }
 
 private:
-  template <class Out> __device__ __forceinline__ Vector<typename Out::Element, B::V> vectorOf() const {
+  template <class Out>
+  __device__ __forceinline__ Vector<typename Out::Element, B::V> vectorOf() const {
     Vector<typename Out::Element, B::V> vector;
     vector.assign(static_cast<const Result<Out, B::V> &>(*this).values);
     return vector;

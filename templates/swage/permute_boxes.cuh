@@ -10,10 +10,10 @@
 // - A read run is what the box has in one piece in an input.  Aligned 16-byte chunks that cover it
 //   go to shared memory; what they hold of others comes along.
 // - A window is an aligned vector of each output, 16 bytes of the widest.  One thread gathers its
-// elements from
-//   shared memory.  Windows begin where memory is aligned and not where the box does: the last ones
-//   reach over its end, and for them the block has read more than its box (Spec::Reach).  Only
-//   where a run of the output ends there are windows with a part of their elements.
+//   elements from shared memory.  Windows begin where memory is aligned and not where the box does:
+//   the last ones reach over its end, and for them the block has read more than its box
+//   (Spec::Reach).  Only where a run of the output begins or ends are there fewer elements, which
+//   are stored in pieces.
 // - Runs of 1- and 2-byte elements that neighbour each other in an input share words in shared
 //   memory: a thread makes windows of two to four of them at once.
 // In shared memory the step between neighbours along a dimension is that of Steps, the same modulo
@@ -83,8 +83,8 @@ __device__ __forceinline__ int headOf(const Pointers &pointers, const WriteRun<S
 }
 
 /// What a run has in front of its first window, in the box in which it begins, and its last window
-/// where that is not whole, in the box in which that begins.  Both are made from a vector's worth of
-/// the run's elements, and stored in pieces.
+/// where that is not whole, in the box in which that begins.  Both are made from a vector's worth
+/// of the run's elements, and stored in pieces.
 template <class Spec, class Pointers, class... L>
 __device__ __forceinline__ void
 writeEnds(const Pointers &pointers, const BoxInputs<Spec, List<L...>> &inputs,

@@ -7,14 +7,16 @@
 namespace swage {
 namespace detail {
 
-/// All bytes of a vector moved by Count places, towards the first or the last one.
-template <int Count, class T, int V> __device__ __forceinline__ void moveDown(Vector<T, V> &vector) {
+/// Moves all of a vector by Count bytes, towards its first or its last one.
+template <int Count, class T, int V>
+__device__ __forceinline__ void moveDown(Vector<T, V> &vector) {
   constexpr int kWords = Vector<T, V>::kWords, kAhead = Count / 4;
 #pragma unroll
   for (int i = 0; i < kWords; ++i) {
     const unsigned next = i + kAhead < kWords ? vector.words[i + kAhead] : 0;
     const unsigned behind = i + kAhead + 1 < kWords ? vector.words[i + kAhead + 1] : 0;
-    vector.words[i] = Count % 4 == 0 ? next : permuteBytes(next, behind, 0x3210 + Count % 4 * 0x1111);
+    vector.words[i] =
+        Count % 4 == 0 ? next : permuteBytes(next, behind, 0x3210 + Count % 4 * 0x1111);
   }
 }
 template <int Count, class T, int V> __device__ __forceinline__ void moveUp(Vector<T, V> &vector) {
@@ -30,9 +32,9 @@ template <int Count, class T, int V> __device__ __forceinline__ void moveUp(Vect
 
 } // namespace detail
 
-/// The first `count` elements, fewer than all, to `to`, behind which an aligned vector begins: pieces
-/// of an element, of two, of four, ..., each aligned.
-template <int Piece, class T, int V>
+/// The first `count` elements, fewer than all (of all nothing is stored), to `to`, behind which an
+/// aligned vector begins: pieces of one element, of two, of four, ..., each aligned.
+template <int Piece = 1, class T, int V>
 __device__ __forceinline__ void storeFirst(Vector<T, V> vector, T *to, int count) {
   if constexpr (Piece < V) {
     constexpr int kBytes = Piece * int(sizeof(T));
@@ -44,8 +46,8 @@ __device__ __forceinline__ void storeFirst(Vector<T, V> vector, T *to, int count
     storeFirst<2 * Piece>(vector, to, count);
   }
 }
-/// The last `count` elements to those before `end`, where an aligned vector begins with them.
-template <int Piece, class T, int V>
+/// The last `count` elements, fewer than all, to those before `end`, which begin an aligned vector.
+template <int Piece = 1, class T, int V>
 __device__ __forceinline__ void storeLast(Vector<T, V> vector, T *end, int count) {
   if constexpr (Piece < V) {
     constexpr int kBytes = Piece * int(sizeof(T)), kAll = V * int(sizeof(T));

@@ -181,26 +181,37 @@ static BoxPart partOf(const BoxProblem &problem, const BoxProblem::Input &input,
   return part;
 }
 
-/// Whether runs that neighbour each other along a dimension share words.
-static bool canTurn(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t dim) {
-  const BoxProblem::Input &input = problem.principal();
-  return input.bytes < 4 && input.strides[dim] == 1 && box[dim] >= 4 / input.bytes;
-}
-
-/// Whether these words are aligned ones.
-static bool areWordsAligned(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t dim) {
-  const BoxProblem::Input &input = problem.principal();
-  int64_t each = std::max<int64_t>(1, 4 / input.bytes);
-  return input.beginsAligned && box[dim] % each == 0 &&
-         llvm::all_of(llvm::seq<int64_t>(0, problem.rank()), [&](int64_t other) {
-           return other == dim || problem.extents[other] == 1 || input.strides[other] % each == 0;
-         });
-}
-
-/// Elements of which places are worth a table: each costs some block a sum over dimensions.
+/// Elements of which places are worth a table: each costs some thread a sum over dimensions.
 constexpr int64_t kMostTabled = 512;
 /// Bytes of a run that is worth ends of its own.
 constexpr int64_t kLongRun = 128;
+
+/// What PlaceTable takes (templates/swage/box_places.cuh): two copies of places of 2 bytes.
+static int64_t tableBytes(int64_t inner, int64_t vector) {
+  return llvm::alignTo(4 * (inner + std::min(inner, 2 * vector)) + 8, 16);
+}
+
+namespace {
+/// How elements of runs that neighbour each other along a dimension share words.
+enum class Words { None, Aligned, Split };
+} // namespace
+
+static Words wordsAlong(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t dim,
+                        bool skewed) {
+  const BoxProblem::Input &input = problem.principal();
+  if (input.bytes >= 4 || input.strides[dim] != 1 || box[dim] < 4 / input.bytes)
+    return Words::None;
+  int64_t each = 4 / input.bytes;
+  bool areAligned =
+      input.beginsAligned && box[dim] % each == 0 &&
+      llvm::all_of(llvm::seq<int64_t>(0, problem.rank()), [&](int64_t other) {
+        return other == dim || problem.extents[other] == 1 || input.strides[other] % each == 0;
+      });
+  if (areAligned)
+    return Words::Aligned;
+  // Two words for two elements are no gain, and what is left free for banks would lie between.
+  return input.bytes == 1 && !skewed ? Words::Split : Words::None;
+}
 
 BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool skewed) {
   BoxLayout layout;
@@ -208,16 +219,13 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
   SmallVector<int64_t> writeOrder = problem.writeOrder();
   layout.writeRun = runOf(writeOrder, extents, problem.out.strides, box, box);
 
-  // Two words for two elements are no gain, and what is left free for banks would lie between.
-  int64_t fastest = problem.principal().readOrder.front(), each = 4 / problem.principal().bytes;
-  bool areAligned = areWordsAligned(problem, box, fastest),
-       areSplit = !areAligned && problem.principal().bytes == 1 && !skewed,
-       canBeTurned = canTurn(problem, box, fastest) && (areAligned || areSplit);
+  int64_t bytes = problem.principal().bytes, fastest = problem.principal().readOrder.front();
+  Words words = wordsAlong(problem, box, fastest, skewed);
   // Runs of bytes that are long without it end before the dimension along which they can be turned.
-  if (layout.writeRun > 1 && writeOrder[layout.writeRun - 1] == fastest && canBeTurned &&
-      each == 4 &&
-      product(ArrayRef(writeOrder).take_front(layout.writeRun - 1), box) * problem.out.bytes >=
-          kLongRun)
+  ArrayRef<int64_t> without = ArrayRef(writeOrder).take_front(layout.writeRun - 1);
+  if (words != Words::None && bytes == 1 && !without.empty() &&
+      writeOrder[without.size()] == fastest &&
+      product(without, box) * problem.out.bytes >= kLongRun)
     --layout.writeRun;
   ArrayRef<int64_t> written = ArrayRef(writeOrder).take_front(layout.writeRun);
   layout.writeElements = product(written, box);
@@ -232,9 +240,9 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
     if (extents[outermost] != 0)
       layout.reach[outermost] = std::min(layout.reach[outermost], extents[outermost]);
   }
-  if (canBeTurned && fastest < int64_t(problem.rank() - layout.writeRun)) {
-    layout.split = areSplit;
-    layout.turned = each;
+  if (words != Words::None && fastest < int64_t(problem.rank() - layout.writeRun)) {
+    layout.split = words == Words::Split;
+    layout.turned = 4 / bytes;
     layout.apart = problem.out.strides[fastest];
   }
   layout.straight =
@@ -246,8 +254,7 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
     layout.parts.push_back(partOf(problem, input, box, layout.reach, isSkewed));
     layout.sharedBytes += layout.parts.back().sharedBytes;
     if (layout.tabled)
-      layout.sharedBytes +=
-          llvm::alignTo(4 * (inner + std::min(inner, 2 * problem.vector())) + 8, 16);
+      layout.sharedBytes += tableBytes(inner, problem.vector());
   }
   return layout;
 }

@@ -67,8 +67,16 @@ private:
   std::vector<Box> boxes() const;
   void grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t multiple) const;
   double cost(const Choice &choice, const BoxLayout &layout, double conflicts) const;
+  struct Work;
+  Work workOf(const Choice &choice, const BoxLayout &layout) const;
+  double memory(const Choice &choice, const BoxLayout &layout, const Work &work) const;
+  double instructions(const Choice &choice, const BoxLayout &layout, const Work &work) const;
+  double waits(const Choice &choice, const BoxLayout &layout, const Work &work,
+               double conflicts) const;
   double conflicts(const Choice &choice, const BoxLayout &layout) const;
   SmallVector<int64_t> runDims(const BoxLayout &layout) const;
+  /// The mean bytes of an element.
+  double width() const { return double(problem.principal().bytes + problem.out.bytes) / 2; }
 
   const BoxProblem &problem;
   int64_t others;
@@ -106,97 +114,119 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
   }
 }
 
-/// The time of an element, that of a copy about 2, were lanes to wait for a bank `conflicts` times.
-double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double conflicts) const {
-  const BoxProblem::Side &in = problem.principal(), &out = problem.out;
-  const BoxPart &part = layout.principal();
-  double points = 1, read = 1, waste = 1, bytes = 0, blocks = 1;
+/// What a block has to do, and how many of them there are.
+struct BoxSearch::Work {
+  double points = 1, read = 1; ///< elements that are written, and read
+  double bytes = 0;            ///< of all inputs in shared memory
+  double blocks = 1;
+  double waste = 1;    ///< of what boxes could hold over what there is
+  int64_t windows = 1; ///< of a run
+  int64_t threads = 1; ///< that have windows, in whole warps
+  double each = 1;     ///< elements of a thread over `points`
+};
+
+BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout) const {
+  Work work;
   int64_t runs = 1;
   for (unsigned dim = 0; dim < problem.rank(); ++dim) {
-    points *= double(choice.box[dim]);
-    read *= double(layout.reach[dim]);
+    work.points *= double(choice.box[dim]);
+    work.read *= double(layout.reach[dim]);
     if (dim + layout.writeRun < problem.rank())
       runs *= layout.groups(problem, choice.box, dim);
     int64_t extent = problem.extents[dim];
-    blocks *= extent ? double(llvm::divideCeil(extent, choice.box[dim])) : busy;
+    work.blocks *= extent ? double(llvm::divideCeil(extent, choice.box[dim])) : busy;
     if (extent)
-      waste *= double(llvm::alignTo(extent, choice.box[dim])) / double(extent);
+      work.waste *= double(llvm::alignTo(extent, choice.box[dim])) / double(extent);
   }
   for (auto [input, part] : llvm::zip_equal(problem.inputs, layout.parts))
-    bytes += double(part.elements * input.bytes);
-  // What else there is to read lies as the outputs do.
-  int64_t readBytes = part.readElements * in.bytes;
-  bool readAligned = part.readAligned;
-  if (!problem.isGathered) {
-    bytes = std::max(bytes, points * double(out.bytes));
-    readBytes = layout.writeElements * out.bytes;
-    readAligned = layout.writeAligned;
-  }
-  if (bytes > double(kLargestBox) || layout.sharedBytes > kDeclaredSharedBytes)
-    return INFINITY;
+    work.bytes += double(part.elements * input.bytes);
+  if (!problem.isGathered) // What else there is to read lies as the outputs do.
+    work.bytes = std::max(work.bytes, work.points * double(problem.out.bytes));
+  work.windows = llvm::divideCeil(layout.writeElements, problem.vector());
+  // Where runs of a thread begin at different places some have a window in front.
+  bool hasMore = layout.turned > 1 && !layout.writeAligned;
+  work.threads = llvm::divideCeil(runs, 32 / choice.lanes) *
+                 llvm::divideCeil(work.windows + hasMore, choice.lanes) * 32;
+  work.each = double(problem.vector() * layout.turned) / work.points;
+  return work;
+}
 
-  // Memory. Where lanes that write beside each other begin or end within a sector of 32 bytes, and
-  // where a piece does, it is written twice.
+/// What memory takes. Where lanes that write beside each other begin or end within a sector of 32
+/// bytes, and where a piece does, it is written twice; whole sectors suffer less from being few.
+double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Work &work) const {
   auto side = [](bool isWrite, int64_t bytes, bool isAligned) {
     double whole = 1 / efficiency(isWrite, double(bytes));
     return isAligned && bytes % 32 == 0 ? std::pow(whole, 0.85)
                                         : (isAligned ? 1 : 1 + 24 / double(bytes)) * whole;
   };
-  int64_t windows = llvm::divideCeil(layout.writeElements, problem.vector());
+  const BoxProblem::Side &out = problem.out;
+  int64_t written = layout.writeElements * out.bytes, read = written;
+  bool isAligned = layout.writeAligned;
+  if (problem.isGathered) {
+    read = layout.principal().readElements * problem.principal().bytes;
+    isAligned = layout.principal().readAligned;
+  }
   bool hasSectors = choice.lanes > 1 && layout.writeAligned &&
                     llvm::all_of(ArrayRef(out.strides).drop_back(),
                                  [&](int64_t stride) { return stride * out.bytes % 32 == 0; });
-  int64_t written = layout.writeElements * out.bytes;
-  double beside = double(std::min(choice.lanes, windows)),
+  double beside = double(std::min(choice.lanes, work.windows)),
          torn = hasSectors ? 0.1 / beside : 0.5 / beside + 8 / double(written);
-  double memory = side(false, readBytes, readAligned) +
-                  side(true, written, layout.writeAligned) * (1 + torn) +
-                  0.5 * (read / points - 1) + 0.37 * (waste - 1);
+  return side(false, read, isAligned) + side(true, written, layout.writeAligned) * (1 + torn) +
+         0.5 * (work.read / work.points - 1) + 0.37 * (work.waste - 1);
+}
 
-  // Instructions, of idle threads as well. `slots`: what threads could write and read of elements.
+/// What threads take, idle ones as well: for what they could write of elements, and read of chunks.
+/// What a window costs a thread it does once for those that it makes together.
+double BoxSearch::instructions(const Choice &choice, const BoxLayout &layout,
+                               const Work &work) const {
+  const BoxPart &part = layout.principal();
+  int64_t bytes = problem.principal().bytes,
+          chunks = llvm::divideCeil(part.readElements * bytes + (part.readAligned ? 0 : 15), 16) *
+                   (part.elements / part.readElements);
+  double together = double(layout.turned);
   bool isTurned = layout.turned > 1;
-  int64_t groups = llvm::divideCeil(runs, 32 / choice.lanes),
-          across = llvm::divideCeil(windows + (isTurned && !layout.writeAligned), choice.lanes),
-          chunks =
-              llvm::divideCeil(part.readElements * in.bytes + (part.readAligned ? 0 : 15), 16) *
-              (part.elements / part.readElements);
-  double together = double(layout.turned), each = double(problem.vector()) * together / points;
-  double slots = double(llvm::alignTo(groups * across * 32, kThreads)) * each;
-  double chunkSlots = double(llvm::alignTo(chunks, kThreads)) * 16 / double(in.bytes) / points;
-  // What a window costs a thread it does once for those that it makes together.
   double perElement = (isTurned ? 0.1 + 1.25 / together : 1) + 0.3 * double(others);
   if (choice.skewed && !isTurned)
     perElement += 0.2;
-  if (!layout.straight)
-    perElement += (layout.tabled                          ? 0.1
-                   : choice.box.back() < problem.vector() ? 0.9
-                                                          : 0.5) /
-                  together;
-  double width = double(in.bytes + out.bytes) / 2;
-  double instructions = (slots * perElement + 0.2 * chunkSlots) / width;
+  if (layout.tabled)
+    perElement += 0.1 / together;
+  else if (!layout.straight)
+    perElement += (choice.box.back() < problem.vector() ? 0.9 : 0.5) / together;
+  return double(llvm::alignTo(work.threads, kThreads)) * work.each * perElement +
+         0.2 * double(llvm::alignTo(chunks, kThreads)) * 16 / double(bytes) / work.points;
+}
 
-  // What shared memory does for 16 bytes of elements: chunks, and the words of windows, which are
-  // more than elements where those of several runs begin at different places.
-  double words = 1;
-  if (isTurned)
-    words = (layout.writeAligned ? 1 : 1.75) / together * (layout.split ? 2 : 1);
-  double waits = 0.6 * (0.3 + (choice.skewed ? 0.8 / std::max(4.0, width) : 0) +
-                        double(groups * across * 32) * each * words * conflicts / width);
+/// What shared memory takes for 16 bytes of elements: for chunks, and for the words of windows,
+/// which are more than elements where those of several runs begin at different places.
+double BoxSearch::waits(const Choice &choice, const BoxLayout &layout, const Work &work,
+                        double conflicts) const {
+  double words = 1, width = this->width();
+  if (layout.turned > 1)
+    words = (layout.writeAligned ? 1 : 1.75) / double(layout.turned) * (layout.split ? 2 : 1);
+  return 0.6 * (0.3 + (choice.skewed ? 0.8 / std::max(4.0, width) : 0) +
+                double(work.threads) * work.each * words * conflicts / width);
+}
 
+/// The time of an element, that of a copy about 2, were lanes to wait for a bank `conflicts` times.
+double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double conflicts) const {
+  Work work = workOf(choice, layout);
+  if (work.bytes > double(kLargestBox) || layout.sharedBytes > kDeclaredSharedBytes)
+    return INFINITY;
   // The slowest of the three, and something of the others.
   constexpr double kPower = 5;
-  double time =
-      std::pow(std::pow(memory, kPower) + std::pow(instructions, kPower) + std::pow(waits, kPower),
-               1 / kPower);
+  double time = std::pow(std::pow(memory(choice, layout, work), kPower) +
+                             std::pow(instructions(choice, layout, work) / width(), kPower) +
+                             std::pow(waits(choice, layout, work, conflicts), kPower),
+                         1 / kPower);
   if (!layout.writeAligned || layout.writeElements % problem.vector() != 0) {
     // Where a run of the output ends in a box, one thread does it.
     int64_t dim = problem.rank() - layout.writeRun;
     double ends = problem.extents[dim] ? double(choice.box[dim]) / double(problem.extents[dim]) : 1;
-    time += ends / double(windows) * 12 / double(out.bytes);
+    time += ends / double(work.windows) * 12 / double(problem.out.bytes);
   }
-  return time * std::max(1.0, busy / blocks) *
-         (1 + 0.08 / std::sqrt(width) * std::max(0.0, bytes / kLargeBox - 1) +
-          0.126 * std::max(0.0, kSmallBox / bytes - 1));
+  return time * std::max(1.0, busy / work.blocks) *
+         (1 + 0.08 / std::sqrt(width()) * std::max(0.0, work.bytes / kLargeBox - 1) +
+          0.126 * std::max(0.0, kSmallBox / work.bytes - 1));
 }
 
 std::vector<Box> BoxSearch::boxes() const {
@@ -277,11 +307,11 @@ double BoxSearch::conflicts(const Choice &choice, const BoxLayout &layout) const
       for (int64_t lane = 0; lane < 32; ++lane) {
         int64_t run = warp / across * (32 / lanes) + lane / lanes, place = 0, begin = 0;
         for (int64_t dim : dims) {
-          int64_t count = layout.groups(problem, box, dim);
-          int64_t ahead = run % count * layout.apartIn(problem, dim);
+          int64_t groups = layout.groups(problem, box, dim);
+          int64_t ahead = run % groups * layout.runsOfThread(problem, dim);
           place += ahead * layout.principal().steps[dim];
           begin += ahead * problem.out.strides[dim];
-          run /= count;
+          run /= groups;
         }
         int64_t element = (warp % across * lanes + lane % lanes) * vector;
         if (run > 0 || element >= layout.writeElements)

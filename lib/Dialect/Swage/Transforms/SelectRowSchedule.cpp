@@ -360,21 +360,22 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
                  blocks);
 }
 
-/// Few rows of norms that read nothing again, all of which blocks of 128 or 256 threads hold at
-/// once if each thread has 40 elements: GroupNorms of multiples of 320 channels. Fewer threads
-/// share a row than by 32 elements, and none has a check.
+/// Rows of norms that read nothing again, if blocks of 128 or 256 threads hold all of them at once
+/// with 40 elements a thread: GroupNorms of multiples of 320 channels. Fewer threads share a row
+/// than by 32 elements, and none has a check. (Of kernels that take 72 registers an eighth of the
+/// blocks waits, which still is the fastest.)
 std::optional<SelectedSchedule> ScheduleSelector::evenRows(const Rows &rows) const {
-  constexpr int64_t kElements = 40, kRegisters = 64;
-  if (!isNorm() || readsAgain() || rows.aligned || rows.vector != 8 || rows.widest != 16 ||
+  constexpr int64_t kVector = 8, kPerThread = 5, kRegisters = 64;
+  if (!isNorm() || readsAgain() || rows.aligned || rows.vector != kVector || rows.widest != 16 ||
       rows.moved > 4 || rows.beside > 1 || rows.grouped > 1 || !product(true) || !rows.count)
     return std::nullopt;
-  int64_t perThread = kElements / rows.vector, most = device.ccMajor < 9 ? 1 : 16;
+  int64_t most = device.ccMajor < 9 ? 1 : 16;
   for (int64_t threads : {128, 256}) {
-    int64_t blocks = rows.vectors / (threads * perThread), all = blocks * *rows.count;
-    if (blocks * threads * perThread == rows.vectors && llvm::isPowerOf2_64(uint64_t(blocks)) &&
+    int64_t blocks = rows.vectors / (threads * kPerThread), all = blocks * *rows.count;
+    if (blocks * threads * kPerThread == rows.vectors && llvm::isPowerOf2_64(uint64_t(blocks)) &&
         blocks <= most && all >= device.smCount &&
         all <= residentBlocks(threads, kRegisters) * device.smCount)
-      return makeRow(rows, RowClass::Block, threads, 1, perThread,
+      return makeRow(rows, RowClass::Block, threads, 1, kPerThread,
                      rows.name + " fits the registers of " + std::to_string(blocks) +
                          " blocks exactly, five vectors a thread",
                      blocks);

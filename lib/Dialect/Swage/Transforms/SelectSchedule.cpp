@@ -255,13 +255,12 @@ SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) 
     return selected;
   TileProblem problem = TileProblem::of(kernel, in);
   int64_t tileIn = schedule.getTileIn(), tileOut = schedule.getTileOut();
-  auto areFewerThan = [&](int64_t tilesOfEach) {
-    return *points / (*extentIn * *extentOut) * llvm::divideCeil(*extentIn, tileIn) *
-               llvm::divideCeil(*extentOut, tileOut) <
-           uint64_t(tilesOfEach * device.smCount);
+  auto tiles = [&] {
+    return *points / (*extentIn * *extentOut) * int64_t(llvm::divideCeil(*extentIn, tileIn)) *
+           int64_t(llvm::divideCeil(*extentOut, tileOut));
   };
   auto shrink = [&](int64_t tilesOfEach, int64_t least) {
-    while (std::max(tileIn, tileOut) > least && areFewerThan(tilesOfEach))
+    while (std::max(tileIn, tileOut) > least && tiles() < tilesOfEach * device.smCount)
       (tileIn >= tileOut ? tileIn : tileOut) /= 2;
   };
   shrink(kTilesOfEach, std::max(kLeastSide, kLeastBytes / problem.widest));
@@ -271,7 +270,8 @@ SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) 
   int64_t vector = std::max<int64_t>(1, std::min<int64_t>(4, 8 / problem.widest)),
           vectorIn = std::min<int64_t>(vector, schedule.getVectorIn()),
           vectorOut = std::min<int64_t>(vector, schedule.getVectorOut());
-  if (areFewerThan(kTilesOfEach) && vectorIn * vectorOut * problem.widest > 16)
+  // 32 bytes a thread, of 2-byte elements, are too many for the fewest tiles.
+  if (tiles() < kTilesOfEach * device.smCount && vectorIn * vectorOut * problem.widest > 16)
     vectorOut /= 2;
   auto [blocks, vectors] = problem.shares(tileIn, tileOut, vectorIn, vectorOut);
   int64_t threads =

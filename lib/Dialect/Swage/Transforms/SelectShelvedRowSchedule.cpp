@@ -18,6 +18,8 @@ constexpr int64_t kLongElements = 16384;
 constexpr int64_t kPairElements = 18432;
 /// The least bytes of a part of a row.
 constexpr int64_t kLeastPart = 12 << 10;
+/// Bytes of rows that a multiprocessor's registers hold beside what threads need.
+constexpr int64_t kHeldInRegisters = 64 << 10;
 
 /// Rows that wait in shared memory, all of them or `steps` steps.
 SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int64_t threads,
@@ -26,9 +28,6 @@ SelectedSchedule ScheduleSelector::shelve(const Rows &rows, int64_t blocks, int6
                  rows.name + " waits in shared memory of " + std::to_string(blocks) + " blocks",
                  blocks, /*staged=*/true, steps);
 }
-
-/// Bytes of rows that a multiprocessor's registers hold beside what threads need.
-constexpr int64_t kHeldInRegisters = 64 << 10;
 
 /// About how many registers a thread then has: two for each word of the inputs that it has at hand,
 /// or three where each vector of gamma lies in two.
@@ -114,10 +113,10 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedRows(const Rows &rows) 
          2 * least < most && rows.beside * rows.vectors >= 2 * least * 512)
     least *= 2;
   int64_t few = blocksOfFew(rows);
-  // All of few rows is there at once, in shared memory if registers have no room for it.
-  bool overflow = rows.count && !readsAgain() &&
-                  *rows.count * rows.vectors * rows.widest > kHeldInRegisters * device.smCount;
-  bool inRegisters = !rows.aligned && ((few > 1 && !overflow) || !(grows || isNorm()));
+  // Registers have no room for all of few rows of a norm at once, as GroupNorm's.
+  bool isTooMuch = rows.count && isNorm() && !readsAgain() &&
+                   *rows.count * rows.vectors * rows.widest > kHeldInRegisters * device.smCount;
+  bool inRegisters = !rows.aligned && ((few > 1 && !isTooMuch) || !(grows || isNorm()));
   int64_t inCluster = (few > 1 ? few : 8) * 512 * rows.capacity;
   if (rows.beside == 1 && (rows.vectors <= one || (inRegisters && rows.vectors <= inCluster)))
     return std::nullopt;

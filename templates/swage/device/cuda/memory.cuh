@@ -116,7 +116,7 @@ template <int Bytes> __device__ __forceinline__ void loadShared(const char *from
 
 /// Four bytes of shared memory from `byte` of an aligned word on, of which only the first `count`
 /// matter.
-__device__ __forceinline__ unsigned loadSharedAcross(const char *word, unsigned byte, int) {
+__device__ __forceinline__ unsigned loadSharedAcross(const char *word, unsigned byte, int count) {
   return permuteBytes(*reinterpret_cast<const unsigned *>(word),
                       *reinterpret_cast<const unsigned *>(word + 4), 0x3210 + byte * 0x1111);
 }

@@ -55,8 +55,9 @@ struct BoxPart {
 
 struct BoxLayout {
   llvm::SmallVector<int64_t> reach; ///< extents of what a block reads
-  unsigned writeRun;                ///< dimensions of what is in one piece
-  int64_t writeElements;            ///< of such a piece
+  /// Dimensions of what is in one piece, or fewer where pieces can be turned along the next one.
+  unsigned writeRun;
+  int64_t writeElements; ///< of such a piece
   bool writeAligned;
   llvm::SmallVector<BoxPart> parts; ///< one for each of the problem's inputs
   bool straight;                    ///< a window lies along one dimension, in whole vectors of it
@@ -69,13 +70,13 @@ struct BoxLayout {
   int64_t sharedBytes = 0;
 
   const BoxPart &principal() const { return parts.front(); }
-  /// How far along a dimension outside of the runs a thread's first run is from the next thread's.
-  int64_t apartIn(const BoxProblem &problem, int64_t dim) const {
+  /// The runs of one thread along a dimension outside of them.
+  int64_t runsOfThread(const BoxProblem &problem, int64_t dim) const {
     return dim == problem.principal().readOrder.front() ? turned : 1;
   }
   /// What threads count along it.
   int64_t groups(const BoxProblem &problem, llvm::ArrayRef<int64_t> box, int64_t dim) const {
-    return llvm::divideCeil(box[dim], apartIn(problem, dim));
+    return llvm::divideCeil(box[dim], runsOfThread(problem, dim));
   }
 
   /// With `skewed` that of the principal input is.
