@@ -174,9 +174,9 @@ template <class Spec, class In, int Count, bool IsSplit = Spec::kSplit> struct W
                                          const char *arena)
       : places(places), arena(arena) {}
   __device__ __forceinline__ unsigned load(int i, int) const {
-    unsigned word;
-    loadShared<4>(reinterpret_cast<const char *>(places.at(arena, i)), &word);
-    return word;
+    Vector<typename In::Element, Spec::kTurned> word;
+    word.fetchShared(places.at(arena, i));
+    return word.words[0];
   }
 };
 

@@ -77,16 +77,7 @@ struct BoxWindow<Spec, List<S...>> : Outputs<List<S...>, Boxes<Spec>::V, Boxes<S
   __device__ __forceinline__ void storeSome(const Pointers &pointers, const WriteRun<Spec> &run,
                                             int first, const Sizes &sizes, int begin,
                                             int end) const {
-    (
-        [&] {
-          const auto vector = vectorOf<S>();
-          auto *const to = at<S>(pointers, run, sizes) + first;
-#pragma unroll
-          for (int i = 0; i < B::V; ++i)
-            if (i >= begin && i < end)
-              vector.storeOne(to, i);
-        }(),
-        ...);
+    (vectorOf<S>().storeSome(at<S>(pointers, run, sizes) + first, begin, end), ...);
   }
   /// The first or the last `count` elements, which are those of the run.
   template <class Pointers, class Sizes>

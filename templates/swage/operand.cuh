@@ -318,14 +318,10 @@ template <class Operand, int V> struct Result {
       vector.assign(values);
       auto *const at =
           pinned(rowStart<Operand, Dim>(to, coord, sizes) + coord.from) + coord.ahead;
-      if (coord.begin == 0 && coord.end >= V) {
+      if (coord.begin == 0 && coord.end >= V)
         vector.store(at);
-      } else {
-#pragma unroll
-        for (int i = 0; i < V; ++i)
-          if (i >= coord.begin && i < coord.end)
-            vector.storeOne(at, i);
-      }
+      else
+        vector.storeSome(at, coord.begin, coord.end);
     } else {
 #pragma unroll
       for (int i = 0; i < V; ++i) {

@@ -91,6 +91,14 @@ template <class T, int V> struct Vector {
     }
   }
 
+  /// The elements from `begin` on and before `end`, each where it belongs.
+  __device__ __forceinline__ void storeSome(T *to, int begin, int end) const {
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      if (i >= begin && i < end)
+        storeOne(to, i);
+  }
+
   __device__ __forceinline__ void fetchShared(const T *from) {
 #pragma unroll
     for (int piece = 0; piece < kPieces; ++piece)

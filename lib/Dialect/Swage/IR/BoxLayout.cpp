@@ -233,9 +233,8 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
 
   // The last vectors of a run may reach over the box's end.
   layout.reach.assign(box.begin(), box.end());
-  if (int64_t outermost = written.back();
-      !layout.writeAligned && box[outermost] != extents[outermost]) {
-    int64_t inner = layout.writeElements / box[outermost];
+  int64_t outermost = written.back(), inner = layout.writeElements / box[outermost];
+  if (!layout.writeAligned && box[outermost] != extents[outermost]) {
     layout.reach[outermost] += llvm::divideCeil(problem.vector() - 1, inner);
     if (extents[outermost] != 0)
       layout.reach[outermost] = std::min(layout.reach[outermost], extents[outermost]);
@@ -247,7 +246,6 @@ BoxLayout BoxLayout::of(const BoxProblem &problem, ArrayRef<int64_t> box, bool s
   }
   layout.straight =
       layout.writeRun == 1 || (layout.writeAligned && box.back() % problem.vector() == 0);
-  int64_t inner = layout.writeElements / box[written.back()];
   layout.tabled = !layout.straight && box.back() < problem.vector() && inner <= kMostTabled;
   for (const BoxProblem::Input &input : problem.inputs) {
     bool isSkewed = skewed && &input == &problem.principal();

@@ -142,7 +142,6 @@ void Grid::rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligne
   }
 }
 
-
 /// A row on chip in more blocks than a cluster has, or as much of it as fits in as many as before.
 void Grid::crowds(RowScheduleAttr known, int64_t length) {
   int64_t vectors = llvm::divideCeil(length, known.getVector());

@@ -255,12 +255,12 @@ SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) 
     return selected;
   TileProblem problem = TileProblem::of(kernel, in);
   int64_t tileIn = schedule.getTileIn(), tileOut = schedule.getTileOut();
-  auto tiles = [&] {
+  auto count = [&] {
     return *points / (*extentIn * *extentOut) * int64_t(llvm::divideCeil(*extentIn, tileIn)) *
            int64_t(llvm::divideCeil(*extentOut, tileOut));
   };
   auto shrink = [&](int64_t tilesOfEach, int64_t least) {
-    while (std::max(tileIn, tileOut) > least && tiles() < tilesOfEach * device.smCount)
+    while (std::max(tileIn, tileOut) > least && count() < tilesOfEach * device.smCount)
       (tileIn >= tileOut ? tileIn : tileOut) /= 2;
   };
   shrink(kTilesOfEach, std::max(kLeastSide, kLeastBytes / problem.widest));
@@ -271,7 +271,7 @@ SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) 
           vectorIn = std::min<int64_t>(vector, schedule.getVectorIn()),
           vectorOut = std::min<int64_t>(vector, schedule.getVectorOut());
   // 32 bytes a thread, of 2-byte elements, are too many for the fewest tiles.
-  if (tiles() < kTilesOfEach * device.smCount && vectorIn * vectorOut * problem.widest > 16)
+  if (count() < kTilesOfEach * device.smCount && vectorIn * vectorOut * problem.widest > 16)
     vectorOut /= 2;
   auto [blocks, vectors] = problem.shares(tileIn, tileOut, vectorIn, vectorOut);
   int64_t threads =
