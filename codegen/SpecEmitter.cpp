@@ -195,18 +195,15 @@ static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(KernelOp
   auto permute = dyn_cast<PermuteScheduleAttr>(schedule);
   if (permute && permute.getKind() == PermuteClass::Tiles)
     return {"swage/permute.cuh", "permuteTiles", tiles};
-  return {"swage/pointwise.cuh", "pointwise", vectors};
+  auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule);
+  return {"swage/pointwise.cuh", "pointwise",
+          pointwise && pointwise.getTail() ? ArrayRef(whole) : ArrayRef(vectors)};
 }
 
 void SpecEmitter::emitSpaces() {
   ArrayRef<StringRef> names = std::get<2>(templateOf(kernel));
   for (auto [name, space] : llvm::zip_equal(names, kernel.getGeometry()->getSpaces()))
     emitExtents(name, cast<AffineMapAttr>(space).getValue());
-  auto pointwise = dyn_cast<PointwiseScheduleAttr>(*kernel.getSchedule());
-  if (pointwise && pointwise.getTail()) {
-    AffineExpr rest = kernel.getExtents().getResults().back() % pointwise.getVector();
-    out.function("static __device__ Index tail(const Sizes &sizes)", print(rest));
-  }
   if (kernel.isAttention() && AttentionProblem::of(kernel)->pageSize) {
     for (auto [name, input] : {std::pair("keyPages", AttentionInput::Keys),
                                std::pair("valuePages", AttentionInput::Values)})

@@ -95,6 +95,19 @@ template <class Head, class... Tail> struct Extents<Head, Tail...> {
     else
       return Extents<Tail...>::template fixedExtent<Dim - 1>();
   }
+  /// Goes on to the next point; coordinates that reach their extent are carried over.
+  template <int At = 0, class Index, int Rank>
+  __device__ __forceinline__ void advance(Coord<Index, Rank> &coord) const {
+    if constexpr (kRank == 1) {
+      ++coord.at[At];
+    } else {
+      tail.template advance<At + 1>(coord);
+      if (coord.at[At + 1] == extent<Index, 1>()) {
+        coord.at[At + 1] = 0;
+        ++coord.at[At];
+      }
+    }
+  }
   /// Writes the coordinates of point `linear` to coord[At], coord[At + 1], ...; what is left over
   /// for dimensions further out is returned.
   template <int At = 0, bool Outermost = true, class Index, int Rank>

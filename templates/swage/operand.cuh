@@ -46,6 +46,9 @@ template <class Coord> struct PartialCoord : Coord {
   bool goesOn;
 };
 template <class Coord> concept IsPartial = requires(Coord coord) { coord.begin; };
+/// Those of V points that are counted through, wherever a row ends: its own are those of the first.
+template <class Coord, int V> struct CountedCoord : Coord { Coord each[V]; };
+template <class Coord> concept IsCounted = requires(Coord coord) { coord.each; };
 /// Those of one element, wherever it lies, of operands that are read by vectors elsewhere.
 template <class Coord> struct ElementCoord : Coord {
   using Element = Coord;
@@ -183,7 +186,10 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Gather, Sour
       at[Dim] += i;
       if constexpr (IsPartial<Coord>)
         at[Dim] = coord[Dim] + (i < coord.begin ? coord.begin : i < coord.end ? i : coord.begin);
-      scalars[i].template fetch<Operand::traffic()>(from + Operand::offset(at, sizes));
+      if constexpr (IsCounted<Coord>)
+        scalars[i].template fetch<Operand::traffic()>(from + Operand::offset(coord.each[i], sizes));
+      else
+        scalars[i].template fetch<Operand::traffic()>(from + Operand::offset(at, sizes));
     }
   }
 };

@@ -10,7 +10,9 @@
 // issued before the first use.  Vectors of one unroll step are kThreads apart, so each access of a
 // warp is one contiguous run.  Past the end, loads are clamped to the last vector and only stores
 // are predicated, which keeps the loads together; where the block size divides a fixed size there
-// are no checks at all.
+// are no checks at all.  Rows of a length that no vector divides (kTail) are no rows to operands
+// that lie as the points are counted: their vectors go on into the next one.  What is the same for
+// all rows, or along them, is read element by element from what is in cache.
 //
 // When chosen.  No reduced dimensions, and the innermost output dimension is also contiguous (or
 // broadcast) in what is large among the inputs; else see permute.cuh.
@@ -20,9 +22,10 @@
 
 namespace swage {
 
-/// vectors(sizes): the iteration space, its last extent counted in vectors of kVector.  With kTail
-/// (one dimension only): tail(sizes), the number of elements behind the last whole vector.  Grid:
-/// max(1, ceil(vectors / (kThreads * kUnroll))).
+/// vectors(sizes): the iteration space, its last extent counted in vectors of kVector; or, with kTail,
+/// extents(sizes): the space in elements.  Operands are then Vector where they lie as its points are
+/// counted, Splat where there is one element, or else Gather.  Grid: max(1, ceil(whole vectors /
+/// (kThreads * kUnroll))).
 template <class Spec>
 concept PointwiseSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Index;
@@ -31,7 +34,7 @@ concept PointwiseSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Stores;
   Spec::kThreads + Spec::kVector + Spec::kUnroll;
   Spec::kTail;
-  Spec::vectors(sizes);
+  requires requires { Spec::extents(sizes); } || requires { Spec::vectors(sizes); };
 };
 
 namespace detail {
@@ -48,6 +51,34 @@ bodyAndStore(List<S...>, const Inputs<List<L...>, V, Dim> &in, const Pointers &p
   out.store(pointers, coord, sizes);
 }
 
+template <class Spec> __device__ __forceinline__ auto spaceOf(const typename Spec::Sizes &sizes) {
+  if constexpr (Spec::kTail)
+    return Spec::extents(sizes);
+  else
+    return Spec::vectors(sizes);
+}
+
+/// The coordinates of a vector.
+template <class Spec, class Space> struct VectorCoord : Spec::Coord {
+  __device__ __forceinline__ void place(const Space &space, typename Spec::Index vector) {
+    space.split(vector, *this);
+    (*this)[Space::kRank - 1] *= Spec::kVector;
+  }
+};
+template <class Spec, class Space>
+  requires(bool(Spec::kTail))
+struct VectorCoord<Spec, Space> : CountedCoord<typename Spec::Coord, Spec::kVector> {
+  __device__ __forceinline__ void place(const Space &space, typename Spec::Index vector) {
+    space.split(vector * Spec::kVector, *this);
+    this->each[0] = *this;
+#pragma unroll
+    for (int i = 1; i < Spec::kVector; ++i) {
+      this->each[i] = this->each[i - 1];
+      space.advance(this->each[i]);
+    }
+  }
+};
+
 } // namespace detail
 
 template <PointwiseSpec Spec, class Pointers>
@@ -55,26 +86,26 @@ __device__ __forceinline__ void pointwise(const Pointers &pointers,
                                           const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Coord = typename Spec::Coord;
-  constexpr int V = Spec::kVector;
-  const auto space = Spec::vectors(sizes);
-  using Space = decltype(Spec::vectors(sizes));
+  constexpr int V = Spec::kVector, kCounted = Spec::kTail ? V : 1;
+  const auto space = detail::spaceOf<Spec>(sizes);
+  using Space = decltype(detail::spaceOf<Spec>(sizes));
   constexpr int kLast = Space::kRank - 1;
   constexpr int kPerBlock = Spec::kThreads * Spec::kUnroll;
-  constexpr bool kExact = Space::kFixed && Space::kCount % kPerBlock == 0;
+  constexpr bool kExact = Space::kFixed && Space::kCount / kCounted % kPerBlock == 0;
 
-  const auto count = static_cast<Unsigned<Index>>(space.template count<Index>());
+  const auto points = static_cast<Unsigned<Index>>(space.template count<Index>());
+  const auto count = points / kCounted;
   const auto first = static_cast<Unsigned<Index>>(blockIndex()) * kPerBlock + threadIndex();
 
   if (!Spec::kTail || count > 0) {
-    Coord coord[Spec::kUnroll];
+    detail::VectorCoord<Spec, Space> coord[Spec::kUnroll];
     Inputs<typename Spec::Loads, V, kLast> in[Spec::kUnroll];
 #pragma unroll
     for (int step = 0; step < Spec::kUnroll; ++step) {
       auto vector = first + step * Spec::kThreads;
       if (!kExact && vector >= count)
         vector = count - 1;
-      space.split(static_cast<Index>(vector), coord[step]);
-      coord[step][kLast] *= V;
+      coord[step].place(space, static_cast<Index>(vector));
       in[step].load(pointers, coord[step], sizes);
     }
 #pragma unroll
@@ -83,13 +114,11 @@ __device__ __forceinline__ void pointwise(const Pointers &pointers,
         detail::bodyAndStore<Spec>(typename Spec::Stores{}, in[step], pointers, coord[step], sizes);
   }
 
-  if constexpr (Spec::kTail) {
-    static_assert(Space::kRank == 1, "only one dimension may have a tail");
+  if constexpr (Spec::kTail && !(Space::kFixed && Space::kCount % V == 0)) {
     static_assert(V <= Spec::kThreads);
-    if (blockIndex() == lastBlockIndex() &&
-        threadIndex() < static_cast<unsigned>(Spec::tail(sizes))) {
+    if (blockIndex() == lastBlockIndex() && threadIndex() < points % V) {
       Coord coord;
-      coord[0] = static_cast<Index>(count * V + threadIndex());
+      space.split(static_cast<Index>(count * V + threadIndex()), coord);
       Inputs<typename Spec::Loads, 1, kLast> in;
       in.load(pointers, coord, sizes);
       detail::bodyAndStore<Spec>(typename Spec::Stores{}, in, pointers, coord, sizes);

@@ -2,16 +2,16 @@
 // RUN: %if nvrtc %{ swage-translate --swage-to-ptx %s | FileCheck %s --check-prefix=PTX %}
 
 // Every movement of a permutation by runs, by the length of the run: 4, 8 and 16 bytes; shorter
-// ones go by boxes.
+// ones go by boxes, and those of 4 bytes too if there are enough of them.
 
 // CHECK-LABEL: movement = 4,
 //       CHECK: kVector = 2 };
 //   PTX-LABEL: .entry permute_
 //         PTX: ld.global{{[._a-zA-Z0-9:]*}}.{{[usbf]}}32
 //     PTX-NOT: .local
-func.func @four(%x: tensor<64x32x48x34xf16>) -> tensor<64x48x32x34xf16> {
-  %y = swage.permute %x [0, 2, 1, 3] : tensor<64x32x48x34xf16> -> tensor<64x48x32x34xf16>
-  return %y : tensor<64x48x32x34xf16>
+func.func @four(%x: tensor<4x8x6x34xf16>) -> tensor<4x6x8x34xf16> {
+  %y = swage.permute %x [0, 2, 1, 3] : tensor<4x8x6x34xf16> -> tensor<4x6x8x34xf16>
+  return %y : tensor<4x6x8x34xf16>
 }
 
 // CHECK-LABEL: movement = 8,

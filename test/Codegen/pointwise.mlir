@@ -63,8 +63,7 @@ func.func @bias(%x: tensor<16384x8192xbf16>, %bias: tensor<8192xbf16>) -> tensor
 // CHECK-NEXT:  struct Sizes {
 // CHECK-NEXT:    Index s0;
 // CHECK-NEXT:  };
-// CHECK-NEXT:  static __device__ auto vectors(const Sizes &sizes) { return swage::extents(sizes.s0 / 8); }
-// CHECK-NEXT:  static __device__ Index tail(const Sizes &sizes) { return sizes.s0 % 8; }
+// CHECK-NEXT:  static __device__ auto extents(const Sizes &sizes) { return swage::extents(sizes.s0); }
 // CHECK-NEXT:  using Coord = swage::Coord<Index, 1>;
 //      CHECK:    pointwise_{{[0-9a-f]+}}(const swage::f16 *input0, swage::f16 *output0, Spec::Sizes sizes) {
 //      CHECK:  swage::pointwise<Spec>(Pointers{input0, output0}, sizes);

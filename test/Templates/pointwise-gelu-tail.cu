@@ -12,8 +12,7 @@ struct Spec {
   struct Sizes {
     Index s0;
   };
-  static __device__ auto vectors(const Sizes &sizes) { return swage::extents(sizes.s0 / 8); }
-  static __device__ Index tail(const Sizes &sizes) { return sizes.s0 % 8; }
+  static __device__ auto extents(const Sizes &sizes) { return swage::extents(sizes.s0); }
   using Coord = swage::Coord<Index, 1>;
 
   struct X : swage::Input<swage::f16, swage::Access::Vector> { // %x : tensor<?xf16>

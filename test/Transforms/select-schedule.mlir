@@ -25,9 +25,9 @@ func.func @tail(%x: tensor<1000003xf32>) -> tensor<1000003xf32> {
 
 // -----
 
-// An odd innermost extent under a broadcast: aligned windows span rows of a box.
+// Odd rows under a broadcast are counted through: vectors go on into the next row.
 // CHECK-LABEL: func.func @odd_rows
-// CHECK:       #swage.box_schedule<threads = 256, box = [8, 769], lanes = 32, skewed = true, index = 32>
+// CHECK:       #swage.pointwise_schedule<threads = 256, vector = 4, unroll = 1, tail = true, index = 32>
 func.func @odd_rows(%x: tensor<4096x769xf32>, %b: tensor<769xf32>) -> tensor<4096x769xf32> {
   %c = swage.broadcast %b dims [1] : tensor<769xf32> -> tensor<4096x769xf32>
   %y = arith.addf %x, %c : tensor<4096x769xf32>
@@ -36,12 +36,24 @@ func.func @odd_rows(%x: tensor<4096x769xf32>, %b: tensor<769xf32>) -> tensor<409
 
 // -----
 
-// Where the rows that make windows aligned are more than a box, single elements, with more of them in flight.
-// CHECK-LABEL: func.func @odd_long_rows
-// CHECK:       #swage.pointwise_schedule<{{.*}}vector = 1, unroll = 4, tail = false
-func.func @odd_long_rows(%x: tensor<4096x2001xf16>, %b: tensor<2001xf16>) -> tensor<4096x2001xf16> {
+// Of pairs of f32 each row's own vectors are as good, with more of them in flight.
+// CHECK-LABEL: func.func @even_rows
+// CHECK:       #swage.pointwise_schedule<threads = 256, vector = 2, unroll = 4, tail = false, index = 32>
+func.func @even_rows(%x: tensor<4096x770xf32>, %b: tensor<770xf32>) -> tensor<4096x770xf32> {
+  %c = swage.broadcast %b dims [1] : tensor<770xf32> -> tensor<4096x770xf32>
+  %y = arith.addf %x, %c : tensor<4096x770xf32>
+  return %y : tensor<4096x770xf32>
+}
+
+// -----
+
+// Rows of a slice are rows: boxes put them together.
+// CHECK-LABEL: func.func @odd_slice
+// CHECK:       #swage.box_schedule<threads = 256, box = [3, 2001], lanes = 32, skewed = true, index = 32>
+func.func @odd_slice(%x: tensor<4096x2003xf16>, %b: tensor<2001xf16>) -> tensor<4096x2001xf16> {
+  %s = swage.slice %x axis 1 from 1 size 2001 : tensor<4096x2003xf16> -> tensor<4096x2001xf16>
   %c = swage.broadcast %b dims [1] : tensor<2001xf16> -> tensor<4096x2001xf16>
-  %y = arith.addf %x, %c : tensor<4096x2001xf16>
+  %y = arith.addf %s, %c : tensor<4096x2001xf16>
   return %y : tensor<4096x2001xf16>
 }
 
@@ -129,12 +141,31 @@ func.func @gated_norm(%x: tensor<16384x4096xbf16>, %gate: tensor<16384x4096xbf16
 
 // -----
 
-// A warp alone in its block, where what is written stays in L2 and the rows are more than blocks fit at once.
+// A warp alone in its block, where what is written stays in L2 and the rows are more than blocks fit at once; a LayerNorm's share gamma.
 // CHECK-LABEL: func.func @short_norm
 // CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 1, vector = 8, vectors_per_thread = 3, index = 32>
 func.func @short_norm(%x: tensor<8192x768xf16>, %g: tensor<768xf16>) -> tensor<8192x768xf16> {
+  %y = swage.rms_norm %x gamma %g axis 1 eps 1.0e-5 : (tensor<8192x768xf16>, tensor<768xf16>) -> tensor<8192x768xf16>
+  return %y : tensor<8192x768xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @short_layer_norm
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 4, vector = 8, vectors_per_thread = 3, index = 32>
+func.func @short_layer_norm(%x: tensor<8192x768xf16>, %g: tensor<768xf16>) -> tensor<8192x768xf16> {
   %y = swage.layer_norm %x gamma %g axis 1 eps 1.0e-5 : (tensor<8192x768xf16>, tensor<768xf16>) -> tensor<8192x768xf16>
   return %y : tensor<8192x768xf16>
+}
+
+// -----
+
+// So few rows that some multiprocessors would have two more than others.
+// CHECK-LABEL: func.func @few_norms
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 1, vector = 8, vectors_per_thread = 3, index = 32>
+func.func @few_norms(%x: tensor<1024x768xf16>, %g: tensor<768xf16>) -> tensor<1024x768xf16> {
+  %y = swage.layer_norm %x gamma %g axis 1 eps 1.0e-5 : (tensor<1024x768xf16>, tensor<768xf16>) -> tensor<1024x768xf16>
+  return %y : tensor<1024x768xf16>
 }
 
 // -----

@@ -2,6 +2,7 @@
 
 #include "swage/Dialect/Swage/Analysis/ShapeFacts.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
+#include "swage/Dialect/Swage/IR/FlatSpace.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
@@ -20,19 +21,12 @@ static SmallVector<ViewAttr> viewsOf(KernelOp kernel) {
   return views;
 }
 
-bool swage::mayHaveTail(KernelOp kernel) {
-  return kernel.getRank() == 1 && llvm::all_of(viewsOf(kernel), [](ViewAttr view) {
-           LinearAccess access = *LinearAccess::of(view.getAccess());
-           return constantSize(access.strides[0]) == 1 || access.isBroadcast(0);
-         });
-}
-
 //===----------------------------------------------------------------------===//
 // Vectors
 //===----------------------------------------------------------------------===//
 
-/// What a vector along `dim` must divide: the extent unless there is a tail, and wherever else an
-/// operand that is contiguous there can start one.
+/// What a vector along `dim` must divide: the extent and wherever else an operand that is contiguous
+/// there can start one; with a tail, where it begins.
 static SmallVector<AffineExpr> dividedSizes(KernelOp kernel, unsigned dim, bool tail,
                                             function_ref<bool(ViewAttr)> takesPart) {
   SmallVector<AffineExpr> sizes;
@@ -45,7 +39,7 @@ static SmallVector<AffineExpr> dividedSizes(KernelOp kernel, unsigned dim, bool 
     LinearAccess access = *LinearAccess::of(view.getAccess());
     if (constantSize(access.strides[dim]) != 1 || !takesPart(view))
       continue;
-    for (unsigned other = 0; other < kernel.getRank(); ++other)
+    for (unsigned other = 0; other < kernel.getRank() && !tail; ++other)
       if (other != dim)
         sizes.push_back(access.strides[other]);
     sizes.push_back(access.offset);
@@ -106,14 +100,16 @@ SmallVector<SymbolNeeds> swage::symbolNeeds(KernelOp kernel) {
   };
   auto all = [](ViewAttr) { return true; };
   unsigned inner = kernel.getRank() - 1;
+  // Of more dimensions whole vectors of each are better than those that are counted through.
+  bool hasTail = kernel.getRank() == 1 && isFlatSpace(kernel);
   Attribute schedule = kernel.getScheduleAttr();
   if (isa<BoxScheduleAttr>(schedule))
     return needs; // strides and boxes are constants
   if (isa<PointwiseScheduleAttr>(schedule)) {
-    markAlong(inner, mayHaveTail(kernel), all);
+    markAlong(inner, hasTail, all);
   } else if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule)) {
     if (permute.getKind() == PermuteClass::Runs) {
-      markAlong(inner, mayHaveTail(kernel), all);
+      markAlong(inner, hasTail, all);
       return needs;
     }
     // Tiles: each side for itself.

@@ -89,9 +89,11 @@ std::optional<BoxProblem> BoxProblem::of(KernelOp kernel) {
                     [&](const Input &a, const Input &b) { return size(a) > size(b); });
   if (problem.inputs.empty())
     return std::nullopt;
-  problem.isGathered = llvm::all_of(llvm::seq<unsigned>(0, problem.rank()), [&](unsigned dim) {
+  bool isGathered = llvm::all_of(llvm::seq<unsigned>(0, problem.rank()), [&](unsigned dim) {
     return problem.extents[dim] == 1 || problem.principal().strides[dim];
   });
+  if (!isGathered)
+    return std::nullopt;
   return problem;
 }
 

@@ -7,6 +7,7 @@
 #include "KernelSchedules.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
+#include "swage/Dialect/Swage/IR/FlatSpace.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
@@ -34,9 +35,11 @@ static LogicalResult verifyDivides(KernelOp kernel, int64_t vector, unsigned dim
 }
 
 /// Every operand along `dim` of an access that goes `vector` elements at a time must start at a
-/// multiple of it, but those that stay where they are along `moving`.
+/// multiple of it, but those that stay where they are along `moving`. If points are `counted` through
+/// only flat ones go so, and rows begin anywhere.
 static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim,
-                                  std::optional<unsigned> moving = std::nullopt) {
+                                  std::optional<unsigned> moving = std::nullopt,
+                                  bool counted = false) {
   SizeFacts facts = factsOf(kernel);
   auto check = [&](ViewAttr view, Twine what) -> LogicalResult {
     LinearAccess access = *LinearAccess::of(view.getAccess());
@@ -44,7 +47,8 @@ static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim,
       return kernel.emitOpError() << what << " has rows whose offsets are no multiples of the "
                                   << "vector of " << vector;
     if (vector == 1 || (moving && access.isBroadcast(*moving)) ||
-        constantSize(access.strides[dim]) != 1 || view.getSource() != Source::Memory)
+        constantSize(access.strides[dim]) != 1 || view.getSource() != Source::Memory ||
+        (counted && !isFlat(kernel, view)))
       return success();
     int64_t bytes = vector * elementBytes(view.getElement());
     if (std::min<int64_t>(bytes, 16) > view.getAlign())
@@ -52,7 +56,7 @@ static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim,
                                   << " bytes, but a vector of " << vector << " needs "
                                   << std::min<int64_t>(bytes, 16);
     for (auto [i, stride] : llvm::enumerate(access.strides))
-      if (i != dim && !isMultipleOf(stride, vector, facts))
+      if (i != dim && !counted && !isMultipleOf(stride, vector, facts))
         return kernel.emitOpError() << what << " has a stride in dimension " << i
                                     << " that is no multiple of the vector of " << vector;
     if (!isMultipleOf(access.offset, vector, facts))
@@ -70,13 +74,14 @@ static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim,
 }
 
 static LogicalResult verify(KernelOp kernel, PointwiseScheduleAttr schedule) {
-  if (schedule.getTail() && kernel.getRank() != 1)
-    return kernel.emitOpError() << "schedule has a tail, but the iteration space has rank "
-                                << kernel.getRank() << " and not 1";
-  if (!schedule.getTail() &&
-      failed(verifyDivides(kernel, schedule.getVector(), kernel.getRank() - 1)))
+  unsigned inner = kernel.getRank() - 1;
+  if (schedule.getTail() && !isFlatSpace(kernel))
+    return kernel.emitOpError()
+           << "schedule has a tail, but results must lie as points are counted, and inputs too or "
+              "be the same along a dimension";
+  if (!schedule.getTail() && failed(verifyDivides(kernel, schedule.getVector(), inner)))
     return failure();
-  return verifyVector(kernel, schedule.getVector(), kernel.getRank() - 1);
+  return verifyVector(kernel, schedule.getVector(), inner, std::nullopt, schedule.getTail());
 }
 
 static LogicalResult verify(KernelOp kernel, BoxScheduleAttr schedule) {
@@ -85,7 +90,7 @@ static LogicalResult verify(KernelOp kernel, BoxScheduleAttr schedule) {
     return kernel.emitOpError()
            << "has a schedule of boxes, but must have operands in memory with constant strides, "
               "outputs of one order, the innermost of stride 1, and an input of another "
-              "order, which it uses";
+              "order, which it uses and which moves along all dimensions";
   ArrayRef<int64_t> box = schedule.getBox();
   if (box.size() != problem->rank())
     return kernel.emitOpError() << "schedule has boxes of rank " << box.size() << ", but rank is "

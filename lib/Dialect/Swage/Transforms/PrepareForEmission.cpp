@@ -14,6 +14,7 @@
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
+#include "swage/Dialect/Swage/IR/FlatSpace.h"
 #include "swage/Dialect/Swage/IR/RowAlignment.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
@@ -188,6 +189,10 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
            : store                                                   ? Access::Gather
            : beginsAligned(kernel, operand, rowSchedule.getVector()) ? Access::Shifted
                                                                      : Access::Anywhere;
+  else if (auto pointwise = dyn_cast_or_null<PointwiseScheduleAttr>(kernel.getScheduleAttr());
+           pointwise && pointwise.getTail() &&
+           !llvm::all_of(access.strides, [](AffineExpr s) { return constantSize(s) == 0; }))
+    kind = isFlat(kernel, view) ? Access::Vector : Access::Gather;
   else if (rowSchedule && vectorDim == kernel.getRank() - 1 && isInSlab(kernel, rowSchedule, view))
     kind = Access::Staged;
   else if (vectorDim && constantSize(access.strides[*vectorDim]) == 1)
@@ -441,7 +446,13 @@ static LaunchAttr geometryOf(KernelOp kernel, const DeviceProperties &device) {
   };
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {
     threads = pointwise.getThreads();
-    flat(pointwise.getVector(), threads * pointwise.getUnroll());
+    int64_t vectors = threads * pointwise.getUnroll();
+    if (pointwise.getTail()) {
+      spaces = {extents};
+      blocks = productOf(extents).floorDiv(pointwise.getVector()).ceilDiv(vectors);
+    } else {
+      flat(pointwise.getVector(), vectors);
+    }
   } else if (auto permute = dyn_cast<PermuteScheduleAttr>(schedule)) {
     threads = permute.getThreads();
     if (permute.getKind() == PermuteClass::Runs) {

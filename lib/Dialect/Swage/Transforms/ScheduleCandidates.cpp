@@ -95,7 +95,7 @@ private:
   void rows(RowScheduleAttr known);
   void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
   void crowds(RowScheduleAttr known, int64_t length);
-  void pointwise(PointwiseScheduleAttr known);
+  void pointwise();
   void permute(PermuteScheduleAttr known);
   void boxes(BoxScheduleAttr known);
   void reduce(ReduceScheduleAttr known);
@@ -196,12 +196,13 @@ void Grid::rows(RowScheduleAttr known) {
   }
 }
 
-void Grid::pointwise(PointwiseScheduleAttr known) {
+void Grid::pointwise() {
   for (int64_t threads : {64, 128, 256, 512, 1024})
     for (int64_t vector : kWidths)
       for (int64_t unroll : {1, 2, 4, 8})
-        if (unroll * vector <= kRegisterElements)
-          addChecked<PointwiseScheduleAttr>(threads, vector, unroll, known.getTail(), int64_t(32));
+        for (bool tail : {false, true})
+          if (unroll * vector <= kRegisterElements)
+            addChecked<PointwiseScheduleAttr>(threads, vector, unroll, tail, int64_t(32));
 }
 
 void Grid::permute(PermuteScheduleAttr known) {
@@ -328,7 +329,7 @@ SmallVector<Attribute> Grid::collect() {
   Attribute known = kernel.getScheduleAttr();
   llvm::TypeSwitch<Attribute>(known)
       .Case([&](RowScheduleAttr row) { rows(row); })
-      .Case([&](PointwiseScheduleAttr plain) { pointwise(plain); })
+      .Case([&](PointwiseScheduleAttr) { pointwise(); })
       .Case([&](PermuteScheduleAttr moves) { permute(moves); })
       .Case([&](BoxScheduleAttr moves) { boxes(moves); })
       .Case([&](ReduceScheduleAttr sums) { reduce(sums); })

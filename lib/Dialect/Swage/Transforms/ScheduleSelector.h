@@ -33,10 +33,10 @@ private:
   SelectedSchedule pointwise();
   SelectedSchedule runs();
   SelectedSchedule tiles();
-  bool hasLongRuns(const SelectedSchedule &selected) const;
+  int64_t movementOf(const SelectedSchedule &selected) const;
   bool hasGoodTiles(const SelectedSchedule &selected) const;
   SelectedSchedule smallTiles(const SelectedSchedule &selected) const;
-  std::optional<SelectedSchedule> boxes(bool needsManyBlocks);
+  std::optional<SelectedSchedule> boxes(int64_t movement = 0);
   SelectedSchedule row();
   struct Rows;
   SelectedSchedule rowOfClusters(const Rows &rows, int64_t length) const;

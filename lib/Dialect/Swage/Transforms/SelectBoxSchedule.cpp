@@ -61,7 +61,7 @@ class BoxSearch {
 public:
   BoxSearch(const BoxProblem &problem, int64_t others, double busy)
       : problem(problem), others(others), busy(busy) {}
-  std::optional<Choice> best() const;
+  std::pair<std::optional<Choice>, double> best() const;
 
 private:
   std::vector<Box> boxes() const;
@@ -85,7 +85,7 @@ private:
 } // namespace
 
 /// Extends `box` along `order` until one piece has `wanted` elements, by whole sectors of
-/// `multiple` elements where it is not all of the first dimension, or nothing else is read.
+/// `multiple` elements where it is not all of the first dimension.
 void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t multiple) const {
   int64_t run = 1;
   for (int64_t dim : order) {
@@ -93,8 +93,7 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
     if (run >= wanted || extent == 0)
       return;
     auto round = [&](int64_t count) {
-      bool isWhole = run == 1 || !problem.isGathered;
-      return isWhole ? int64_t(llvm::alignTo(count, multiple / std::gcd(run, multiple))) : count;
+      return run == 1 ? int64_t(llvm::alignTo(count, multiple)) : count;
     };
     if (box[dim] < extent) {
       int64_t grown = std::max<int64_t>(box[dim], llvm::divideCeil(wanted, run));
@@ -140,8 +139,6 @@ BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout)
   }
   for (auto [input, part] : llvm::zip_equal(problem.inputs, layout.parts))
     work.bytes += double(part.elements * input.bytes);
-  if (!problem.isGathered) // What else there is to read lies as the outputs do.
-    work.bytes = std::max(work.bytes, work.points * double(problem.out.bytes));
   work.windows = llvm::divideCeil(layout.writeElements, problem.vector());
   // Where runs of a thread begin at different places some have a window in front.
   bool hasMore = layout.turned > 1 && !layout.writeAligned;
@@ -160,18 +157,15 @@ double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Wo
                                         : (isAligned ? 1 : 1 + 24 / double(bytes)) * whole;
   };
   const BoxProblem::Side &out = problem.out;
-  int64_t written = layout.writeElements * out.bytes, read = written;
-  bool isAligned = layout.writeAligned;
-  if (problem.isGathered) {
-    read = layout.principal().readElements * problem.principal().bytes;
-    isAligned = layout.principal().readAligned;
-  }
+  const BoxPart &part = layout.principal();
+  int64_t written = layout.writeElements * out.bytes,
+          read = part.readElements * problem.principal().bytes;
   bool hasSectors = choice.lanes > 1 && layout.writeAligned &&
                     llvm::all_of(ArrayRef(out.strides).drop_back(),
                                  [&](int64_t stride) { return stride * out.bytes % 32 == 0; });
   double beside = double(std::min(choice.lanes, work.windows)),
          torn = hasSectors ? 0.1 / beside : 0.5 / beside + 8 / double(written);
-  return side(false, read, isAligned) + side(true, written, layout.writeAligned) * (1 + torn) +
+  return side(false, read, part.readAligned) + side(true, written, layout.writeAligned) * (1 + torn) +
          0.5 * (work.read / work.points - 1) + 0.37 * (work.waste - 1);
 }
 
@@ -240,8 +234,6 @@ std::vector<Box> BoxSearch::boxes() const {
       for (int64_t writeBytes : wanted) {
         Box box(problem.rank(), 1);
         auto read = [&] {
-          if (!problem.isGathered)
-            return;
           grow(box, problem.principal().readOrder,
                std::max<int64_t>(1, readBytes / problem.principal().bytes), readMultiple);
         };
@@ -255,9 +247,9 @@ std::vector<Box> BoxSearch::boxes() const {
   return {seen.begin(), seen.end()};
 }
 
-/// Conflicts take long to count: in the order of what the cost is without any, until that is more
+/// The best choice, if there is one, and its cost. Conflicts take long to count: in the order of what the cost is without any, until that is more
 /// than the least with them.
-std::optional<Choice> BoxSearch::best() const {
+std::pair<std::optional<Choice>, double> BoxSearch::best() const {
   std::vector<std::pair<double, Choice>> choices;
   for (const Box &box : boxes())
     for (bool skewed : {false, true}) {
@@ -281,7 +273,7 @@ std::optional<Choice> BoxSearch::best() const {
       best = choice;
     }
   }
-  return best;
+  return {best, least};
 }
 
 /// The dimensions by which write runs are counted, as the template does.
@@ -345,7 +337,7 @@ static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
   constexpr int64_t kLine = 128, kShort = 256, kFarther = 32;
   const BoxPart &part = layout.principal();
   int64_t piece = part.readElements * problem.principal().bytes;
-  if (!problem.isGathered || piece >= kShort || (part.readAligned && piece % kLine == 0))
+  if (piece >= kShort || (part.readAligned && piece % kLine == 0))
     return -1;
   auto count = [&](int64_t dim) { return llvm::divideCeil(problem.extents[dim], box[dim]); };
   const auto *read = llvm::find_if(problem.principal().readOrder,
@@ -358,16 +350,38 @@ static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
   return away >= double(kFarther * count(*read)) ? *read : -1;
 }
 
+/// The cost of runs that both sides share, were they moved by accesses of `movement` bytes each. Of a
+/// run that memory's bursts of 64 bytes do not fit the rest is read again, unless the run beside it
+/// is wanted soon.
+static double costOfRuns(const BoxProblem &problem, int64_t movement) {
+  constexpr int64_t kBurst = 64, kPiece = 80, kSoon = 512 << 10, kShortest = 64;
+  const BoxProblem::Input &in = problem.principal();
+  int64_t bytes = problem.out.bytes, run = problem.extents.back() * bytes;
+  if (movement < 4 || run < kShortest)
+    return INFINITY;
+  double share = movement < 8 ? 0.89 : movement < 16 ? 0.93 : 0.97;
+  int64_t aligned = std::gcd(kBurst, run), beside = -1;
+  for (int64_t dim : in.readOrder)
+    if (dim + 1 < int64_t(problem.rank()) && in.strides[dim] > 0) {
+      aligned = std::gcd(aligned, in.strides[dim] * bytes);
+      beside = beside < 0 ? dim : beside;
+    }
+  if (beside >= 0 && problem.out.strides[beside] * bytes > kSoon)
+    share /= 1 + 0.3 * double(kPiece - aligned) / double(run);
+  // Boxes turn out 4.5 % slower than their cost says where they are compared with runs.
+  return 2 * 0.955 / share;
+}
+
 /// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
-/// knows, where nothing is gathered and yet their vectors are not aligned, or, if
-/// `needsManyBlocks`, where they leave multiprocessors idle.
-std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
+/// knows; of runs that could go by accesses of `movement` bytes, where that is as good, or boxes
+/// leave multiprocessors idle.
+std::optional<SelectedSchedule> ScheduleSelector::boxes(int64_t movement) {
   std::optional<BoxProblem> problem = BoxProblem::of(kernel);
   if (!problem)
     return std::nullopt;
   int64_t others = llvm::range_size(kernel.getBody().front().without_terminator());
-  std::optional<Choice> choice = BoxSearch(*problem, others, kBusyBlocks * device.smCount).best();
-  if (!choice)
+  auto [choice, cost] = BoxSearch(*problem, others, kBusyBlocks * device.smCount).best();
+  if (!choice || (movement > 0 && cost >= costOfRuns(*problem, movement)))
     return std::nullopt;
   int64_t bytes = problem->principal().bytes, blocks = 1;
   bool isKnown = !llvm::is_contained(problem->extents, 0);
@@ -375,11 +389,9 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(bool needsManyBlocks) {
     bytes *= taken;
     blocks *= llvm::divideCeil(extent, taken);
   }
-  if (isKnown ? needsManyBlocks && blocks < device.smCount : bytes < kLeastBox)
+  if (isKnown ? movement > 0 && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
   BoxLayout layout = BoxLayout::of(*problem, choice->box, choice->skewed);
-  if (!problem->isGathered && !layout.writeAligned)
-    return std::nullopt;
   return SelectedSchedule{
       BoxScheduleAttr::get(context(), kThreads, choice->box, choice->lanes, choice->skewed, index,
                            fastestDim(*problem, layout, choice->box)),

@@ -199,10 +199,19 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   int64_t threads =
       few ? all : lanesFor(rows.vectors, std::min(least, all), perThread, rows.freeThreads);
   int64_t each = llvm::divideCeil(rows.vectors, threads);
-  // Where all stays in L2 few blocks follow each other: the sooner one ends the better.
-  bool isAlone = each > 2 && threads == 32 && !few && isNorm() && staysInL2() && rows.count &&
-                 *rows.count > 32 * device.smCount;
-  int64_t block = isAlone ? 32 : each > 1 ? 64 : 128;
+  // Blocks of one warp: where a multiprocessor has few rows, which then are even; and where all stays
+  // in L2 and few blocks follow each other, of which the sooner one ends the better, unless a
+  // LayerNorm shares what it reads of gamma and beta.
+  constexpr int64_t kFewRows = 12, kFollowing = 48;
+  int64_t perMultiprocessor = rows.count ? *rows.count / device.smCount : INT64_MAX;
+  auto sharesMost = [&] {
+    return kernel.getCollective().getKind() == Collective::LayerNorm &&
+           llvm::count_if(views(), [&](ViewAttr view) { return hasRows(view); }) <= 2;
+  };
+  bool follows = each > 2 && threads == 32 && isNorm() && staysInL2() && !sharesMost() &&
+                 perMultiprocessor >= kFollowing;
+  bool isAlone = !few && each > 1 && (perMultiprocessor < kFewRows || follows);
+  int64_t block = isAlone ? 32 : each > 1 && isBounded(kernel) ? 64 : 128;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }

@@ -9,6 +9,7 @@
 #include "ScheduleSelector.h"
 #include "mlir/IR/OperationSupport.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
+#include "swage/Dialect/Swage/IR/FlatSpace.h"
 #include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/Sequence.h"
@@ -66,9 +67,12 @@ std::optional<int64_t> ScheduleSelector::largest(bool reduced, const SizeFacts &
 SelectedSchedule ScheduleSelector::pointwise() {
   unsigned inner = kernel.getRank() - 1;
   int64_t vector = vectorAlong(kernel, inner, facts), narrow = 16;
+  // Counting through takes what stands still element by element, which accesses of eight bytes beat.
   bool tail = false;
-  if (mayHaveTail(kernel))
-    if (int64_t wider = vectorAlong(kernel, inner, facts, /*tail=*/true); wider > vector) {
+  if (isFlatSpace(kernel) && (kernel.getRank() == 1 || vector * narrowestAlong(inner) < 8))
+    if (int64_t wider = vectorAlong(kernel, inner, facts, /*tail=*/true,
+                                    [&](ViewAttr view) { return isFlat(kernel, view); });
+        wider > vector) {
       vector = wider;
       tail = true;
     }
@@ -82,11 +86,12 @@ SelectedSchedule ScheduleSelector::pointwise() {
   for (ViewAttr view : views())
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
       narrow = std::min(narrow, elementBytes(view.getElement()));
-  // Narrow accesses need more of them in flight: 16 bytes a thread, four accesses at most.
-  // Many operands are in flight by themselves.
-  int64_t unroll = views().size() > 12
+  // Narrow accesses need more of them in flight: 32 bytes a thread, eight accesses at most, of pairs
+  // four. Many operands are in flight by themselves.
+  int64_t access = std::max<int64_t>(1, vector * narrow),
+          unroll = views().size() > 12 || access >= 16
                        ? 1
-                       : std::clamp<int64_t>(16 / std::max<int64_t>(1, vector * narrow), 1, 4);
+                       : std::clamp<int64_t>(32 / access, 1, vector > 1 ? 4 : 8);
   // Two streams in flight fill a multiprocessor with half the threads a block, and more blocks even
   // out the end.
   int64_t streams = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
@@ -110,8 +115,9 @@ SelectedSchedule ScheduleSelector::runs() {
   int64_t movement = plain.getVector() * elementBytes(kernel.getOutput(0).getElement());
   if (plain.getTail())
     return {plain, "contiguous on both sides: a copy"};
+  int64_t unroll = movement < 16 ? std::min<int64_t>(8, 32 / movement) : 1;
   return {PermuteScheduleAttr::get(context(), PermuteClass::Runs, plain.getThreads(), movement,
-                                   plain.getUnroll(), 0, 1, 1, 1, 1, index),
+                                   unroll, 0, 1, 1, 1, 1, index),
           "both sides share the innermost run, which moves by " + std::to_string(movement) +
               " bytes"};
 }
@@ -210,22 +216,15 @@ SelectedSchedule ScheduleSelector::reduce() {
           "the reduced dimensions lie outside the contiguous one"};
 }
 
-/// Whether runs move by wide accesses, or at least by some that fill a cache line. Where all that
-/// is large lies as the results do, runs of a cache line, or vectors of two elements, are as good.
-bool ScheduleSelector::hasLongRuns(const SelectedSchedule &selected) const {
-  int64_t bytes = elementBytes(kernel.getOutput(0).getElement()), movement;
-  std::optional<int64_t> run = constantSize(extent(kernel.getRank() - 1));
-  if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(selected.schedule)) {
-    std::optional<BoxProblem> problem = BoxProblem::of(kernel);
-    if (kernel.getRank() == 1 || !problem)
-      return true;
-    if (!problem->isGathered)
-      return pointwise.getVector() > 1;
-    movement = pointwise.getVector() * bytes;
-  } else {
-    movement = cast<PermuteScheduleAttr>(selected.schedule).getMovement();
-  }
-  return !run || (movement >= 4 && *run * bytes >= 64);
+/// The bytes by which runs move; 0 where boxes are no choice.
+int64_t ScheduleSelector::movementOf(const SelectedSchedule &selected) const {
+  std::optional<BoxProblem> problem = BoxProblem::of(kernel);
+  auto pointwise = dyn_cast<PointwiseScheduleAttr>(selected.schedule);
+  if (kernel.writesRows() || kernel.getRank() == 1 || !problem ||
+      !constantSize(extent(kernel.getRank() - 1)))
+    return 0;
+  return pointwise ? pointwise.getVector() * elementBytes(kernel.getOutput(0).getElement())
+                   : cast<PermuteScheduleAttr>(selected.schedule).getMovement();
 }
 
 /// Whether tiles have wide vectors and long rows on both sides, and few of their places are empty.
@@ -287,17 +286,19 @@ SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) 
 SelectedSchedule ScheduleSelector::run() {
   switch (familyOf(kernel)) {
   case Family::Pointwise:
-  case Family::Runs:
+  case Family::Runs: {
+    SelectedSchedule plain = familyOf(kernel) == Family::Runs ? runs() : pointwise();
+    int64_t movement = movementOf(plain);
+    std::optional<SelectedSchedule> boxed = movement ? boxes(movement) : std::nullopt;
+    return boxed ? *boxed : plain;
+  }
   case Family::Tiles: {
-    bool isTiles = familyOf(kernel) == Family::Tiles;
-    SelectedSchedule plain = isTiles                            ? tiles()
-                             : familyOf(kernel) == Family::Runs ? runs()
-                                                                : pointwise();
-    if (kernel.writesRows() || (!isTiles && hasLongRuns(plain)))
+    SelectedSchedule plain = tiles();
+    if (kernel.writesRows())
       return plain;
-    if (isTiles && hasGoodTiles(plain))
+    if (hasGoodTiles(plain))
       return smallTiles(plain);
-    std::optional<SelectedSchedule> boxed = boxes(!isTiles);
+    std::optional<SelectedSchedule> boxed = boxes();
     return boxed ? *boxed : plain;
   }
   case Family::Reduce:

@@ -2,9 +2,9 @@
 
 // K5: schedules that are valid by themselves and do not fit their kernel.
 
-// expected-error @+1 {{'swage.kernel' op schedule has a tail, but the iteration space has rank 2 and not 1}}
+// expected-error @+1 {{'swage.kernel' op schedule has a tail, but results must lie as points are counted, and inputs too or be the same along a dimension}}
 swage.kernel @k5_pointwise_tail symbols 0 extents affine_map<() -> (8, 64)> reduced []
-    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 66), access = (d0, d1) -> (d0 * 66 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     schedule #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = true, index = 32>
     {

@@ -15,14 +15,10 @@
 
 namespace swage {
 
-/// Whether a one-dimensional iteration space may end in elements that go one by one: every operand
-/// is contiguous or stands still.
-bool mayHaveTail(KernelOp kernel);
-
 /// The widest vector along `dim`: 16 bytes of the narrowest operand that moves along it, no more
 /// than 32 of the widest, and such that every operand that is contiguous there starts each vector
-/// aligned for all sizes that the facts allow. Without `tail` it divides the extent. Only operands
-/// that take part count.
+/// aligned for all sizes that the facts allow. Without `tail` it divides the extent; with it the
+/// points of a flat space are counted through (FlatSpace.h). Only operands that take part count.
 int64_t vectorAlong(
     KernelOp kernel, unsigned dim, const SizeFacts &facts, bool tail = false,
     llvm::function_ref<bool(ViewAttr)> takesPart = [](ViewAttr) { return true; });

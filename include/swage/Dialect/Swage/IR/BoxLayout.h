@@ -27,11 +27,11 @@ struct BoxProblem {
   llvm::SmallVector<int64_t> extents; ///< 0: known at run time
   llvm::SmallVector<Input> inputs;    ///< the one that has most to read first
   Side out;                           ///< of several outputs the one of widest elements
-  bool isGathered = false;            ///< the first input moves along all dimensions
 
   /// The kernel's, if it is one that boxes can move: no collective, elements of 1, 2, 4 or 8 bytes
   /// in memory with constant strides, the outputs' positive, the same for all and 1 along the last
-  /// dimension, and an input that does not lie as they do.
+  /// dimension, and an input that does not lie as they do, the largest of which moves along all
+  /// dimensions.
   static std::optional<BoxProblem> of(KernelOp kernel);
 
   const Input &principal() const { return inputs.front(); }

@@ -124,8 +124,8 @@ def Swage_PointwiseScheduleAttr : Swage_Attr<"PointwiseSchedule", "pointwise_sch
   let summary = "Schedule of templates/swage/pointwise.cuh";
   let description = [{
     `threads` a block (a multiple of 32, at most 1024), each moving `unroll` vectors of `vector` elements of the innermost
-    dimension (a power of two). `tail`: the extent is no multiple of `vector` and the last elements go one by one; only for
-    a one-dimensional iteration space. `index`: 32 or 64 bits.
+    dimension (a power of two). `tail`: vectors are counted over all points, wherever rows end, and the last elements go one
+    by one; results must lie as points are counted, and inputs too or be the same along a dimension: these go one by one. `index`: 32 or 64 bits.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$vector, "int64_t":$unroll, "bool":$tail, "int64_t":$index);
   let assemblyFormat = "`<` struct(params) `>`";

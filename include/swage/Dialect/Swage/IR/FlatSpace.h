@@ -1,0 +1,26 @@
+//===- FlatSpace.h - Points that are counted through ------------*- C++ -*-===//
+//
+// A pointwise schedule with `tail` counts its vectors over all points, wherever rows end
+// (templates/swage/pointwise.cuh). What lies in memory as the points are counted goes by whole
+// vectors, and what is the same along some dimension by single elements.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef SWAGE_DIALECT_SWAGE_IR_FLATSPACE_H
+#define SWAGE_DIALECT_SWAGE_IR_FLATSPACE_H
+
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
+
+namespace swage {
+
+/// Whether an operand's elements lie in memory as the kernel's points are counted, innermost
+/// dimension first, without gaps.
+bool isFlat(KernelOp kernel, ViewAttr view);
+
+/// Whether a kernel's points may be counted through: nothing is reduced, results are flat, and
+/// each input is, or stands still along some dimension. Of one dimension inputs may be computed.
+bool isFlatSpace(KernelOp kernel);
+
+} // namespace swage
+
+#endif // SWAGE_DIALECT_SWAGE_IR_FLATSPACE_H
