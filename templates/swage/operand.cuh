@@ -48,7 +48,10 @@ template <class Coord> struct PartialCoord : Coord {
 template <class Coord> concept IsPartial = requires(Coord coord) { coord.begin; };
 /// Those of V points that are counted through, wherever a row ends: its own are those of the first.
 template <class Coord, int V> struct CountedCoord : Coord { Coord each[V]; };
-template <class Coord> concept IsCounted = requires(Coord coord) { coord.each; };
+template <class Coord>
+concept IsCounted = requires(Coord coord) {
+  coord.each;
+};
 /// Those of one element, wherever it lies, of operands that are read by vectors elsewhere.
 template <class Coord> struct ElementCoord : Coord {
   using Element = Coord;

@@ -22,10 +22,10 @@
 
 namespace swage {
 
-/// vectors(sizes): the iteration space, its last extent counted in vectors of kVector; or, with kTail,
-/// extents(sizes): the space in elements.  Operands are then Vector where they lie as its points are
-/// counted, Splat where there is one element, or else Gather.  Grid: max(1, ceil(whole vectors /
-/// (kThreads * kUnroll))).
+/// vectors(sizes): the iteration space, its last extent counted in vectors of kVector; or, with
+/// kTail, extents(sizes): the space in elements.  Operands are then Vector where they lie as its
+/// points are counted, Splat where there is one element, or else Gather.  Grid: max(1, ceil(whole
+/// vectors / (kThreads * kUnroll))).
 template <class Spec>
 concept PointwiseSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Index;
@@ -34,7 +34,9 @@ concept PointwiseSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Stores;
   Spec::kThreads + Spec::kVector + Spec::kUnroll;
   Spec::kTail;
-  requires requires { Spec::extents(sizes); } || requires { Spec::vectors(sizes); };
+  requires requires { Spec::extents(sizes); } || requires {
+    Spec::vectors(sizes);
+  };
 };
 
 namespace detail {
@@ -66,8 +68,8 @@ template <class Spec, class Space> struct VectorCoord : Spec::Coord {
   }
 };
 template <class Spec, class Space>
-  requires(bool(Spec::kTail))
-struct VectorCoord<Spec, Space> : CountedCoord<typename Spec::Coord, Spec::kVector> {
+requires(bool(Spec::kTail)) struct VectorCoord<Spec, Space>
+    : CountedCoord<typename Spec::Coord, Spec::kVector> {
   __device__ __forceinline__ void place(const Space &space, typename Spec::Index vector) {
     space.split(vector * Spec::kVector, *this);
     this->each[0] = *this;

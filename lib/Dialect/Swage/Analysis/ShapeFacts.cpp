@@ -25,8 +25,8 @@ static SmallVector<ViewAttr> viewsOf(KernelOp kernel) {
 // Vectors
 //===----------------------------------------------------------------------===//
 
-/// What a vector along `dim` must divide: the extent and wherever else an operand that is contiguous
-/// there can start one; with a tail, where it begins.
+/// What a vector along `dim` must divide: the extent and wherever else an operand that is
+/// contiguous there can start one; with a tail, where it begins.
 static SmallVector<AffineExpr> dividedSizes(KernelOp kernel, unsigned dim, bool tail,
                                             function_ref<bool(ViewAttr)> takesPart) {
   SmallVector<AffineExpr> sizes;

@@ -13,13 +13,14 @@ bool swage::isFlat(KernelOp kernel, ViewAttr view) {
   LinearAccess access = *LinearAccess::of(view.getAccess());
   SmallVector<AffineExpr> dense =
       rowMajorStrides(kernel.getExtents().getResults(), kernel.getContext());
-  return dense.size() == access.strides.size() && llvm::all_of(llvm::zip_equal(access.strides, dense), [](auto strides) {
-    auto [stride, wanted] = strides;
-    if (stride == wanted)
-      return true;
-    AffineExpr difference = normalizeSize(stride - wanted);
-    return difference && constantSize(difference) == 0;
-  });
+  return dense.size() == access.strides.size() &&
+         llvm::all_of(llvm::zip_equal(access.strides, dense), [](auto strides) {
+           auto [stride, wanted] = strides;
+           if (stride == wanted)
+             return true;
+           AffineExpr difference = normalizeSize(stride - wanted);
+           return difference && constantSize(difference) == 0;
+         });
 }
 
 bool swage::isFlatSpace(KernelOp kernel) {

@@ -35,8 +35,8 @@ static LogicalResult verifyDivides(KernelOp kernel, int64_t vector, unsigned dim
 }
 
 /// Every operand along `dim` of an access that goes `vector` elements at a time must start at a
-/// multiple of it, but those that stay where they are along `moving`. If points are `counted` through
-/// only flat ones go so, and rows begin anywhere.
+/// multiple of it, but those that stay where they are along `moving`. If points are `counted`
+/// through only flat ones go so, and rows begin anywhere.
 static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim,
                                   std::optional<unsigned> moving = std::nullopt,
                                   bool counted = false) {

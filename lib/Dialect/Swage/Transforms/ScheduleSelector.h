@@ -30,6 +30,7 @@ public:
   SelectedSchedule run();
 
 private:
+  int64_t countedVector() const;
   SelectedSchedule pointwise();
   SelectedSchedule runs();
   SelectedSchedule tiles();

@@ -165,7 +165,8 @@ double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Wo
                                  [&](int64_t stride) { return stride * out.bytes % 32 == 0; });
   double beside = double(std::min(choice.lanes, work.windows)),
          torn = hasSectors ? 0.1 / beside : 0.5 / beside + 8 / double(written);
-  return side(false, read, part.readAligned) + side(true, written, layout.writeAligned) * (1 + torn) +
+  return side(false, read, part.readAligned) +
+         side(true, written, layout.writeAligned) * (1 + torn) +
          0.5 * (work.read / work.points - 1) + 0.37 * (work.waste - 1);
 }
 
@@ -247,8 +248,8 @@ std::vector<Box> BoxSearch::boxes() const {
   return {seen.begin(), seen.end()};
 }
 
-/// The best choice, if there is one, and its cost. Conflicts take long to count: in the order of what the cost is without any, until that is more
-/// than the least with them.
+/// The best choice, if there is one, and its cost. Conflicts take long to count: in the order of
+/// what the cost is without any, until that is more than the least with them.
 std::pair<std::optional<Choice>, double> BoxSearch::best() const {
   std::vector<std::pair<double, Choice>> choices;
   for (const Box &box : boxes())
@@ -350,9 +351,9 @@ static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
   return away >= double(kFarther * count(*read)) ? *read : -1;
 }
 
-/// The cost of runs that both sides share, were they moved by accesses of `movement` bytes each. Of a
-/// run that memory's bursts of 64 bytes do not fit the rest is read again, unless the run beside it
-/// is wanted soon.
+/// The cost of runs that both sides share, were they moved by accesses of `movement` bytes each. Of
+/// a run that memory's bursts of 64 bytes do not fit the rest is read again, unless the run beside
+/// it is wanted soon.
 static double costOfRuns(const BoxProblem &problem, int64_t movement) {
   constexpr int64_t kBurst = 64, kPiece = 80, kSoon = 512 << 10, kShortest = 64;
   const BoxProblem::Input &in = problem.principal();

@@ -199,8 +199,8 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   int64_t threads =
       few ? all : lanesFor(rows.vectors, std::min(least, all), perThread, rows.freeThreads);
   int64_t each = llvm::divideCeil(rows.vectors, threads);
-  // Blocks of one warp: where a multiprocessor has few rows, which then are even; and where all stays
-  // in L2 and few blocks follow each other, of which the sooner one ends the better, unless a
+  // Blocks of one warp: where a multiprocessor has few rows, which then are even; and where all
+  // stays in L2 and few blocks follow each other, of which the sooner one ends the better, unless a
   // LayerNorm shares what it reads of gamma and beta.
   constexpr int64_t kFewRows = 12, kFollowing = 48;
   int64_t perMultiprocessor = rows.count ? *rows.count / device.smCount : INT64_MAX;

@@ -64,15 +64,52 @@ std::optional<int64_t> ScheduleSelector::largest(bool reduced, const SizeFacts &
 // Pointwise and runs
 //===----------------------------------------------------------------------===//
 
+/// The vector of points that are counted through. What stands still along a dimension is read
+/// element by element, V elements apart in neighbouring lanes: L1 delivers a line of 128 bytes a
+/// cycle, memory about 18 bytes.
+int64_t ScheduleSelector::countedVector() const {
+  constexpr double kLine = 128, kWarp = 32, kMemory = 18, kEnough = 0.8;
+  unsigned inner = kernel.getRank() - 1;
+  double moved = 0;
+  SmallVector<ViewAttr> gathered;
+  for (ViewAttr view : views())
+    if (isFlat(kernel, view))
+      moved += double(elementBytes(view.getElement()));
+    else if (llvm::any_of(LinearAccess::of(view.getAccess())->strides,
+                          [](AffineExpr stride) { return constantSize(stride) != 0; }))
+      gathered.push_back(view);
+  auto linesOf = [&](ViewAttr view, int64_t vector) {
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    std::optional<int64_t> stride = constantSize(access.strides[inner]),
+                           row = constantSize(extent(inner));
+    double lines = kWarp * double(vector);
+    if (stride)
+      lines *= double(*stride * elementBytes(view.getElement())) / kLine;
+    if (stride && row)
+      lines = std::min(lines, double(*row * *stride * elementBytes(view.getElement())) / kLine + 1);
+    return std::max(1.0, std::min(lines, kWarp));
+  };
+  int64_t vector = vectorAlong(kernel, inner, facts, /*tail=*/true,
+                               [&](ViewAttr view) { return isFlat(kernel, view); });
+  if (!gathered.empty())
+    vector = std::min<int64_t>(vector, 8);
+  auto lines = [&] {
+    double sum = 0;
+    for (ViewAttr view : gathered)
+      sum += linesOf(view, vector);
+    return sum / kWarp;
+  };
+  while (vector > 1 && lines() > kEnough * moved / kMemory)
+    vector /= 2;
+  return vector;
+}
+
 SelectedSchedule ScheduleSelector::pointwise() {
   unsigned inner = kernel.getRank() - 1;
   int64_t vector = vectorAlong(kernel, inner, facts), narrow = 16;
-  // Counting through takes what stands still element by element, which accesses of eight bytes beat.
   bool tail = false;
   if (isFlatSpace(kernel) && (kernel.getRank() == 1 || vector * narrowestAlong(inner) < 8))
-    if (int64_t wider = vectorAlong(kernel, inner, facts, /*tail=*/true,
-                                    [&](ViewAttr view) { return isFlat(kernel, view); });
-        wider > vector) {
+    if (int64_t wider = countedVector(); wider > vector) {
       vector = wider;
       tail = true;
     }
@@ -86,12 +123,13 @@ SelectedSchedule ScheduleSelector::pointwise() {
   for (ViewAttr view : views())
     if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
       narrow = std::min(narrow, elementBytes(view.getElement()));
-  // Narrow accesses need more of them in flight: 32 bytes a thread, eight accesses at most, of pairs
-  // four. Many operands are in flight by themselves.
-  int64_t access = std::max<int64_t>(1, vector * narrow),
-          unroll = views().size() > 12 || access >= 16
-                       ? 1
-                       : std::clamp<int64_t>(32 / access, 1, vector > 1 ? 4 : 8);
+  // Narrow accesses need more of them in flight: 32 bytes a thread, eight accesses at most, of
+  // vectors four; 16 bytes, or eight elements, beside those that are read one by one. Many operands
+  // are in flight by themselves.
+  int64_t access = std::max<int64_t>(1, vector * narrow), unroll = 1;
+  if (access < 16 && views().size() <= 12)
+    unroll = tail ? std::max<int64_t>(16 / access, 8 / vector)
+                  : std::min<int64_t>(32 / access, vector > 1 ? 4 : 8);
   // Two streams in flight fill a multiprocessor with half the threads a block, and more blocks even
   // out the end.
   int64_t streams = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
