@@ -47,6 +47,46 @@ func.func @even_rows(%x: tensor<4096x770xf32>, %b: tensor<770xf32>) -> tensor<40
 
 // -----
 
+// What stands still is read element by element by lanes a vector apart: of two rows L1 would deliver less than memory by vectors of eight.
+// CHECK-LABEL: func.func @two_odd_rows
+// CHECK:       #swage.pointwise_schedule<threads = 256, vector = 4, unroll = 2, tail = true, index = 32>
+func.func @two_odd_rows(%x: tensor<16384x8191xbf16>, %a: tensor<8191xbf16>, %b: tensor<8191xbf16>) -> tensor<16384x8191xbf16> {
+  %c = swage.broadcast %a dims [1] : tensor<8191xbf16> -> tensor<16384x8191xbf16>
+  %d = swage.broadcast %b dims [1] : tensor<8191xbf16> -> tensor<16384x8191xbf16>
+  %e = arith.mulf %x, %c : tensor<16384x8191xbf16>
+  %y = arith.addf %e, %d : tensor<16384x8191xbf16>
+  return %y : tensor<16384x8191xbf16>
+}
+
+// -----
+
+// The same along the rows: one line for all lanes, or two.
+// CHECK-LABEL: func.func @two_odd_columns
+// CHECK:       #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = true, index = 32>
+func.func @two_odd_columns(%x: tensor<16384x8191xbf16>, %a: tensor<16384xbf16>, %b: tensor<16384xbf16>) -> tensor<16384x8191xbf16> {
+  %c = swage.broadcast %a dims [0] : tensor<16384xbf16> -> tensor<16384x8191xbf16>
+  %d = swage.broadcast %b dims [0] : tensor<16384xbf16> -> tensor<16384x8191xbf16>
+  %e = arith.mulf %x, %c : tensor<16384x8191xbf16>
+  %y = arith.addf %e, %d : tensor<16384x8191xbf16>
+  return %y : tensor<16384x8191xbf16>
+}
+
+// -----
+
+// Coordinates are those of one row.
+// CHECK-LABEL: func.func @odd_triangle
+// CHECK:       #swage.pointwise_schedule<{{.*}}vector = 1, unroll = 8, tail = false
+func.func @odd_triangle(%x: tensor<64x577x577xf16>) -> tensor<64x577x577xf16> {
+  %row = swage.iota dim 1 : tensor<64x577x577xi32>
+  %column = swage.iota dim 2 : tensor<64x577x577xi32>
+  %zero = arith.constant dense<0.0> : tensor<64x577x577xf16>
+  %seen = arith.cmpi sle, %column, %row : tensor<64x577x577xi32>
+  %y = arith.select %seen, %x, %zero : tensor<64x577x577xi1>, tensor<64x577x577xf16>
+  return %y : tensor<64x577x577xf16>
+}
+
+// -----
+
 // Rows of a slice are rows: boxes put them together.
 // CHECK-LABEL: func.func @odd_slice
 // CHECK:       #swage.box_schedule<threads = 256, box = [3, 2001], lanes = 32, skewed = true, index = 32>
@@ -593,9 +633,9 @@ func.func @normalised_planes(%x: tensor<8x512x512x3xi8>, %mean: tensor<3xf32>) -
 
 // -----
 
-// And short rows where all else lies as the result does: no vector fits three elements.
+// Short rows where all else lies as the result does are counted through.
 // CHECK-LABEL: func.func @short_rows
-// CHECK:       #swage.box_schedule<threads = 256, box = [1376, 3], lanes = 32, skewed = false, index = 32>
+// CHECK:       #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 2, tail = true, index = 32>
 func.func @short_rows(%x: tensor<8x512x512x3xi8>, %mean: tensor<3xf32>) -> tensor<8x512x512x3xbf16> {
   %f = arith.uitofp %x : tensor<8x512x512x3xi8> to tensor<8x512x512x3xf32>
   %all = swage.broadcast %mean dims [3] : tensor<3xf32> -> tensor<8x512x512x3xf32>
@@ -764,4 +804,37 @@ func.func @groups(%x: tensor<2x32x10x64x64xf16>, %y: tensor<2x32x24x64x64xf16>) 
   %n = swage.layer_norm %x axis 2 eps 1.0e-5 : (tensor<2x32x10x64x64xf16>) -> tensor<2x32x10x64x64xf16>
   %m = swage.layer_norm %y axis 2 eps 1.0e-5 : (tensor<2x32x24x64x64xf16>) -> tensor<2x32x24x64x64xf16>
   return %n, %m : tensor<2x32x10x64x64xf16>, tensor<2x32x24x64x64xf16>
+}
+
+// -----
+
+// Runs of 96 bytes, whose neighbours are wanted much later: half of memory's bursts would be read twice.
+// CHECK-LABEL: func.func @apart
+// CHECK:       #swage.box_schedule<threads = 256, box = [2, 43, 24]
+func.func @apart(%x: tensor<1000000x2x24xf32>) -> tensor<2x1000000x24xf32> {
+  %y = swage.permute %x [1, 0, 2] : tensor<1000000x2x24xf32> -> tensor<2x1000000x24xf32>
+  return %y : tensor<2x1000000x24xf32>
+}
+
+// -----
+
+// Those that follow each other go as they are, as do heads of 128 bytes.
+// CHECK-LABEL: func.func @beside
+// CHECK-COUNT-2: #swage.permute_schedule<kind = runs, threads = 256, movement = 16, unroll = 1
+func.func @beside(%x: tensor<10x100000x24xf32>, %h: tensor<128x197x12x64xf16>) -> (tensor<100000x10x24xf32>, tensor<128x12x197x64xf16>) {
+  %y = swage.permute %x [1, 0, 2] : tensor<10x100000x24xf32> -> tensor<100000x10x24xf32>
+  %z = swage.permute %h [0, 2, 1, 3] : tensor<128x197x12x64xf16> -> tensor<128x12x197x64xf16>
+  return %y, %z : tensor<100000x10x24xf32>, tensor<128x12x197x64xf16>
+}
+
+// -----
+
+// By 4 bytes a copy is out of reach; by 8, of bytes, boxes are as far from it.
+// CHECK-LABEL: func.func @narrow
+// CHECK:       #swage.box_schedule
+// CHECK:       #swage.permute_schedule<kind = runs, threads = 256, movement = 8, unroll = 4
+func.func @narrow(%x: tensor<64x577x12x33xf32>, %y: tensor<64x577x120x120xi8>) -> (tensor<64x12x577x33xf32>, tensor<64x120x577x120xi8>) {
+  %a = swage.permute %x [0, 2, 1, 3] : tensor<64x577x12x33xf32> -> tensor<64x12x577x33xf32>
+  %b = swage.permute %y [0, 2, 1, 3] : tensor<64x577x120x120xi8> -> tensor<64x120x577x120xi8>
+  return %a, %b : tensor<64x12x577x33xf32>, tensor<64x120x577x120xi8>
 }
