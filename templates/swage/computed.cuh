@@ -40,19 +40,27 @@ template <Access Kind, Traffic Use = Traffic::Stream> struct Random {
 };
 
 template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, Source::Coordinate> {
-  int first, step;
+  int first;
 
-  __device__ __forceinline__ int value(int i) const { return first + i * step; }
+  __device__ __forceinline__ int value(int i) const {
+    return Kind == Access::Vector ? first + i : first;
+  }
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer, const Coord &coord,
                                        const Sizes &sizes) {
     first = static_cast<int>(Operand::offset(coord, sizes));
-    step = Kind == Access::Vector ? 1 : 0;
-    if constexpr (Kind == Access::Gather && V > 1) {
-      Coord next = coord;
-      next[Dim] += 1;
-      step = static_cast<int>(Operand::offset(next, sizes)) - first;
-    }
+  }
+};
+template <class Operand, int V> struct Fragment<Operand, V, Access::Gather, Source::Coordinate> {
+  int values[V];
+
+  __device__ __forceinline__ int value(int i) const { return values[i]; }
+  template <int Dim, class Coord, class Sizes>
+  __device__ __forceinline__ void load(typename Operand::Pointer, const Coord &coord,
+                                       const Sizes &sizes) {
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      values[i] = static_cast<int>(Operand::offset(elementCoord<Dim>(coord, i), sizes));
   }
 };
 
@@ -72,9 +80,7 @@ template <class Operand, int V, Access Kind> struct Fragment<Operand, V, Kind, S
     } else {
 #pragma unroll
       for (int i = 0; i < kCount; ++i) {
-        Coord at = coord;
-        if constexpr (kCount > 1)
-          at[Dim] += i;
+        const auto at = elementCoord<Dim>(coord, i);
         unsigned word[1];
         stream.read(static_cast<unsigned long long>(Operand::offset(at, sizes)), word);
         words[i] = word[0];

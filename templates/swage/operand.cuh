@@ -52,6 +52,17 @@ template <class Coord>
 concept IsCounted = requires(Coord coord) {
   coord.each;
 };
+/// Those of element i of a vector along a dimension.
+template <int Dim, class Coord>
+__device__ __forceinline__ auto elementCoord(const Coord &coord, int i) {
+  if constexpr (IsCounted<Coord>) {
+    return coord.each[i];
+  } else {
+    Coord at = coord;
+    at[Dim] += i;
+    return at;
+  }
+}
 /// Those of one element, wherever it lies, of operands that are read by vectors elsewhere.
 template <class Coord> struct ElementCoord : Coord {
   using Element = Coord;
@@ -185,14 +196,10 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Gather, Sour
                                        const Sizes &sizes) {
 #pragma unroll
     for (int i = 0; i < V; ++i) {
-      Coord at = coord;
-      at[Dim] += i;
+      auto at = elementCoord<Dim>(coord, i);
       if constexpr (IsPartial<Coord>)
         at[Dim] = coord[Dim] + (i < coord.begin ? coord.begin : i < coord.end ? i : coord.begin);
-      if constexpr (IsCounted<Coord>)
-        scalars[i].template fetch<Operand::traffic()>(from + Operand::offset(coord.each[i], sizes));
-      else
-        scalars[i].template fetch<Operand::traffic()>(from + Operand::offset(at, sizes));
+      scalars[i].template fetch<Operand::traffic()>(from + Operand::offset(at, sizes));
     }
   }
 };

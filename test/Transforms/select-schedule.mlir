@@ -73,9 +73,9 @@ func.func @two_odd_columns(%x: tensor<16384x8191xbf16>, %a: tensor<16384xbf16>, 
 
 // -----
 
-// Coordinates are those of one row.
+// Coordinates are each point's own.
 // CHECK-LABEL: func.func @odd_triangle
-// CHECK:       #swage.pointwise_schedule<{{.*}}vector = 1, unroll = 8, tail = false
+// CHECK:       #swage.pointwise_schedule<threads = 256, vector = 8, unroll = 1, tail = true, index = 32>
 func.func @odd_triangle(%x: tensor<64x577x577xf16>) -> tensor<64x577x577xf16> {
   %row = swage.iota dim 1 : tensor<64x577x577xi32>
   %column = swage.iota dim 2 : tensor<64x577x577xi32>

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace swage;
 
 bool swage::isFlat(KernelOp kernel, ViewAttr view) {
-  if (view.getSource() != Source::Memory)
+  if (view.getSource() != Source::Memory && view.getSource() != Source::Random)
     return false;
   LinearAccess access = *LinearAccess::of(view.getAccess());
   SmallVector<AffineExpr> dense =
@@ -26,18 +26,13 @@ bool swage::isFlat(KernelOp kernel, ViewAttr view) {
 bool swage::isFlatSpace(KernelOp kernel) {
   auto standsStill = [&](ViewAttr view) {
     LinearAccess access = *LinearAccess::of(view.getAccess());
-    return view.getSource() == Source::Memory &&
-           llvm::any_of(llvm::seq<unsigned>(0, kernel.getRank()),
+    return llvm::any_of(llvm::seq<unsigned>(0, kernel.getRank()),
                         [&](unsigned dim) { return access.isBroadcast(dim); });
-  };
-  // What is computed knows of one dimension that it is counted along.
-  auto isComputed = [&](ViewAttr view) {
-    return view.getSource() != Source::Memory && kernel.getRank() == 1;
   };
   return kernel.getRank() > 0 && kernel.getReduced().empty() &&
          llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
                       [&](ViewAttr view) { return isFlat(kernel, view); }) &&
          llvm::all_of(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
-           return isFlat(kernel, view) || standsStill(view) || isComputed(view);
+           return view.getSource() != Source::Memory || isFlat(kernel, view) || standsStill(view);
          });
 }

@@ -13,12 +13,12 @@
 
 namespace swage {
 
-/// Whether an operand's elements lie in memory as the kernel's points are counted, innermost
-/// dimension first, without gaps.
+/// Whether an operand's elements lie in memory, or its random bits in their stream, as the kernel's
+/// points are counted, innermost dimension first, without gaps.
 bool isFlat(KernelOp kernel, ViewAttr view);
 
 /// Whether a kernel's points may be counted through: nothing is reduced, results are flat, and
-/// each input is, or stands still along some dimension. Of one dimension inputs may be computed.
+/// each input is, stands still along some dimension, or is computed.
 bool isFlatSpace(KernelOp kernel);
 
 } // namespace swage
