@@ -5,22 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "swage/Reference/Interpreter.h"
+#include "Evaluator.h"
 #include "ScalarProgram.h"
-#include "Scalars.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "swage/Reference/Parallel.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace swage::reference {
-
-using GraphValue = mlir::Value;
 
 std::optional<ElementType> elementTypeOf(Type type) {
   if (isa<Float8E4M3FNType>(type))
@@ -58,17 +51,14 @@ std::string lineAndColumn(Location location) {
   return text;
 }
 
-namespace {
-
-/// The extents of a type; a scalar has none.
-ArrayRef<int64_t> declaredShape(Type type) {
+ArrayRef<int64_t> Evaluator::declaredShape(Type type) {
   if (auto shaped = dyn_cast<ShapedType>(type))
     return shaped.getShape();
   return {};
 }
 
 /// Whether actual extents fit a type with dynamic ones.
-bool fits(ArrayRef<int64_t> shape, ArrayRef<int64_t> declared) {
+static bool fits(ArrayRef<int64_t> shape, ArrayRef<int64_t> declared) {
   if (shape.size() != declared.size())
     return false;
   for (auto [actual, expected] : llvm::zip(shape, declared))
@@ -77,187 +67,143 @@ bool fits(ArrayRef<int64_t> shape, ArrayRef<int64_t> declared) {
   return true;
 }
 
-class Evaluator {
-public:
-  Evaluator(func::FuncOp function, ArrayRef<const Tensor *> inputs, const EvaluateOptions &options)
-      : function(function), inputs(inputs), options(options) {}
-
-  FailureOr<std::vector<Value>> run() {
-    if (failed(checkInputs()))
+FailureOr<std::vector<Value>> Evaluator::run() {
+  if (failed(checkInputs()))
+    return failure();
+  Block &block = function.getBody().front();
+  Operation *terminator = block.getTerminator();
+  for (BlockArgument argument : block.getArguments())
+    countUses(argument);
+  for (Operation &op : block.without_terminator()) {
+    for (GraphValue result : op.getResults())
+      countUses(result);
+    if (failed(evaluateOp(&op)))
       return failure();
-    Block &block = function.getBody().front();
-    Operation *terminator = block.getTerminator();
-    for (BlockArgument argument : block.getArguments())
-      countUses(argument);
-    for (Operation &op : block.without_terminator()) {
-      for (GraphValue result : op.getResults())
-        countUses(result);
-      if (failed(evaluateOp(&op)))
-        return failure();
-      op.walk([&](Operation *user) { // regions use values from outside
-        for (GraphValue operand : user->getOperands())
-          release(operand);
-      });
-    }
-    std::vector<Value> results;
-    for (GraphValue operand : terminator->getOperands()) {
-      auto output = outputs.find(operand);
-      results.push_back(output != outputs.end() ? output->second : operandOf(operand));
-    }
-    return results;
+    op.walk([&](Operation *user) { // regions use values from outside
+      for (GraphValue operand : user->getOperands())
+        release(operand);
+    });
   }
+  std::vector<Value> results;
+  for (GraphValue operand : terminator->getOperands()) {
+    auto output = outputs.find(operand);
+    results.push_back(output != outputs.end() ? output->second : operandOf(operand));
+  }
+  return results;
+}
 
-private:
-  LogicalResult checkInputs() {
-    if (function.isExternal() || !function.getBody().hasOneBlock())
-      return function.emitOpError("has no body of one block, so it cannot be evaluated");
-    if (inputs.size() != function.getNumArguments())
-      return function.emitOpError() << "is given " << inputs.size() << " inputs, but has "
-                                    << function.getNumArguments() << " arguments";
-    for (auto [i, input] : llvm::enumerate(inputs)) {
-      Type type = function.getArgument(i).getType();
-      std::optional<ElementType> element = elementTypeOf(getElementTypeOrSelf(type));
-      if (!element || (isa<ShapedType>(type) && !isa<RankedTensorType>(type)))
-        return function.emitOpError() << "has argument " << i << " of type " << type
-                                      << ", which the reference does not know";
-      if (*element != input->type() || !fits(input->shape(), declaredShape(type)))
-        return function.emitOpError()
-               << "is given " << describe(input->shape(), input->type()) << " as input " << i
-               << ", but its argument has type " << type;
-    }
+LogicalResult Evaluator::checkInputs() {
+  if (function.isExternal() || !function.getBody().hasOneBlock())
+    return function.emitOpError("has no body of one block, so it cannot be evaluated");
+  if (inputs.size() != function.getNumArguments())
+    return function.emitOpError() << "is given " << inputs.size() << " inputs, but has "
+                                  << function.getNumArguments() << " arguments";
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    Type type = function.getArgument(i).getType();
+    std::optional<ElementType> element = elementTypeOf(getElementTypeOrSelf(type));
+    if (!element || (isa<ShapedType>(type) && !isa<RankedTensorType>(type)))
+      return function.emitOpError() << "has argument " << i << " of type " << type
+                                    << ", which the reference does not know";
+    if (*element != input->type() || !fits(input->shape(), declaredShape(type)))
+      return function.emitOpError() << "is given " << describe(input->shape(), input->type())
+                                    << " as input " << i << ", but its argument has type " << type;
+  }
+  return success();
+}
+
+void Evaluator::countUses(GraphValue value) {
+  uses[value] = llvm::count_if(value.getUsers(), [](Operation *op) { return !isReturn(op); });
+}
+
+void Evaluator::release(GraphValue value) {
+  auto left = uses.find(value);
+  if (left != uses.end() && --left->second == 0)
+    values.erase(value);
+}
+
+Value Evaluator::operandOf(GraphValue value) {
+  auto found = values.find(value);
+  if (found != values.end())
+    return found->second;
+  auto argument = cast<BlockArgument>(value);
+  return values[value] = Value::fromTensor(*inputs[argument.getArgNumber()]);
+}
+
+LogicalResult Evaluator::reserve(Operation *op, ArrayRef<int64_t> shape, bool isSplat) {
+  int64_t count = elementCount(shape);
+  int64_t live = 0;
+  for (auto &[key, value] : values)
+    live += value.bytes();
+  constexpr int64_t kBytesPerElement = 20;
+  if (count < 0 || (!isSplat && count > (options.memoryLimit - live) / kBytesPerElement))
+    return op->emitOpError() << "needs a value of " << count << " elements while " << live
+                             << " bytes are in use, but the reference may use "
+                             << options.memoryLimit;
+  return success();
+}
+
+bool Evaluator::isFolded(Operation *op) {
+  SmallVector<Attribute> operands;
+  for (GraphValue operand : op->getOperands())
+    operands.push_back(constants.lookup(operand));
+  if (op->getNumResults() != 1 || operands.empty() || llvm::is_contained(operands, Attribute()))
+    return false;
+  Operation *copy = op->clone(); // folding may change it
+  SmallVector<OpFoldResult> results;
+  Attribute constant;
+  if (succeeded(copy->fold(operands, results)) && results.size() == 1) {
+    auto same = dyn_cast<GraphValue>(results[0]);
+    constant = same ? constants.lookup(same) : cast<Attribute>(results[0]);
+  }
+  copy->destroy();
+  if (!constant)
+    return false;
+  constants[op->getResult(0)] = constant;
+  return true;
+}
+
+LogicalResult Evaluator::define(Operation *op, GraphValue result, Value value) {
+  if (!value.isAllocated())
+    return op->emitOpError("does not fit in memory");
+  bool isConstant = isFolded(op);
+  bool isReturned = llvm::any_of(result.getUsers(), isReturn);
+  if (isReturned)
+    outputs[result] = value;
+  if (uses[result] == 0)
     return success();
+  if (isFloat(value.type()) && isReturned) {
+    value = rounded(value, castTo);
+  } else if (isFloat(value.type()) &&
+             (isConstant || options.stored.count(lineAndColumn(op->getLoc())))) {
+    value = rounded(value, storedAs);
   }
+  if (!value.isAllocated())
+    return op->emitOpError("does not fit in memory");
+  values[result] = value;
+  return success();
+}
 
-  static bool isReturn(Operation *op) { return isa<func::ReturnOp>(op); }
+Value Evaluator::rounded(const Value &value, Number (*round)(ElementType, const Number &)) {
+  ElementType type = value.type();
+  return elementwise([=](const Number *x) { return round(type, x[0]); }, {value}, type,
+                     value.shape());
+}
 
-  /// Returned values are kept apart.
-  void countUses(GraphValue value) {
-    uses[value] = llvm::count_if(value.getUsers(), [](Operation *op) { return !isReturn(op); });
+LogicalResult Evaluator::resolveSizes(Operation *op, Shape &shape, ValueRange sizes) {
+  for (GraphValue size : sizes) {
+    auto dynamic = llvm::find(shape, ShapedType::kDynamic);
+    int64_t extent = operandOf(size).load(0).integer;
+    if (extent < 0)
+      return op->emitOpError() << "is given a size of " << extent;
+    if (dynamic != shape.end())
+      *dynamic = extent;
   }
+  return success();
+}
 
-  /// Drops the value if this was its last use.
-  void release(GraphValue value) {
-    auto left = uses.find(value);
-    if (left != uses.end() && --left->second == 0)
-      values.erase(value);
-  }
-
-  /// By value, which is cheap, since a later insertion moves the map's entries.
-  Value operandOf(GraphValue value) {
-    auto found = values.find(value);
-    if (found != values.end())
-      return found->second;
-    auto argument = cast<BlockArgument>(value);
-    return values[value] = Value::fromTensor(*inputs[argument.getArgNumber()]);
-  }
-
-  /// Refuses what would not fit, before it is allocated.
-  LogicalResult reserve(Operation *op, ArrayRef<int64_t> shape, bool isSplat) {
-    int64_t count = elementCount(shape);
-    int64_t live = 0;
-    for (auto &[key, value] : values)
-      live += value.bytes();
-    constexpr int64_t kBytesPerElement = 20;
-    if (count < 0 || (!isSplat && count > (options.memoryLimit - live) / kBytesPerElement))
-      return op->emitOpError() << "needs a value of " << count << " elements while " << live
-                               << " bytes are in use, but the reference may use "
-                               << options.memoryLimit;
-    return success();
-  }
-
-  /// Whether the passes make a constant of the op, which is rounded to its type whatever it would be
-  /// in a kernel.
-  bool isFolded(Operation *op) {
-    SmallVector<Attribute> operands;
-    for (GraphValue operand : op->getOperands())
-      operands.push_back(constants.lookup(operand));
-    if (op->getNumResults() != 1 || operands.empty() ||
-        llvm::is_contained(operands, Attribute()))
-      return false;
-    Operation *copy = op->clone(); // folding may change it
-    SmallVector<OpFoldResult> results;
-    Attribute constant;
-    if (succeeded(copy->fold(operands, results)) && results.size() == 1) {
-      auto same = dyn_cast<GraphValue>(results[0]);
-      constant = same ? constants.lookup(same) : cast<Attribute>(results[0]);
-    }
-    copy->destroy();
-    if (!constant)
-      return false;
-    constants[op->getResult(0)] = constant;
-    return true;
-  }
-
-  /// Takes over the value of a result: what the precision rule says about stored values.
-  LogicalResult define(Operation *op, GraphValue result, Value value) {
-    if (!value.isAllocated())
-      return op->emitOpError("does not fit in memory");
-    bool isConstant = isFolded(op);
-    bool isReturned = llvm::any_of(result.getUsers(), isReturn);
-    if (isReturned)
-      outputs[result] = value;
-    if (uses[result] == 0)
-      return success();
-    if (isFloat(value.type()) && isReturned) {
-      value = rounded(value, castTo);
-    } else if (isFloat(value.type()) &&
-               (isConstant || options.stored.count(lineAndColumn(op->getLoc())))) {
-      value = rounded(value, storedAs);
-    }
-    if (!value.isAllocated())
-      return op->emitOpError("does not fit in memory");
-    values[result] = value;
-    return success();
-  }
-
-  static Value rounded(const Value &value, Number (*round)(ElementType, const Number &)) {
-    ElementType type = value.type();
-    return elementwise([=](const Number *x) { return round(type, x[0]); }, {value}, type,
-                       value.shape());
-  }
-
-  LogicalResult evaluateOp(Operation *op);
-  LogicalResult evaluateConstant(arith::ConstantOp op);
-  LogicalResult evaluateElementwise(Operation *op, const Scalar &scalar);
-  LogicalResult evaluateNorm(Operation *op);
-  LogicalResult evaluateSoftmax(SoftmaxOp op, Precision precision);
-  LogicalResult evaluateMatmul(MatmulOp op);
-  LogicalResult evaluateAttention(AttentionOp op);
-  LogicalResult evaluateSource(Operation *op, ValueRange sizes,
-                               llvm::function_ref<Value(ArrayRef<int64_t>)> make);
-  LogicalResult evaluateReshape(Operation *op, Shape shape, ValueRange sizes);
-  LogicalResult evaluateBroadcast(BroadcastOp op);
-  LogicalResult evaluateSlice(SliceOp op);
-  LogicalResult evaluateConcat(ConcatOp op);
-  LogicalResult evaluatePages(PagesOp op);
-  LogicalResult evaluateAppend(AppendOp op);
-  LogicalResult evaluateDim(tensor::DimOp op);
-
-  /// Replaces the dynamic extents of a shape by the values of `sizes`, in order.
-  LogicalResult resolveSizes(Operation *op, Shape &shape, ValueRange sizes) {
-    for (GraphValue size : sizes) {
-      auto dynamic = llvm::find(shape, ShapedType::kDynamic);
-      int64_t extent = operandOf(size).load(0).integer;
-      if (extent < 0)
-        return op->emitOpError() << "is given a size of " << extent;
-      if (dynamic != shape.end())
-        *dynamic = extent;
-    }
-    return success();
-  }
-
-  static ElementType typeOf(GraphValue value) {
-    return *elementTypeOf(getElementTypeOrSelf(value.getType()));
-  }
-
-  func::FuncOp function;
-  ArrayRef<const Tensor *> inputs;
-  const EvaluateOptions &options;
-  llvm::DenseMap<GraphValue, Value> values;
-  llvm::DenseMap<GraphValue, Value> outputs; ///< returned values, as they were before rounding
-  llvm::DenseMap<GraphValue, unsigned> uses;
-  llvm::DenseMap<GraphValue, Attribute> constants; ///< known before anything runs
-};
+ElementType Evaluator::typeOf(GraphValue value) {
+  return *elementTypeOf(getElementTypeOrSelf(value.getType()));
+}
 
 LogicalResult Evaluator::evaluateOp(Operation *op) {
   for (Type type : op->getResultTypes())
@@ -538,147 +484,6 @@ LogicalResult Evaluator::evaluateAttention(AttentionOp op) {
     return failure();
   return probabilities ? define(op, probabilities, results.probabilities) : success();
 }
-
-/// An op that makes a tensor from nothing but its shape and, perhaps, a few numbers.
-LogicalResult Evaluator::evaluateSource(Operation *op, ValueRange sizes,
-                                        llvm::function_ref<Value(ArrayRef<int64_t>)> make) {
-  Shape shape(declaredShape(op->getResult(0).getType()));
-  if (failed(resolveSizes(op, shape, sizes)) || failed(reserve(op, shape, false)))
-    return failure();
-  return define(op, op->getResult(0), make(shape));
-}
-
-LogicalResult Evaluator::evaluateReshape(Operation *op, Shape shape, ValueRange sizes) {
-  Value x = operandOf(op->getOperand(0));
-  if (failed(resolveSizes(op, shape, sizes)))
-    return failure();
-  auto from = cast<ShapedType>(op->getOperand(0).getType()),
-       to = cast<ShapedType>(op->getResult(0).getType());
-  if (sizes.empty() && ReshapeOp::keepsDynamicExtents(from, to)) {
-    Shape kept;
-    for (auto [dim, extent] : llvm::enumerate(x.shape()))
-      if (from.isDynamicDim(dim))
-        kept.push_back(extent);
-    const int64_t *next = kept.begin();
-    for (int64_t &extent : shape)
-      if (ShapedType::isDynamic(extent))
-        extent = *next++;
-  }
-  auto dynamic = llvm::find(shape, ShapedType::kDynamic);
-  if (dynamic != shape.end()) {
-    *dynamic = 1;
-    int64_t rest = elementCount(shape);
-    *dynamic = rest > 0 ? x.size() / rest : 0;
-  }
-  if (elementCount(shape) != x.size())
-    return op->emitOpError() << "is given " << describe(x.shape(), x.type())
-                             << ", which does not have the elements of "
-                             << describe(shape, x.type());
-  return define(op, op->getResult(0), x.reshaped(shape));
-}
-
-LogicalResult Evaluator::evaluateBroadcast(BroadcastOp op) {
-  Value x = operandOf(op.getX());
-  Shape shape(declaredShape(op.getType()));
-  if (failed(resolveSizes(op, shape, op.getSizes())))
-    return failure();
-  Shape from = rowMajorStrides(x.shape()), strides(shape.size(), 0);
-  for (auto [k, dim] : llvm::enumerate(op.getDims())) {
-    int64_t extent = x.shape()[k];
-    if (ShapedType::isDynamic(shape[dim]))
-      shape[dim] = extent;
-    if (extent != 1 && extent != shape[dim])
-      return op.emitOpError() << "is given x with extent " << extent << " in dimension " << k
-                              << ", but it must be 1 or the result's " << shape[dim];
-    if (extent != 1)
-      strides[dim] = from[k];
-  }
-  if (failed(reserve(op, shape, x.isSplat())))
-    return failure();
-  // One element for all takes no memory.
-  if (x.size() == 1)
-    return define(op, op.getResult(), Value::splat(x.type(), shape, x.load(0)));
-  return define(op, op.getResult(), gather(x, shape, 0, strides));
-}
-
-LogicalResult Evaluator::evaluateSlice(SliceOp op) {
-  Value x = operandOf(op.getX());
-  Shape shape(x.shape()), strides = rowMajorStrides(x.shape());
-  int64_t offset = op.getFrom() * strides[op.getAxis()];
-  shape[op.getAxis()] = op.getSize();
-  strides[op.getAxis()] *= op.getStep();
-  return define(op, op.getResult(), gather(x, shape, offset, strides));
-}
-
-LogicalResult Evaluator::evaluateConcat(ConcatOp op) {
-  SmallVector<Value> parts;
-  Shape shape;
-  for (GraphValue part : op.getParts()) {
-    parts.push_back(operandOf(part));
-    Shape extents(parts.back().shape());
-    if (parts.size() == 1) {
-      shape = extents;
-      continue;
-    }
-    extents[op.getAxis()] += shape[op.getAxis()];
-    shape[op.getAxis()] = extents[op.getAxis()];
-    if (shape != extents)
-      return op.emitOpError() << "is given parts of different extents: "
-                              << describe(parts.front().shape(), parts.front().type()) << " and "
-                              << describe(parts.back().shape(), parts.back().type());
-  }
-  if (failed(reserve(op, shape, false)))
-    return failure();
-  return define(op, op.getResult(), concat(parts, op.getAxis(), shape));
-}
-
-LogicalResult Evaluator::evaluatePages(PagesOp op) {
-  Value pool = operandOf(op.getPool()), table = operandOf(op.getTable());
-  Shape shape(table.shape());
-  int64_t positions;
-  if (llvm::MulOverflow(shape.pop_back_val(), pool.shape().end()[-2], positions))
-    return op.emitOpError() << "table is given as " << describe(table.shape(), table.type())
-                            << ", whose positions are beyond 64 bits";
-  shape.append(pool.shape().begin() + 1, pool.shape().end() - 2);
-  shape.append({positions, pool.shape().back()});
-  if (failed(reserve(op, shape, false)))
-    return failure();
-  return define(op, op.getResult(), pages(pool, table, shape));
-}
-
-LogicalResult Evaluator::evaluateAppend(AppendOp op) {
-  Value cache = operandOf(op.getCache()), rows = operandOf(op.getRows()),
-        positions = operandOf(op.getPositions());
-  int64_t axis = op.getAxis(), places = 1;
-  Shape expected(cache.shape());
-  if (op.getPaged())
-    expected.front() = rows.shape().front(), expected[axis] = rows.shape()[axis];
-  else
-    expected[axis] = std::min(expected[axis], rows.shape()[axis]);
-  for (unsigned dim : op.getPositionDims())
-    places *= rows.shape()[dim];
-  if (rows.shape() != ArrayRef<int64_t>(expected) || positions.size() != places)
-    return op.emitOpError() << "is given cache as " << describe(cache.shape(), cache.type())
-                            << ", rows as " << describe(rows.shape(), rows.type())
-                            << " and positions as " << describe(positions.shape(), positions.type())
-                            << ", which do not fit";
-  return define(op, op.getResult(),
-                op.getPaged() ? appendPaged(cache, rows, positions, axis)
-                              : append(cache, rows, positions, axis, op.getCircular()));
-}
-
-LogicalResult Evaluator::evaluateDim(tensor::DimOp op) {
-  Value source = operandOf(op.getSource());
-  int64_t dim = operandOf(op.getIndex()).load(0).integer;
-  if (dim < 0 || dim >= static_cast<int64_t>(source.shape().size()))
-    return op.emitOpError() << "asks for dimension " << dim << " of "
-                            << describe(source.shape(), source.type());
-  Number extent;
-  extent.integer = source.shape()[dim];
-  return define(op, op.getResult(), Value::splat(ElementType::I64, {}, extent));
-}
-
-} // namespace
 
 FailureOr<std::vector<Value>> evaluate(func::FuncOp function, ArrayRef<const Tensor *> inputs,
                                        const EvaluateOptions &options) {
