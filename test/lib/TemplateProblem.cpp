@@ -291,6 +291,20 @@ static const std::map<std::string, Make> &makers() {
            return Wanted{t(x, i) + t(bias, i % columns), 1e-7};
          });
        }},
+      {"pointwise_counted_rows",
+       [](Builder &b) {
+         constexpr size_t rows = 41, columns = 257, vectors = rows * columns / 8;
+         unsigned x = b.input(Type::F16, rows * columns), row = b.input(Type::F32, columns),
+                  column = b.input(Type::F32, rows);
+         unsigned y = b.output(Type::F32, rows * columns);
+         b.pass({x, row, column, y});
+         b.sizes(int32_t(rows));
+         b.launch((vectors + 255) / 256, 128);
+         b.expect(y, [=](const Tensors &t, size_t i) {
+           double product = t(x, i) * t(row, i % columns), added = t(column, i / columns);
+           return Wanted{product + added, 0x1p-23 * (std::abs(product) + std::abs(added))};
+         });
+       }},
       {"pointwise_gelu_tail",
        [](Builder &b) {
          constexpr size_t count = 20003;
