@@ -69,6 +69,7 @@ std::optional<int64_t> ScheduleSelector::largest(bool reduced, const SizeFacts &
 /// cycle, memory about 18 bytes.
 int64_t ScheduleSelector::countedVector() const {
   constexpr double kLine = 128, kWarp = 32, kMemory = 18, kEnough = 0.8;
+  constexpr int64_t kGathered = 64; // elements of a thread, a register each
   unsigned inner = kernel.getRank() - 1;
   double moved = 0;
   SmallVector<ViewAttr> gathered;
@@ -93,13 +94,16 @@ int64_t ScheduleSelector::countedVector() const {
                                [&](ViewAttr view) { return isFlat(kernel, view); });
   if (!gathered.empty())
     vector = std::min<int64_t>(vector, 8);
-  auto lines = [&] {
+  while (vector > 1 && vector * int64_t(gathered.size()) > kGathered)
+    vector /= 2;
+  auto lines = [&](int64_t vector) {
     double sum = 0;
     for (ViewAttr view : gathered)
       sum += linesOf(view, vector);
     return sum / kWarp;
   };
-  while (vector > 1 && lines() > kEnough * moved / kMemory)
+  while (vector > 1 && lines(vector) > kEnough * moved / kMemory &&
+         lines(vector / 2) < lines(vector))
     vector /= 2;
   return vector;
 }
