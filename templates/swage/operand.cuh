@@ -1,8 +1,9 @@
 // How a Spec names what it reads and writes.
 //
 // An operand is a struct derived from Input or Output with one function, the element offset at
-// given coordinates.  Its access kind says what that offset does along the vectorised dimension, so
-// that a template can move `V` neighbouring coordinates at once:
+// given coordinates.  Its access kind says what that offset does along the vectorised dimension, or
+// from point to point where these are counted through (CountedCoord), so that a template can move
+// `V` neighbouring ones at once:
 // - Vector: stride one, every V-element group aligned to its size (16 bytes at most): vector
 //   accesses
 // - Splat: stride zero, one scalar for all

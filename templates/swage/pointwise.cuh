@@ -1,9 +1,9 @@
 // Pointwise kernels: every output element is a function of the input elements at its coordinates.
 //
-// What it computes.  Spec::body once per point of an iteration space whose innermost dimension is
-// vectorised.  Inputs may be broadcast, sliced or permuted by any strides: "permute by runs" is a
-// body that returns its argument, with the loads in the input's order and the stores in the
-// output's.
+// What it computes.  Spec::body once per point of an iteration space, by vectors along the
+// innermost dimension, or (kTail) along all of them.  Inputs may be broadcast, sliced or permuted
+// by any strides: "permute by runs" is a body that returns its argument, with the loads in the
+// input's order and the stores in the output's.
 //
 // Why it is fast.  One thread does kUnroll vectors and ends: the hardware's block scheduler
 // balances better than a grid-stride loop, and costs no registers.  All loads of a thread are
@@ -22,6 +22,17 @@
 
 namespace swage {
 
+namespace detail {
+
+template <class Spec> __device__ __forceinline__ auto spaceOf(const typename Spec::Sizes &sizes) {
+  if constexpr (Spec::kTail)
+    return Spec::extents(sizes);
+  else
+    return Spec::vectors(sizes);
+}
+
+} // namespace detail
+
 /// vectors(sizes): the iteration space, its last extent counted in vectors of kVector; or, with
 /// kTail, extents(sizes): the space in elements.  Operands are then Vector where they lie as its
 /// points are counted, Splat where there is one element, or else Gather.  Grid: max(1, ceil(whole
@@ -34,9 +45,7 @@ concept PointwiseSpec = requires(const typename Spec::Sizes &sizes) {
   typename Spec::Stores;
   Spec::kThreads + Spec::kVector + Spec::kUnroll;
   Spec::kTail;
-  requires requires { Spec::extents(sizes); } || requires {
-    Spec::vectors(sizes);
-  };
+  detail::spaceOf<Spec>(sizes);
 };
 
 namespace detail {
@@ -51,13 +60,6 @@ bodyAndStore(List<S...>, const Inputs<List<L...>, V, Dim> &in, const Pointers &p
     Spec::body(static_cast<const Fragment<L, V> &>(in).value(i)...,
                static_cast<Result<S, V> &>(out).values[i]...);
   out.store(pointers, coord, sizes);
-}
-
-template <class Spec> __device__ __forceinline__ auto spaceOf(const typename Spec::Sizes &sizes) {
-  if constexpr (Spec::kTail)
-    return Spec::extents(sizes);
-  else
-    return Spec::vectors(sizes);
 }
 
 /// The coordinates of a vector.

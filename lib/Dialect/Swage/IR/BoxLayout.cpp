@@ -78,21 +78,21 @@ std::optional<BoxProblem> BoxProblem::of(KernelOp kernel) {
       return std::nullopt;
     problem.inputs.push_back(std::move(input));
   }
+  auto isFull = [&](const Input &input) {
+    return llvm::all_of(llvm::seq<unsigned>(0, problem.rank()), [&](unsigned dim) {
+      return problem.extents[dim] == 1 || input.strides[dim];
+    });
+  };
   auto size = [&](const Input &input) {
     double bytes = double(input.bytes);
     for (auto [extent, stride] : llvm::zip_equal(problem.extents, input.strides))
       if (stride != 0)
         bytes *= double(std::max<int64_t>(1, extent));
-    return bytes;
+    return std::pair(isFull(input), bytes);
   };
   llvm::stable_sort(problem.inputs,
                     [&](const Input &a, const Input &b) { return size(a) > size(b); });
-  if (problem.inputs.empty())
-    return std::nullopt;
-  bool isGathered = llvm::all_of(llvm::seq<unsigned>(0, problem.rank()), [&](unsigned dim) {
-    return problem.extents[dim] == 1 || problem.principal().strides[dim];
-  });
-  if (!isGathered)
+  if (problem.inputs.empty() || !isFull(problem.principal()))
     return std::nullopt;
   return problem;
 }

@@ -36,3 +36,11 @@ bool swage::isFlatSpace(KernelOp kernel) {
            return view.getSource() != Source::Memory || isFlat(kernel, view) || standsStill(view);
          });
 }
+
+Access swage::countedAccess(KernelOp kernel, ViewAttr view) {
+  if (isFlat(kernel, view))
+    return Access::Vector;
+  bool isSame = llvm::all_of(LinearAccess::of(view.getAccess())->strides,
+                             [](AffineExpr stride) { return constantSize(stride) == 0; });
+  return isSame ? Access::Splat : Access::Gather;
+}

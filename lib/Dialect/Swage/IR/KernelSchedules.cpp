@@ -48,7 +48,7 @@ static LogicalResult verifyVector(KernelOp kernel, int64_t vector, unsigned dim,
                                   << "vector of " << vector;
     if (vector == 1 || (moving && access.isBroadcast(*moving)) ||
         constantSize(access.strides[dim]) != 1 || view.getSource() != Source::Memory ||
-        (counted && !isFlat(kernel, view)))
+        (counted && countedAccess(kernel, view) != Access::Vector))
       return success();
     int64_t bytes = vector * elementBytes(view.getElement());
     if (std::min<int64_t>(bytes, 16) > view.getAlign())

@@ -146,12 +146,8 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
   Access kind = Access::Gather;
   auto rowSchedule = dyn_cast_or_null<RowScheduleAttr>(kernel.getScheduleAttr());
   bool aligned = rowSchedule && rowSchedule.getAligned() && vectorDim == kernel.getRank() - 1;
-  // Points that are counted through go along all dimensions.
   auto pointwise = dyn_cast_or_null<PointwiseScheduleAttr>(kernel.getScheduleAttr());
   bool counted = pointwise && pointwise.getTail();
-  bool isSame = counted ? llvm::all_of(access.strides,
-                                       [](AffineExpr stride) { return constantSize(stride) == 0; })
-                        : vectorDim && access.isBroadcast(*vectorDim);
   if (view.getSource() != Source::Memory) {
     // Random words come four at a time, so a vector of them starts at a multiple of itself. Those
     // of four keys may be made by one lane for several.
@@ -171,7 +167,8 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
       whole = whole && isFlat(kernel, view);
     if (whole)
       kind = Access::Vector;
-    else if (!vectorDim || isSame)
+    else if (counted ? countedAccess(kernel, view) == Access::Splat
+                     : !vectorDim || access.isBroadcast(*vectorDim))
       kind = Access::Splat;
     return static_cast<int64_t>(kind);
   }
@@ -198,14 +195,14 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
            : store                                                   ? Access::Gather
            : beginsAligned(kernel, operand, rowSchedule.getVector()) ? Access::Shifted
                                                                      : Access::Anywhere;
-  else if (counted && !isSame)
-    kind = isFlat(kernel, view) ? Access::Vector : Access::Gather;
+  else if (counted)
+    kind = countedAccess(kernel, view);
   else if (rowSchedule && vectorDim == kernel.getRank() - 1 && isInSlab(kernel, rowSchedule, view))
     kind = Access::Staged;
   else if (vectorDim && constantSize(access.strides[*vectorDim]) == 1)
     kind = store && hasScatteredRows(kernel, operand.position, *vectorDim) ? Access::Gather
                                                                            : Access::Vector;
-  else if (!store && (!vectorDim || isSame))
+  else if (!store && (!vectorDim || access.isBroadcast(*vectorDim)))
     kind = Access::Splat;
   return static_cast<int64_t>(kind);
 }

@@ -8,6 +8,7 @@
 #include "swage/Dialect/Swage/Transforms/ScheduleCandidates.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "swage/Dialect/Swage/IR/FlatSpace.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -95,7 +96,7 @@ private:
   void rows(RowScheduleAttr known);
   void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
   void crowds(RowScheduleAttr known, int64_t length);
-  void pointwise();
+  void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
   void boxes(BoxScheduleAttr known);
   void reduce(ReduceScheduleAttr known);
@@ -196,11 +197,17 @@ void Grid::rows(RowScheduleAttr known) {
   }
 }
 
-void Grid::pointwise() {
+void Grid::pointwise(PointwiseScheduleAttr known) {
+  // Where nothing is gathered counting through changes nothing but what is left over.
+  SmallVector<bool> tails = {known.getTail()};
+  if (isFlatSpace(kernel) &&
+      llvm::any_of(kernel.getInputs().getAsRange<ViewAttr>(),
+                   [&](ViewAttr view) { return countedAccess(kernel, view) == Access::Gather; }))
+    tails = {false, true};
   for (int64_t threads : {64, 128, 256, 512, 1024})
     for (int64_t vector : kWidths)
       for (int64_t unroll : {1, 2, 4, 8})
-        for (bool tail : {false, true})
+        for (bool tail : tails)
           if (unroll * vector <= kRegisterElements)
             addChecked<PointwiseScheduleAttr>(threads, vector, unroll, tail, int64_t(32));
 }
@@ -329,7 +336,7 @@ SmallVector<Attribute> Grid::collect() {
   Attribute known = kernel.getScheduleAttr();
   llvm::TypeSwitch<Attribute>(known)
       .Case([&](RowScheduleAttr row) { rows(row); })
-      .Case([&](PointwiseScheduleAttr) { pointwise(); })
+      .Case([&](PointwiseScheduleAttr plain) { pointwise(plain); })
       .Case([&](PermuteScheduleAttr moves) { permute(moves); })
       .Case([&](BoxScheduleAttr moves) { boxes(moves); })
       .Case([&](ReduceScheduleAttr sums) { reduce(sums); })

@@ -30,14 +30,15 @@ public:
   SelectedSchedule run();
 
 private:
-  int64_t countedVector() const;
+  double linesOf(ViewAttr view, int64_t vector) const;
+  int64_t countedVector(llvm::ArrayRef<ViewAttr> gathered) const;
   SelectedSchedule pointwise();
   SelectedSchedule runs();
   SelectedSchedule tiles();
-  int64_t movementOf(const SelectedSchedule &selected) const;
+  SelectedSchedule boxesOr(const SelectedSchedule &plain);
   bool hasGoodTiles(const SelectedSchedule &selected) const;
   SelectedSchedule smallTiles(const SelectedSchedule &selected) const;
-  std::optional<SelectedSchedule> boxes(int64_t movement = 0);
+  std::optional<SelectedSchedule> boxes(std::optional<int64_t> movement = std::nullopt);
   SelectedSchedule row();
   struct Rows;
   SelectedSchedule rowOfClusters(const Rows &rows, int64_t length) const;

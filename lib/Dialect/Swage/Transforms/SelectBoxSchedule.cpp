@@ -61,7 +61,7 @@ class BoxSearch {
 public:
   BoxSearch(const BoxProblem &problem, int64_t others, double busy)
       : problem(problem), others(others), busy(busy) {}
-  std::pair<std::optional<Choice>, double> best() const;
+  std::optional<std::pair<Choice, double>> best() const;
 
 private:
   std::vector<Box> boxes() const;
@@ -248,9 +248,9 @@ std::vector<Box> BoxSearch::boxes() const {
   return {seen.begin(), seen.end()};
 }
 
-/// The best choice, if there is one, and its cost. Conflicts take long to count: in the order of
+/// The best choice and its cost. Conflicts take long to count: in the order of
 /// what the cost is without any, until that is more than the least with them.
-std::pair<std::optional<Choice>, double> BoxSearch::best() const {
+std::optional<std::pair<Choice, double>> BoxSearch::best() const {
   std::vector<std::pair<double, Choice>> choices;
   for (const Box &box : boxes())
     for (bool skewed : {false, true}) {
@@ -262,19 +262,16 @@ std::pair<std::optional<Choice>, double> BoxSearch::best() const {
       }
     }
   llvm::stable_sort(choices, llvm::less_first());
-  std::optional<Choice> best;
-  double least = INFINITY;
+  std::optional<std::pair<Choice, double>> best;
   for (const auto &[without, choice] : choices) {
-    if (without >= least)
+    if (best && without >= best->second)
       break;
     BoxLayout layout = BoxLayout::of(problem, choice.box, choice.skewed);
     double with = cost(choice, layout, conflicts(choice, layout));
-    if (with < least) {
-      least = with;
-      best = choice;
-    }
+    if (!best || with < best->second)
+      best = {choice, with};
   }
-  return {best, least};
+  return best;
 }
 
 /// The dimensions by which write runs are counted, as the template does.
@@ -357,17 +354,17 @@ static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
 static double costOfRuns(const BoxProblem &problem, int64_t movement) {
   constexpr int64_t kBurst = 64, kPiece = 80, kSoon = 512 << 10, kShortest = 64;
   const BoxProblem::Input &in = problem.principal();
-  int64_t bytes = problem.out.bytes, run = problem.extents.back() * bytes;
+  int64_t run = problem.extents.back() * in.bytes;
   if (movement < 4 || run < kShortest)
     return INFINITY;
   double share = movement < 8 ? 0.89 : movement < 16 ? 0.93 : 0.97;
   int64_t aligned = std::gcd(kBurst, run), beside = -1;
   for (int64_t dim : in.readOrder)
-    if (dim + 1 < int64_t(problem.rank()) && in.strides[dim] > 0) {
-      aligned = std::gcd(aligned, in.strides[dim] * bytes);
+    if (dim + 1 < int64_t(problem.rank()) && in.strides[dim] > 0 && problem.extents[dim] != 1) {
+      aligned = std::gcd(aligned, in.strides[dim] * in.bytes);
       beside = beside < 0 ? dim : beside;
     }
-  if (beside >= 0 && problem.out.strides[beside] * bytes > kSoon)
+  if (beside >= 0 && problem.out.strides[beside] * problem.out.bytes > kSoon)
     share /= 1 + 0.3 * double(kPiece - aligned) / double(run);
   // Boxes turn out 4.5 % slower than their cost says where they are compared with runs.
   return 2 * 0.955 / share;
@@ -376,26 +373,27 @@ static double costOfRuns(const BoxProblem &problem, int64_t movement) {
 /// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
 /// knows; of runs that could go by accesses of `movement` bytes, where that is as good, or boxes
 /// leave multiprocessors idle.
-std::optional<SelectedSchedule> ScheduleSelector::boxes(int64_t movement) {
+std::optional<SelectedSchedule> ScheduleSelector::boxes(std::optional<int64_t> movement) {
   std::optional<BoxProblem> problem = BoxProblem::of(kernel);
   if (!problem)
     return std::nullopt;
   int64_t others = llvm::range_size(kernel.getBody().front().without_terminator());
-  auto [choice, cost] = BoxSearch(*problem, others, kBusyBlocks * device.smCount).best();
-  if (!choice || (movement > 0 && cost >= costOfRuns(*problem, movement)))
+  auto best = BoxSearch(*problem, others, kBusyBlocks * device.smCount).best();
+  if (!best || (movement && best->second >= costOfRuns(*problem, *movement)))
     return std::nullopt;
+  const Choice &choice = best->first;
   int64_t bytes = problem->principal().bytes, blocks = 1;
   bool isKnown = !llvm::is_contained(problem->extents, 0);
-  for (auto [extent, taken] : llvm::zip_equal(problem->extents, choice->box)) {
+  for (auto [extent, taken] : llvm::zip_equal(problem->extents, choice.box)) {
     bytes *= taken;
     blocks *= llvm::divideCeil(extent, taken);
   }
-  if (isKnown ? movement > 0 && blocks < device.smCount : bytes < kLeastBox)
+  if (isKnown ? movement && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
-  BoxLayout layout = BoxLayout::of(*problem, choice->box, choice->skewed);
+  BoxLayout layout = BoxLayout::of(*problem, choice.box, choice.skewed);
   return SelectedSchedule{
-      BoxScheduleAttr::get(context(), kThreads, choice->box, choice->lanes, choice->skewed, index,
-                           fastestDim(*problem, layout, choice->box)),
+      BoxScheduleAttr::get(context(), kThreads, choice.box, choice.lanes, choice.skewed, index,
+                           fastestDim(*problem, layout, choice.box)),
       "boxes, of which " +
           std::to_string(layout.principal().readElements * problem->principal().bytes) +
           " bytes are read and " + std::to_string(layout.writeElements * problem->out.bytes) +

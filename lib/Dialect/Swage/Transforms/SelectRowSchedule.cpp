@@ -190,8 +190,8 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   int64_t perThread = rows.vector < 4 ? rows.capacity : std::min<int64_t>(rows.capacity, 4);
   // Two warps take what would fill one, with half the registers each; unless a mask leaves each warp
   // another part of the work, which they would wait for.
-  bool fillsWarp =
-      rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !isBounded(kernel);
+  bool bounded = isBounded(kernel);
+  bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !bounded;
   if (rows.vectors > 32 * perThread || (few && rows.vectors > 64) || fillsWarp)
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
@@ -211,7 +211,8 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   bool follows = each > 2 && threads == 32 && isNorm() && staysInL2() && !sharesMost() &&
                  perMultiprocessor >= kFollowing;
   bool isAlone = !few && each > 1 && (perMultiprocessor < kFewRows || follows);
-  int64_t block = isAlone ? 32 : each > 1 && isBounded(kernel) ? 64 : 128;
+  // Of rows of different lengths fewer wait for the longest.
+  int64_t block = isAlone ? 32 : each > 1 && bounded ? 64 : 128;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }

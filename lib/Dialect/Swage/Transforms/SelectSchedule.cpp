@@ -64,45 +64,49 @@ std::optional<int64_t> ScheduleSelector::largest(bool reduced, const SizeFacts &
 // Pointwise and runs
 //===----------------------------------------------------------------------===//
 
+/// How many lines of 128 bytes a warp touches that reads one element of each of its vectors, which
+/// follow each other in a space that is counted through.
+double ScheduleSelector::linesOf(ViewAttr view, int64_t vector) const {
+  constexpr double kLine = 128, kWarp = 32;
+  LinearAccess access = *LinearAccess::of(view.getAccess());
+  double points = kWarp * double(vector), elements = 1, bytes = 0;
+  for (unsigned dim = kernel.getRank(); dim-- > 0 && points > 1;) {
+    double count = double(constantSize(extent(dim)).value_or(INT64_MAX));
+    if (!access.isBroadcast(dim)) {
+      // An unknown stride is a long one.
+      if (bytes == 0)
+        bytes = double(constantSize(access.strides[dim]).value_or(int64_t(kLine)) *
+                       elementBytes(view.getElement()));
+      elements *= std::min(points, count);
+    }
+    points /= std::max(1.0, count);
+  }
+  return std::clamp(elements * bytes / kLine, 1.0, kWarp);
+}
+
 /// The vector of points that are counted through. What stands still along a dimension is read
-/// element by element, V elements apart in neighbouring lanes: L1 delivers a line of 128 bytes a
-/// cycle, memory about 18 bytes.
-int64_t ScheduleSelector::countedVector() const {
-  constexpr double kLine = 128, kWarp = 32, kMemory = 18, kEnough = 0.8;
+/// element by element, V elements apart in neighbouring lanes: L1 delivers a line a cycle, memory
+/// about 18 bytes.
+int64_t ScheduleSelector::countedVector(ArrayRef<ViewAttr> gathered) const {
+  constexpr double kWarp = 32, kMemory = 18, kEnough = 0.8;
   constexpr int64_t kGathered = 64; // elements of a thread, a register each
-  unsigned inner = kernel.getRank() - 1;
-  double moved = 0;
-  SmallVector<ViewAttr> gathered;
-  for (ViewAttr view : views())
-    if (isFlat(kernel, view))
-      moved += double(elementBytes(view.getElement()));
-    else if (llvm::any_of(LinearAccess::of(view.getAccess())->strides,
-                          [](AffineExpr stride) { return constantSize(stride) != 0; }))
-      gathered.push_back(view);
-  auto linesOf = [&](ViewAttr view, int64_t vector) {
-    LinearAccess access = *LinearAccess::of(view.getAccess());
-    std::optional<int64_t> stride = constantSize(access.strides[inner]),
-                           row = constantSize(extent(inner));
-    double lines = kWarp * double(vector);
-    if (stride)
-      lines *= double(*stride * elementBytes(view.getElement())) / kLine;
-    if (stride && row)
-      lines = std::min(lines, double(*row * *stride * elementBytes(view.getElement())) / kLine + 1);
-    return std::max(1.0, std::min(lines, kWarp));
-  };
-  int64_t vector = vectorAlong(kernel, inner, facts, /*tail=*/true,
-                               [&](ViewAttr view) { return isFlat(kernel, view); });
-  if (!gathered.empty())
-    vector = std::min<int64_t>(vector, 8);
+  auto flat = [&](ViewAttr view) { return isFlat(kernel, view); };
+  int64_t vector = vectorAlong(kernel, kernel.getRank() - 1, facts, /*tail=*/true, flat);
+  if (gathered.empty())
+    return vector;
+  vector = std::min<int64_t>(vector, 8);
   while (vector > 1 && vector * int64_t(gathered.size()) > kGathered)
     vector /= 2;
+  double moved = 0;
+  for (ViewAttr view : views())
+    moved += flat(view) ? double(elementBytes(view.getElement())) : 0;
   auto lines = [&](int64_t vector) {
     double sum = 0;
     for (ViewAttr view : gathered)
       sum += linesOf(view, vector);
-    return sum / kWarp;
+    return sum;
   };
-  while (vector > 1 && lines(vector) > kEnough * moved / kMemory &&
+  while (vector > 1 && lines(vector) > kWarp * kEnough * moved / kMemory &&
          lines(vector / 2) < lines(vector))
     vector /= 2;
   return vector;
@@ -110,30 +114,37 @@ int64_t ScheduleSelector::countedVector() const {
 
 SelectedSchedule ScheduleSelector::pointwise() {
   unsigned inner = kernel.getRank() - 1;
-  int64_t vector = vectorAlong(kernel, inner, facts), narrow = 16;
+  int64_t vector = vectorAlong(kernel, inner, facts), narrow = narrowestAlong(inner);
   bool tail = false;
-  if (isFlatSpace(kernel) && (kernel.getRank() == 1 || vector * narrowestAlong(inner) < 8))
-    if (int64_t wider = countedVector(); wider > vector) {
-      vector = wider;
-      tail = true;
+  SmallVector<ViewAttr> gathered;
+  if (isFlatSpace(kernel)) {
+    int64_t narrowest = 16; // of what goes by vectors anyway
+    for (ViewAttr view : views()) {
+      Access access = countedAccess(kernel, view);
+      if (access == Access::Gather)
+        gathered.push_back(view);
+      else if (access == Access::Vector)
+        narrowest = std::min(narrowest, elementBytes(view.getElement()));
     }
+    int64_t wider = countedVector(gathered);
+    // Accesses of eight bytes are better than elements one by one.
+    tail = wider > vector && (gathered.empty() || vector * narrowest < 8);
+    vector = tail ? wider : vector;
+  }
   // Elements that are written one by one, between others: neighbouring lanes fill a sector
   // together.
-  if (!tail && llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
+  if (llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
         return isRow(view.getSource()) ||
                constantSize(LinearAccess::of(view.getAccess())->strides[inner]).value_or(0) > 1;
       }))
     vector = 1;
-  for (ViewAttr view : views())
-    if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
-      narrow = std::min(narrow, elementBytes(view.getElement()));
   // Narrow accesses need more of them in flight: 32 bytes a thread, eight accesses at most, of
   // vectors four; 16 bytes, or eight elements, beside those that are read one by one. Many operands
   // are in flight by themselves.
   int64_t access = std::max<int64_t>(1, vector * narrow), unroll = 1;
   if (access < 16 && views().size() <= 12)
-    unroll = tail ? std::max<int64_t>(16 / access, 8 / vector)
-                  : std::min<int64_t>(32 / access, vector > 1 ? 4 : 8);
+    unroll = tail && !gathered.empty() ? std::max<int64_t>(16 / access, 8 / vector)
+                                       : std::min<int64_t>(32 / access, vector > 1 ? 4 : 8);
   // Two streams in flight fill a multiprocessor with half the threads a block, and more blocks even
   // out the end.
   int64_t streams = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
@@ -153,10 +164,11 @@ SelectedSchedule ScheduleSelector::pointwise() {
 }
 
 SelectedSchedule ScheduleSelector::runs() {
-  auto plain = cast<PointwiseScheduleAttr>(pointwise().schedule);
+  SelectedSchedule selected = pointwise();
+  auto plain = cast<PointwiseScheduleAttr>(selected.schedule);
   int64_t movement = plain.getVector() * elementBytes(kernel.getOutput(0).getElement());
   if (plain.getTail())
-    return {plain, "contiguous on both sides: a copy"};
+    return selected;
   int64_t unroll = movement < 16 ? std::min<int64_t>(8, 32 / movement) : 1;
   return {PermuteScheduleAttr::get(context(), PermuteClass::Runs, plain.getThreads(), movement,
                                    unroll, 0, 1, 1, 1, 1, index),
@@ -258,15 +270,15 @@ SelectedSchedule ScheduleSelector::reduce() {
           "the reduced dimensions lie outside the contiguous one"};
 }
 
-/// The bytes by which runs move; 0 where boxes are no choice.
-int64_t ScheduleSelector::movementOf(const SelectedSchedule &selected) const {
-  std::optional<BoxProblem> problem = BoxProblem::of(kernel);
-  auto pointwise = dyn_cast<PointwiseScheduleAttr>(selected.schedule);
-  if (kernel.writesRows() || kernel.getRank() == 1 || !problem ||
-      !constantSize(extent(kernel.getRank() - 1)))
-    return 0;
-  return pointwise ? pointwise.getVector() * elementBytes(kernel.getOutput(0).getElement())
-                   : cast<PermuteScheduleAttr>(selected.schedule).getMovement();
+/// Boxes of the runs of a schedule, where these are better.
+SelectedSchedule ScheduleSelector::boxesOr(const SelectedSchedule &plain) {
+  if (kernel.writesRows() || kernel.getRank() == 1 || !constantSize(extent(kernel.getRank() - 1)))
+    return plain;
+  auto pointwise = dyn_cast<PointwiseScheduleAttr>(plain.schedule);
+  int64_t movement = pointwise
+                         ? pointwise.getVector() * elementBytes(kernel.getOutput(0).getElement())
+                         : cast<PermuteScheduleAttr>(plain.schedule).getMovement();
+  return boxes(movement).value_or(plain);
 }
 
 /// Whether tiles have wide vectors and long rows on both sides, and few of their places are empty.
@@ -328,20 +340,16 @@ SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) 
 SelectedSchedule ScheduleSelector::run() {
   switch (familyOf(kernel)) {
   case Family::Pointwise:
-  case Family::Runs: {
-    SelectedSchedule plain = familyOf(kernel) == Family::Runs ? runs() : pointwise();
-    int64_t movement = movementOf(plain);
-    std::optional<SelectedSchedule> boxed = movement ? boxes(movement) : std::nullopt;
-    return boxed ? *boxed : plain;
-  }
+    return boxesOr(pointwise());
+  case Family::Runs:
+    return boxesOr(runs());
   case Family::Tiles: {
     SelectedSchedule plain = tiles();
     if (kernel.writesRows())
       return plain;
     if (hasGoodTiles(plain))
       return smallTiles(plain);
-    std::optional<SelectedSchedule> boxed = boxes();
-    return boxed ? *boxed : plain;
+    return boxes().value_or(plain);
   }
   case Family::Reduce:
     return reduce();

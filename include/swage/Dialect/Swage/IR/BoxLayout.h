@@ -25,13 +25,12 @@ struct BoxProblem {
     llvm::SmallVector<int64_t> readOrder; ///< dimensions by strides, smallest first, 0 last
   };
   llvm::SmallVector<int64_t> extents; ///< 0: known at run time
-  llvm::SmallVector<Input> inputs;    ///< the one that has most to read first
+  llvm::SmallVector<Input> inputs;    ///< full ones first, then those that have most to read
   Side out;                           ///< of several outputs the one of widest elements
 
   /// The kernel's, if it is one that boxes can move: no collective, elements of 1, 2, 4 or 8 bytes
   /// in memory with constant strides, the outputs' positive, the same for all and 1 along the last
-  /// dimension, and an input that does not lie as they do, the largest of which moves along all
-  /// dimensions.
+  /// dimension, and an input that does not lie as they do and moves along all dimensions.
   static std::optional<BoxProblem> of(KernelOp kernel);
 
   const Input &principal() const { return inputs.front(); }

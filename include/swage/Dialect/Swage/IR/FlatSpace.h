@@ -21,6 +21,10 @@ bool isFlat(KernelOp kernel, ViewAttr view);
 /// each input is, stands still along some dimension, or is computed.
 bool isFlatSpace(KernelOp kernel);
 
+/// How an operand of a flat space is accessed where its points are counted through: flat ones by
+/// Vector, what is the same everywhere as Splat, all others by Gather.
+Access countedAccess(KernelOp kernel, ViewAttr view);
+
 } // namespace swage
 
 #endif // SWAGE_DIALECT_SWAGE_IR_FLATSPACE_H

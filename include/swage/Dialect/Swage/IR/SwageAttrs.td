@@ -39,7 +39,7 @@ def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar fun
   let cppNamespace = "::swage";
 }
 
-def Swage_Access : I32EnumAttr<"Access", "how an operand is read along the innermost dimension", [
+def Swage_Access : I32EnumAttr<"Access", "how an operand is read along the vectorised dimension, or where points are counted through", [
     I32EnumAttrCase<"Vector", 0, "vector">, I32EnumAttrCase<"Splat", 1, "splat">,
     I32EnumAttrCase<"Gather", 2, "gather">, I32EnumAttrCase<"Transposed", 3, "transposed">,
     I32EnumAttrCase<"Staged", 4, "staged">, I32EnumAttrCase<"Aligned", 5, "aligned">,
@@ -123,8 +123,8 @@ def Swage_ViewArrayAttr : TypedArrayAttrBase<Swage_ViewAttr, "array of operand v
 def Swage_PointwiseScheduleAttr : Swage_Attr<"PointwiseSchedule", "pointwise_schedule"> {
   let summary = "Schedule of templates/swage/pointwise.cuh";
   let description = [{
-    `threads` a block (a multiple of 32, at most 1024), each moving `unroll` vectors of `vector` elements of the innermost
-    dimension (a power of two). `tail`: vectors are counted over all points, wherever rows end, and the last elements go one
+    `threads` a block (a multiple of 32, at most 1024), each moving `unroll` vectors of `vector` elements (a power of two) of the
+    innermost dimension. `tail`: vectors are counted over all points, wherever rows end, and the last elements go one
     by one; results must lie as points are counted, and inputs too or be the same along a dimension: these go one by one. `index`: 32 or 64 bits.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$vector, "int64_t":$unroll, "bool":$tail, "int64_t":$index);
@@ -281,7 +281,7 @@ def Swage_LaunchAttr : Swage_Attr<"Launch", "launch_geometry"> {
   let description = [{
     `blocks` maps the kernel's runtime sizes to the number of blocks of `threads` threads, the least of its results; where it gives 0 for a kernel
     that has elements, one block is launched. `spaces` are the lists of extents that the template takes linear positions apart by, each a map from the runtime
-    sizes: pointwise: the iteration space in vectors; tiles: in elements, and in tiles; row and reduce: the kept part and the reduced part, with the
+    sizes: pointwise: the iteration space in vectors, or with a tail in elements; tiles: in elements, and in tiles; row and reduce: the kept part and the reduced part, with the
     vectorised extent in vectors. `dividers` are the runtime extents that the kernel divides by; the host computes their multipliers. `cluster` blocks
     (1: no clusters) are a cluster; they divide the number of blocks. `overlap`: the kernel waits by itself for the grids before it, so the launch may overlap
     them (programmatic dependent launch). `shared_bytes`: shared memory that the launch asks for, for an arena of more than the 48 KB that a kernel may
