@@ -36,8 +36,9 @@ static Expression callOf(StringRef function, const Twine &arguments, unsigned si
 bool swage::codegen::callsMath(StringRef text) {
   // What the templates declare for themselves (numeric.cuh, and device.cuh without math.cuh).
   static constexpr StringRef everywhere[] = {
-      "abs",     "bitCast",       "exp",      "leadingZeros", "maximum", "maximumNumber",
-      "minimum", "minimumNumber", "popCount", "roundTo",      "rsqrt"};
+      "abs",       "bitCast",       "differenceOf", "exp",           "leadingZeros",
+      "maximum",   "maximumNumber", "minimum",      "minimumNumber", "popCount",
+      "productOf", "roundTo",       "rsqrt",        "sumOf"};
   StringRef prefix = "swage::";
   for (size_t at = text.find(prefix); at != StringRef::npos; at = text.find(prefix)) {
     text = text.substr(at + prefix.size());
@@ -400,10 +401,22 @@ std::optional<Expression> ExpressionEmitter::printInteger(Operation &op) {
                operand(op, 0).size + operand(op, 1).size);
     return castTo(valueName(type), chosen);
   };
+  // Integers wrap, which C++ must be told; narrow ones are computed in 32 bits.
+  auto wraps = [&](auto typed) {
+    return width >= 32 &&
+           !bitEnumContainsAll(typed.getOverflowFlags(), arith::IntegerOverflowFlags::nsw);
+  };
   return llvm::TypeSwitch<Operation *, Result>(&op)
-      .Case<arith::AddIOp>([&](auto) { return infix(op, "+", Precedence::Sum); })
-      .Case<arith::SubIOp>([&](auto) { return infix(op, "-", Precedence::Sum); })
-      .Case<arith::MulIOp>([&](auto) { return infix(op, "*", Precedence::Product); })
+      .Case<arith::AddIOp>([&](auto sum) {
+        return wraps(sum) ? call(op, "swage::sumOf") : infix(op, "+", Precedence::Sum);
+      })
+      .Case<arith::SubIOp>([&](auto difference) {
+        return wraps(difference) ? call(op, "swage::differenceOf")
+                                 : infix(op, "-", Precedence::Sum);
+      })
+      .Case<arith::MulIOp>([&](auto product) {
+        return wraps(product) ? call(op, "swage::productOf") : infix(op, "*", Precedence::Product);
+      })
       .Case<arith::DivSIOp>([&](auto) { return infix(op, "/", Precedence::Product); })
       .Case<arith::RemSIOp>([&](auto) { return infix(op, "%", Precedence::Product); })
       .Case<arith::DivUIOp>([&](auto) { return unsignedInfix(op, "/", Precedence::Product); })

@@ -44,6 +44,12 @@ template <class T> __device__ __forceinline__ T sumOf(T a, T b) {
   else
     return static_cast<T>(static_cast<Unsigned<T>>(a) + static_cast<Unsigned<T>>(b));
 }
+template <class T> __device__ __forceinline__ T differenceOf(T a, T b) {
+  return static_cast<T>(static_cast<Unsigned<T>>(a) - static_cast<Unsigned<T>>(b));
+}
+template <class T> __device__ __forceinline__ T productOf(T a, T b) {
+  return static_cast<T>(static_cast<Unsigned<T>>(a) * static_cast<Unsigned<T>>(b));
+}
 
 /// NaN if either is NaN, as torch.maximum; +0 is above -0.
 template <class T> __device__ __forceinline__ T maximum(T a, T b) {

@@ -25,7 +25,7 @@ func.func @keys(%cache: tensor<?x8x?x128xbf16>, %k: tensor<?x8x1x128xbf16>, %at:
 // CHECK:       : swage::CircularRow {
 // CHECK:       swage::Output<signed char, swage::Access::Vector>
 // CHECK:       static __device__ void body(
-// CHECK:       {{[a-z0-9]+}}Row = {{[a-z0-9]+}} + {{[a-z0-9]+}};
+// CHECK:       {{[a-z0-9]+}}Row = swage::sumOf({{[a-z0-9]+}}, {{[a-z0-9]+}});
 // PTX-LABEL:   .entry append_
 // PTX-NOT:     .local
 func.func @window(%cache: tensor<4x256x64xi8>, %x: tensor<4x3x64xf16>, %at: tensor<4xi32>) -> tensor<4x256x64xi8> {

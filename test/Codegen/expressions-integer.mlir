@@ -8,9 +8,9 @@
 
 // 32-bit integers: unsigned ops cast there and back.
 // CHECK-LABEL: // @ints:
-//       CHECK: output0 = input0 + input1;
-//       CHECK: output1 = input0 - input1;
-//       CHECK: output2 = input0 * input1;
+//       CHECK: output0 = swage::sumOf(input0, input1);
+//       CHECK: output1 = swage::differenceOf(input0, input1);
+//       CHECK: output2 = swage::productOf(input0, input1);
 //       CHECK: output3 = input0 / input1;
 //       CHECK: output4 = static_cast<int>(static_cast<unsigned>(input0) / static_cast<unsigned>(input1));
 //       CHECK: output5 = input0 % input1;
@@ -126,9 +126,9 @@ swage.kernel @ints symbols 0 extents affine_map<() -> (64)> reduced []
 
 // 64-bit integers.
 // CHECK-LABEL: // @longs:
-//       CHECK: output0 = input0 + input1;
-//       CHECK: output1 = input0 - input1;
-//       CHECK: output2 = input0 * input1;
+//       CHECK: output0 = swage::sumOf(input0, input1);
+//       CHECK: output1 = swage::differenceOf(input0, input1);
+//       CHECK: output2 = swage::productOf(input0, input1);
 //       CHECK: output3 = input0 / input1;
 //       CHECK: output4 = static_cast<long long>(static_cast<unsigned long long>(input0) / static_cast<unsigned long long>(input1));
 //       CHECK: output5 = input0 % input1;

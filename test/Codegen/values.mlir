@@ -67,7 +67,7 @@ swage.kernel @literals symbols 0 extents affine_map<() -> (64)> reduced []
 //       CHECK:    const float rounded1 = swage::roundTo<swage::bf16>(static_cast<float>(input1));
 //  CHECK-NEXT:    output0 = rounded * rounded; // values.mlir:[[#]]
 //  CHECK-NEXT:    output1 = rounded1; // values.mlir:[[#]]
-//  CHECK-NEXT:    output2 = -2147483647 + swage::bitCast<int>(0x80000000u); // values.mlir:[[#]]
+//  CHECK-NEXT:    output2 = swage::sumOf(-2147483647, swage::bitCast<int>(0x80000000u)); // values.mlir:[[#]]
 swage.kernel @rounding symbols 0 extents affine_map<() -> (64)> reduced []
     inputs [#swage.view<tensor = 0, element = f32, shape = () -> (64), access = (d0) -> (d0), align = 16>, #swage.view<tensor = 1, element = f64, shape = () -> (64), access = (d0) -> (d0), align = 16>]
     outputs [#swage.view<tensor = 0, element = f32, shape = () -> (64), access = (d0) -> (d0), align = 16>, #swage.view<tensor = 1, element = bf16, shape = () -> (64), access = (d0) -> (d0), align = 16>, #swage.view<tensor = 2, element = i32, shape = () -> (64), access = (d0) -> (d0), align = 16>]

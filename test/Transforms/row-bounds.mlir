@@ -9,7 +9,7 @@
 // CHECK-DAG:     %[[ZERO:.*]] = arith.constant 0 : i64
 // CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : i64
 // CHECK-DAG:     %[[WIDE:.*]] = arith.extsi %[[ROW]] : i32 to i64
-// CHECK-DAG:     %[[LAST:.*]] = arith.addi %[[WIDE]], %[[ONE]] : i64
+// CHECK-DAG:     %[[LAST:.*]] = arith.addi %[[WIDE]], %[[ONE]] overflow<nsw> : i64
 // CHECK:         swage.yield %[[ZERO]], %[[LAST]] : i64, i64
 func.func @causal(%x: tensor<6x128x128xf16>) -> tensor<6x128x128xf16> {
   %i = swage.iota dim 1 : tensor<6x128x128xi32>

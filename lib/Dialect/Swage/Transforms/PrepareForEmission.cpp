@@ -413,6 +413,53 @@ LogicalResult Preparer::addAttentionPhases() {
   return addBounds(bounds);
 }
 
+/// Says of sums, differences and products of positions that they do not overflow, where that
+/// follows from extents and constants. Positions of a runtime extent are taken to be below 2^30.
+static void markPositions(KernelOp kernel, PhaseOp phase) {
+  llvm::DenseMap<Value, double> most; // in magnitude
+  Block &body = phase.getBody().front();
+  ArrayRef<int64_t> loads = phase.getLoads();
+  unsigned first = body.getNumArguments() - loads.size();
+  for (auto [i, load] : llvm::enumerate(loads)) {
+    ViewAttr view = kernel.getInput(load);
+    if (view.getSource() != Source::Coordinate)
+      continue;
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    double bound = std::abs(double(constantSize(access.offset).value_or(int64_t(1) << 30)));
+    for (auto [stride, extent] : llvm::zip_equal(access.strides, kernel.getExtents().getResults()))
+      bound +=
+          std::abs(double(constantSize(stride).value_or(1))) *
+          (constantSize(stride) == 0 ? 0 : double(constantSize(extent).value_or(int64_t(1) << 30)));
+    most[body.getArgument(first + i)] = bound;
+  }
+  for (Operation &op : body.without_terminator()) {
+    APInt number;
+    if (op.getNumResults() == 1 && matchPattern(op.getResult(0), m_ConstantInt(&number))) {
+      most[op.getResult(0)] = std::abs(double(number.getSExtValue()));
+      continue;
+    }
+    auto limit = [](Value x) {
+      return std::ldexp(1, int(x.getType().getIntOrFloatBitWidth()) - 1);
+    };
+    if (isa<arith::ExtSIOp>(op))
+      most.try_emplace(op.getOperand(0), limit(op.getOperand(0)));
+    if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::ExtSIOp>(op) ||
+        !llvm::all_of(op.getOperands(), [&](Value x) { return most.contains(x); }))
+      continue;
+    double a = most[op.getOperand(0)], b = most[op.getOperands().back()];
+    double bound = isa<arith::MulIOp>(op)                  ? a * b
+                   : isa<arith::AddIOp, arith::SubIOp>(op) ? a + b
+                                                           : a;
+    if (bound >= limit(op.getResult(0)))
+      continue;
+    most[op.getResult(0)] = bound;
+    if (auto typed = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(op))
+      op.setAttr(
+          typed.getIntegerOverflowAttrName(),
+          arith::IntegerOverflowFlagsAttr::get(op.getContext(), arith::IntegerOverflowFlags::nsw));
+  }
+}
+
 LogicalResult Preparer::run() {
   if (!kernel.getSchedule())
     return kernel.emitOpError() << "has no schedule; run --swage-select-schedule first";
@@ -426,8 +473,10 @@ LogicalResult Preparer::run() {
   while (!body.empty())
     body.back().erase();
   body.eraseArguments(0, body.getNumArguments());
-  for (PhaseOp phase : phases)
+  for (PhaseOp phase : phases) {
+    markPositions(kernel, phase);
     body.push_back(phase);
+  }
   return success();
 }
 
