@@ -40,7 +40,5 @@ bool swage::isFlatSpace(KernelOp kernel) {
 Access swage::countedAccess(KernelOp kernel, ViewAttr view) {
   if (isFlat(kernel, view))
     return Access::Vector;
-  bool isSame = llvm::all_of(LinearAccess::of(view.getAccess())->strides,
-                             [](AffineExpr stride) { return constantSize(stride) == 0; });
-  return isSame ? Access::Splat : Access::Gather;
+  return LinearAccess::of(view.getAccess())->isConstant() ? Access::Splat : Access::Gather;
 }

@@ -341,6 +341,10 @@ AffineMap LinearAccess::map(unsigned symbols) const {
   return AffineMap::get(strides.size(), symbols, sum);
 }
 
+bool LinearAccess::isConstant() const {
+  return llvm::all_of(strides, [](AffineExpr stride) { return constantSize(stride) == 0; });
+}
+
 SmallVector<AffineExpr> swage::rowMajorStrides(ArrayRef<AffineExpr> shape, MLIRContext *context) {
   SmallVector<AffineExpr> strides(shape.size());
   AffineExpr stride = getAffineConstantExpr(1, context);

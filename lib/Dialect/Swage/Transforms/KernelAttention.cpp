@@ -132,18 +132,14 @@ void KernelBuilder::place(Operation &op) {
                               b = positionOf(op.getOperands().back());
   if (!a || !b)
     return;
-  auto isConstant = [](const LinearAccess &access) {
-    return llvm::all_of(access.strides,
-                        [](AffineExpr stride) { return constantSize(stride) == 0; });
-  };
   if (isa<arith::AddIOp>(op)) {
     for (auto [to, from] : llvm::zip_equal(a->strides, b->strides))
       to = addSizes(to, from);
     a->offset = addSizes(a->offset, b->offset);
   } else if (isa<arith::MulIOp>(op)) {
-    if (isConstant(*a))
+    if (a->isConstant())
       std::swap(a, b);
-    if (!isConstant(*b))
+    if (!b->isConstant())
       return;
     for (AffineExpr &stride : a->strides)
       stride = multiplySizes(stride, b->offset);

@@ -414,23 +414,22 @@ LogicalResult Preparer::addAttentionPhases() {
 }
 
 /// Says of sums, differences and products of positions that they do not overflow, where that
-/// follows from extents and constants. Positions of a runtime extent are taken to be below 2^30.
+/// follows from extents and constants.
 static void markPositions(KernelOp kernel, PhaseOp phase) {
   llvm::DenseMap<Value, double> most; // in magnitude
   Block &body = phase.getBody().front();
   ArrayRef<int64_t> loads = phase.getLoads();
   unsigned first = body.getNumArguments() - loads.size();
+  SmallVector<AffineExpr> largest = largestOffsets(kernel);
+  auto rises = [](AffineExpr expr) { return constantSize(expr).value_or(-1) >= 0; };
   for (auto [i, load] : llvm::enumerate(loads)) {
     ViewAttr view = kernel.getInput(load);
     if (view.getSource() != Source::Coordinate)
       continue;
     LinearAccess access = *LinearAccess::of(view.getAccess());
-    double bound = std::abs(double(constantSize(access.offset).value_or(int64_t(1) << 30)));
-    for (auto [stride, extent] : llvm::zip_equal(access.strides, kernel.getExtents().getResults()))
-      bound +=
-          std::abs(double(constantSize(stride).value_or(1))) *
-          (constantSize(stride) == 0 ? 0 : double(constantSize(extent).value_or(int64_t(1) << 30)));
-    most[body.getArgument(first + i)] = bound;
+    if (llvm::all_of(access.strides, rises) && rises(access.offset))
+      most[body.getArgument(first + i)] =
+          double(upperBound(largest[load], factsOf(kernel)).value_or(INT32_MAX));
   }
   for (Operation &op : body.without_terminator()) {
     APInt number;

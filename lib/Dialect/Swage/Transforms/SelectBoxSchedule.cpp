@@ -352,7 +352,7 @@ static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
 /// a run that memory's bursts of 64 bytes do not fit the rest is read again, unless the run beside
 /// it is wanted soon.
 static double costOfRuns(const BoxProblem &problem, int64_t movement) {
-  constexpr int64_t kBurst = 64, kPiece = 80, kSoon = 512 << 10, kShortest = 64;
+  constexpr int64_t kBurst = 64, kEach = 16, kSoon = 512 << 10, kShortest = 64;
   const BoxProblem::Input &in = problem.principal();
   int64_t run = problem.extents.back() * in.bytes;
   if (movement < 4 || run < kShortest)
@@ -365,7 +365,7 @@ static double costOfRuns(const BoxProblem &problem, int64_t movement) {
       beside = beside < 0 ? dim : beside;
     }
   if (beside >= 0 && problem.out.strides[beside] * problem.out.bytes > kSoon)
-    share /= 1 + 0.3 * double(kPiece - aligned) / double(run);
+    share /= 1 + 0.3 * double(kBurst - aligned + kEach) / double(run);
   // Boxes turn out 4.5 % slower than their cost says where they are compared with runs.
   return 2 * 0.955 / share;
 }

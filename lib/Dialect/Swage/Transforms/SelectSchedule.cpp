@@ -158,8 +158,8 @@ SelectedSchedule ScheduleSelector::pointwise() {
   while (points && threads > 64 &&
          llvm::divideCeil(*points, vector * threads * unroll) < uint64_t(device.smCount))
     threads /= 2;
-  std::string reason = "vectors of " + std::to_string(vector) + (tail ? " with a tail" : "") +
-                       " along the innermost extent";
+  std::string reason = "vectors of " + std::to_string(vector) +
+                       (tail ? " counted over all points" : " along the innermost extent");
   return {PointwiseScheduleAttr::get(context(), threads, vector, unroll, tail, index), reason};
 }
 

@@ -78,6 +78,8 @@ struct LinearAccess {
   mlir::AffineMap map(unsigned symbols) const;
 
   bool isBroadcast(unsigned dim) const { return constantSize(strides[dim]) == 0; }
+  /// Whether it is the same everywhere.
+  bool isConstant() const;
   /// Whether a tile turns it: contiguous along `in`, and not the same everywhere along `out`.
   bool isTransposed(unsigned in, unsigned out) const {
     return constantSize(strides[in]) == 1 && !isBroadcast(out);
