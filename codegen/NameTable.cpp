@@ -37,9 +37,10 @@ static const llvm::StringSet<> &reservedWords() {
       "GroupFinishLoads", "GroupFinishStores", "BoundsLoads", "InsideLoads", "InsideStores",
       "AgreeLoads", "AgreeStores", "AlikeLoads", "AlikeStores", "SinkLoads", "SinkStores", "Result",
       "OffsetLoads", "OffsetStores", "ExponentLoads", "ExponentStores", "exponent", "reach", "base",
-      "inside", "agree", "alike", "sink", "scale", "score", "SecondCompute", "Pointers", "body",
-      "between", "groupFinish", "bounds", "prologue", "epilogue", "finish", "extents", "vectors",
-      "tiles", "kept", "reduced", "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail",
+      "NearExponentLoads", "NearExponentStores", "nearExponent", "nearReach", "inside", "agree",
+      "alike", "sink", "scale", "score", "SecondCompute", "Pointers", "body", "between",
+      "groupFinish", "bounds", "prologue", "epilogue", "finish", "extents", "vectors", "tiles",
+      "kept", "reduced", "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail",
       "kTransposedDim", "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "collective", "rowClass",
       "epsilon", "second", "kReadRun", "kWriteRun", "kLanes", "kReadAligned", "kWriteAligned",
       "kSkewed", "boxes", "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};

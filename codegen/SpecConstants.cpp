@@ -123,6 +123,8 @@ template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) 
   named("scale", numberText(scale));
   if (PhaseOp exponent = kernel.getPhase(Phase::Exponent))
     named("reach", numberText(exponent.getReach()->convertToDouble()));
+  if (PhaseOp exponent = kernel.getPhase(Phase::NearExponent))
+    named("nearReach", numberText(exponent.getReach()->convertToDouble()));
 }
 
 void SpecEmitter::emitConstants() {

@@ -17,9 +17,9 @@ std::vector<std::string> SpecEmitter::givenNames(PhaseOp phase) const {
   if (kind == Phase::Between || kind == Phase::Epilogue)
     given.push_back("element");
   if (kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
-                               kind == Phase::Alike || kind == Phase::Exponent))
+                               kind == Phase::Alike || isExponent(kind)))
     given.push_back("score");
-  if (kind == Phase::Exponent)
+  if (isExponent(kind))
     given.push_back("base");
   if (kind == Phase::Weight)
     given.push_back("weight");
@@ -64,9 +64,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
                                << " values, but gives " << stores + taken;
 
   static constexpr const char *prefixes[] = {
-      "",      "Prologue", "Epilogue", "Finish", "Between",  "GroupFinish", "Bounds",      "Inside",
-      "Agree", "Alike",    "Sink",     "Offset", "Exponent", "Weight",      "Probability", "Query",
-      "Place", "KeyRow",   "ValueRow"};
+      "",       "Prologue",    "Epilogue", "Finish", "Between", "GroupFinish", "Bounds",
+      "Inside", "Agree",       "Alike",    "Sink",   "Offset",  "Exponent",    "NearExponent",
+      "Weight", "Probability", "Query",    "Place",  "KeyRow",  "ValueRow"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -121,9 +121,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
   if (phase.getStatistics())
     flag("k" + prefix + "Statistics");
   static constexpr const char *functions[] = {
-      "body",        "prologue", "epilogue", "finish", "between", "groupFinish", "bounds",
-      "inside",      "agree",    "alike",    "sink",   "offset",  "exponent",    "weight",
-      "probability", "query",    "place",    "keyRow", "valueRow"};
+      "body",   "prologue",    "epilogue", "finish", "between", "groupFinish", "bounds",
+      "inside", "agree",       "alike",    "sink",   "offset",  "exponent",    "nearExponent",
+      "weight", "probability", "query",    "place",  "keyRow",  "valueRow"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
     type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))

@@ -152,9 +152,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
     if constexpr (Masked) {
       rows.template modify<SeenKeys::Some>(scores, column, tile);
     } else if constexpr (HasExponent<Spec>) {
-      if (seen == SeenKeys::Alike && rows.reaches(scores))
-        seen = SeenKeys::Near;
-      else
+      if (seen == SeenKeys::Alike)
+        seen = rows.reachOf(scores);
+      if (seen < SeenKeys::Within)
         rows.template modify<SeenKeys::All>(scores, column, tile);
     } else if constexpr (HasAgree<Spec>) {
       if (seen == SeenKeys::Alike)
@@ -172,9 +172,13 @@ template <class Spec, class Arguments> struct AttentionGroup {
     if constexpr (HasAgree<Spec> && !Masked)
       if (seen == SeenKeys::None)
         return;
-    if constexpr (HasExponent<Spec> && !Masked)
+    if constexpr (HasNearExponent<Spec> && !Masked)
       if (seen == SeenKeys::Near)
-        return rows.template exponentials<Masked, true>(scores, firstColumn(block), tile);
+        return rows.template exponentials<Masked, SeenKeys::Near>(scores, firstColumn(block), tile);
+    if constexpr (HasExponent<Spec> && !Masked)
+      if (seen >= SeenKeys::Within)
+        return rows.template exponentials<Masked, SeenKeys::Within>(scores, firstColumn(block),
+                                                                    tile);
     rows.template exponentials<Masked>(scores);
   }
   template <bool Masked>

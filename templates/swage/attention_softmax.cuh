@@ -28,13 +28,18 @@ template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLo
 
 /// Of the keys of a block, by the queries of a warp: none; some; all, as far as the mask compares
 /// positions; all, and they are of what the queries are of where the mask wants that (documents,
-/// say); and their scores are within the Spec's reach as well.
-enum class SeenKeys { None, Some, All, Alike, Near };
+/// say); and their scores are within the Spec's reach as well, or its near reach.
+enum class SeenKeys { None, Some, All, Alike, Within, Near };
 template <class Spec> concept HasAgree = requires { typename Spec::AgreeLoads; };
 /// Of 8 bits maxima are what scores reach, not what they stay below: weights would be too small.
 template <class Spec>
 concept HasExponent =
     requires { typename Spec::ExponentLoads; } && sizeof(typename Spec::Element) > 1;
+template <class Spec>
+concept HasNearExponent = requires {
+  typename Spec::NearExponentLoads;
+}
+&&HasExponent<Spec>;
 template <class Spec> concept HasOffset = requires { typename Spec::OffsetLoads; };
 
 /// Whether values are multiplied by something else than the weights that are summed up.
@@ -159,10 +164,15 @@ template <class Spec, class Arguments> struct AttentionRows {
   }
 
   /// The binary logarithm of a weight, plus `base`.
+  template <SeenKeys Seen = SeenKeys::Within>
   __device__ __forceinline__ float exponentOf(float score, float base,
                                               const typename Spec::Coord &coord) const {
-    return at(typename Spec::ExponentLoads{}, coord,
-              [&](auto... in) { return Spec::exponent(score, base, in...); });
+    if constexpr (Seen == SeenKeys::Near)
+      return at(typename Spec::NearExponentLoads{}, coord,
+                [&](auto... in) { return Spec::nearExponent(score, base, in...); });
+    else
+      return at(typename Spec::ExponentLoads{}, coord,
+                [&](auto... in) { return Spec::exponent(score, base, in...); });
   }
 
   /// What must be equal for a query to see a key.
@@ -206,10 +216,14 @@ template <class Spec, class Arguments> struct AttentionRows {
     return allLanes(all) ? SeenKeys::Alike : allLanes(none) ? SeenKeys::None : SeenKeys::All;
   }
 
-  /// Whether the warp's scores are within the Spec's reach.
-  __device__ __forceinline__ bool reaches(const float (&scores)[kScores]) {
+  /// Of keys that are alike: which of the Spec's reaches the warp's scores are within.
+  __device__ __forceinline__ SeenKeys reachOf(const float (&scores)[kScores]) {
     setPeaks([&](int i) { return abs(scores[i]); });
-    return allLanes(maximumNumberOf(peak[0], peak[1]) <= static_cast<float>(Spec::reach()));
+    const float most = maximumNumberOf(peak[0], peak[1]);
+    if constexpr (HasNearExponent<Spec>)
+      if (allLanes(most <= static_cast<float>(Spec::nearReach())))
+        return SeenKeys::Near;
+    return allLanes(most <= static_cast<float>(Spec::reach())) ? SeenKeys::Within : SeenKeys::Alike;
   }
 
   template <class F> __device__ __forceinline__ void setPeaks(F number) {
@@ -268,13 +282,13 @@ template <class Spec, class Arguments> struct AttentionRows {
   template <bool Masked>
   __device__ __forceinline__ void raise(const float (&scores)[kScores], int firstColumn,
                                         const Tile &tile, SeenKeys seen) {
-    if (!HasExponent<Spec> || seen != SeenKeys::Near)
+    if (!HasExponent<Spec> || seen < SeenKeys::Within)
       setPeaks([&](int i) { return scores[i]; });
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      // A near score of the highest magnitude has nothing above it, at one of the ends.
+      // A score within reach of the highest magnitude has nothing above it, at one of the ends.
       if constexpr (HasExponent<Spec> && !Masked)
-        if (seen == SeenKeys::Near) {
+        if (seen >= SeenKeys::Within) {
           const auto bound = [&](int step) {
             return exponentOf(peak[r], 0.0f, coordOf(r, firstColumn + step, step, tile));
           };
@@ -299,7 +313,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   }
 
   /// Scores to powers of two, and their sum.
-  template <bool Masked, bool Near = false>
+  template <bool Masked, SeenKeys Seen = SeenKeys::All>
   __device__ __forceinline__ void exponentials(float (&scores)[kScores], int firstColumn = 0,
                                                const Tile &tile = {}) {
 #pragma unroll
@@ -317,8 +331,8 @@ template <class Spec, class Arguments> struct AttentionRows {
         for (int c = 0; c < 2; ++c) {
           const int step = Places::kGroupKeys * j + Places::kSecondKey * c;
           float &score = scores[Places::at(j, r, c)];
-          if constexpr (Near)
-            score = exponentOf(score, base, coordOf(r, firstColumn + step, step, tile));
+          if constexpr (Seen >= SeenKeys::Within)
+            score = exponentOf<Seen>(score, base, coordOf(r, firstColumn + step, step, tile));
           else if constexpr (IsWide<Spec> || HasProbabilities<Spec>) // without `base`'s rounding
             score = (score - bottom) * scaleLog2();
           else

@@ -1,5 +1,5 @@
 // REQUIRES: host-compiler
-// Score functions taken apart: a bias by distance beside sums of weights, bounds by tanh whose scores are well within them, partly beyond what the polynomial reaches,
+// Score functions taken apart: a bias by distance beside sums of weights, bounds by tanh whose scores are far below them, well within them, partly beyond what the polynomials reach,
 // and for the most part; all of it with documents and a prefix.
 // RUN: swage-run %s --entry=signs --device=sim --sim=check --check | FileCheck %s --check-prefix=SIGNS
 // RUN: swage-run %s --entry=signs --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SIGNS
@@ -12,11 +12,11 @@
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/exponent within [^ ]*/exponent/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=REACH
 // RUN: swage-run %s --entry=cut --device=sim --check --sim=check | FileCheck %s --check-prefix=CUT
-// CHECK-COUNT-6: accepted
+// CHECK-COUNT-7: accepted
 // CHECK-NOT: rejected
 // REACH: 'swage.phase' op has no reach, within which it is for scores
 func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: tensor<1x2x460x64xbf16>, %slopes: tensor<2xf32>, %prefix: tensor<1xi32>)
-    -> (tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>) {
+    -> (tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>) {
   %at = swage.iota dim 0 : tensor<460xi32>
   %length = arith.constant dense<280> : tensor<460xi32>
   %number = arith.divsi %at, %length : tensor<460xi32>
@@ -41,7 +41,16 @@ func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: te
     %seen = arith.andi %before, %same : i1
     swage.yield %seen : i1
   } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> (tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>)
-  %near = swage.attention %q, %k, %v scale 0.125 score {
+  %near = swage.attention %q, %k, %v scale 0.375 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %more = arith.constant 50.0 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %t = arith.mulf %held, %more : f32
+    swage.yield %t : f32
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> tensor<1x2x200x64xbf16>
+  %within = swage.attention %q, %k, %v scale 0.625 score {
   ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
     %less = arith.constant 0.02 : f32
     %more = arith.constant 50.0 : f32
@@ -97,8 +106,8 @@ func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: te
     %seen = arith.andi %either, %same : i1
     swage.yield %seen : i1
   } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> tensor<1x2x200x64xbf16>
-  return %distance, %sums, %near, %partly, %far, %all
-      : tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>
+  return %distance, %sums, %near, %within, %partly, %far, %all
+      : tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>
 }
 
 // Scores within reach in blocks that a window cuts, of rows that see few keys of a block: no bias of a key that is hidden may count.

@@ -213,6 +213,9 @@ func.func @with_sums(%q: tensor<4x130x128xf16>, %k: tensor<4x201x128xf16>, %v: t
 // PREPARED-NEXT: ^bb0(%[[SCORE:[^:]*]]: f32, %[[BASE:[^:]*]]: f32,
 // PREPARED: arith.mulf %[[SCORE]], %[[SCORE]] : f32
 // PREPARED-NOT: math.exp2
+// PREPARED: swage.phase near_exponent within 224.0
+// PREPARED-COUNT-3: math.fma
+// PREPARED-NOT: math.
 // PREPARED: swage.phase bounds
 func.func @terms(%q: tensor<4x130x64xbf16>, %k: tensor<4x201x64xbf16>, %v: tensor<4x201x64xbf16>, %slopes: tensor<4xf32>) -> tensor<4x130x64xbf16> {
   %o = swage.attention %q, %k, %v scale 0.0625 score {
@@ -456,6 +459,7 @@ func.func @seen(%q: tensor<8x128x128xbf16>, %k: tensor<8x65536x128xbf16>) -> (te
 // A bound as it is often written, by a division, is a polynomial as well.
 // PREPARED-LABEL: func.func @divided
 // PREPARED: swage.phase exponent within
+// PREPARED: swage.phase near_exponent within
 func.func @divided(%q: tensor<4x130x64xbf16>, %k: tensor<4x201x64xbf16>) -> tensor<4x130x64xbf16> {
   %o = swage.attention %q, %k, %k scale 0.125 score {
   ^bb0(%s: f32, %h: index, %i: index, %j: index):

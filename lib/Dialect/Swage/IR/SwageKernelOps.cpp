@@ -180,7 +180,7 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   if (between ? !between.getCollective() : isGrouped)
     return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
   bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
-                                          kind == Phase::Alike || kind == Phase::Exponent),
+                                          kind == Phase::Alike || isExponent(kind)),
        isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue ||
                       kind == Phase::Weight || kind == Phase::Probability;
   if (!kernel.isAttention() && kind >= Phase::Inside)
@@ -193,7 +193,7 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
       if (position < AttentionInput::Count)
         return phase.emitOpError() << "loads input " << position
                                    << ", but is made of what is beside attention's operands";
-  if ((kind == Phase::Exponent) != phase.getReach().has_value())
+  if (isExponent(kind) != phase.getReach().has_value())
     return phase.emitOpError() << (phase.getReach()
                                        ? "is for all scores, but has a reach"
                                        : "has no reach, within which it is for scores");
@@ -205,12 +205,7 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
        isPair = kind == Phase::Bounds || kind == Phase::Agree,
        isOne = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ||
                kind == Phase::Sink || kind == Phase::Offset || kind == Phase::Weight;
-  size_t taken = isPair  ? 2
-                 : isOne ? 1
-                         : 0,
-         given = kind == Phase::Exponent ? 2
-                 : isPerElement          ? 1
-                                         : 0;
+  size_t taken = isPair ? 2 : isOne ? 1 : 0, given = isExponent(kind) ? 2 : isPerElement ? 1 : 0;
   if (phase.getStatistics() || kind == Phase::Finish)
     given += statisticsOf(*prologue.getCollective());
   if (between && (kind == Phase::GroupFinish || (kind == Phase::Finish && !isGrouped) ||

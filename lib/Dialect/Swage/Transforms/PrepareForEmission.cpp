@@ -224,7 +224,7 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   bool isPerElement = kind == Phase::Between || kind == Phase::Epilogue, takesStatistics = false;
   if (score && (kind == Phase::Prologue || kind == Phase::Inside || kind == Phase::Alike)) {
     given = {score};
-  } else if (kind == Phase::Exponent) {
+  } else if (isExponent(kind)) {
     given = {score, base};
   } else if (kind == Phase::Weight || kind == Phase::Probability) {
     given = {kernel.getCollective().getValues()[0]};
@@ -372,9 +372,13 @@ LogicalResult Preparer::addAttentionPhases() {
        failed(addPhase(Phase::Agree, {bounds.ofQuery, bounds.ofKey}, std::nullopt))))
     return failure();
   if (terms.exponent && (bounds.alike ? bounds.alike : bounds.inside) == terms.visible) {
-    if (failed(addPhase(Phase::Exponent, terms.exponent, std::nullopt)))
-      return failure();
-    phases.back().setReach(APFloat(terms.reach));
+    for (auto [kind, exponent, reach] :
+         {std::tuple(Phase::Exponent, terms.exponent, terms.reach),
+          std::tuple(Phase::NearExponent, terms.nearExponent, terms.nearReach)}) {
+      if (failed(addPhase(kind, exponent, std::nullopt)))
+        return failure();
+      phases.back().setReach(APFloat(reach));
+    }
   } else if (bounds.alike && failed(addPhase(Phase::Alike, bounds.alike, std::nullopt))) {
     return failure();
   }

@@ -12,7 +12,7 @@
 // times twice the bound, and the bound less. Where scores are well within the bound it is a
 // polynomial, whose coefficients take scale and log2(e); and as it rises with the score, no
 // weight's exponent is above that of the score of largest magnitude, which is all that is asked of
-// it.
+// it. The further below the bound scores are the shorter the polynomial: there are two.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,9 +30,10 @@ using namespace swage;
 
 /// Other numbers may leave the range of f32 when one is divided by the other.
 static constexpr double kLeastScale = 0x1p-40, kMostConstant = 0x1p+40;
-/// tanh(x) = x (c0 + c1 x^2 + c2 x^4) within 1e-5 up to this. Times `kMostBound` that is less
-/// than half the rounding of a weight of bf16.
+/// tanh(x) = x (c0 + c1 x^2 + c2 x^4) within 1e-5 up to the first reach, and within 1.4e-5 without
+/// c2 up to the second. Times `kMostBound` that is less than half the rounding of a weight of bf16.
 static constexpr double kTanhReach = 0.55, kTanhFactors[] = {0.999872, -0.329829, 0.108799};
+static constexpr double kNearTanhReach = 0.28, kNearTanhFactors[] = {0.999756, -0.320708};
 /// The largest bound by tanh for which exponents within that reach, which then differ by up to
 /// twice of log2(e) / 2 times the bound, leave weights that an f32 and a bf16 hold.
 static constexpr double kMostBound = 64;
@@ -158,17 +159,23 @@ private:
     // numbers.
     if (bound > kMostBound || !(by > 0x1p-20) || by > 0x1p+20)
       return;
-    auto coefficient = [&](int i) {
-      return number32(bound * M_LOG2E * kTanhFactors[i] * std::pow(by, 2 * i + 1));
-    };
     terms.reach = kTanhReach / by;
+    terms.nearReach = kNearTanhReach / by;
     terms.base = number32(0);
     Value square = arith::MulFOp::create(builder, loc, score, score),
-          rest = arith::AddFOp::create(builder, loc, terms.base, number32(bound * M_LOG2E)),
-          tanh = fma(fma(square, coefficient(2), coefficient(1)), square, coefficient(0));
+          rest = arith::AddFOp::create(builder, loc, terms.base, number32(bound * M_LOG2E));
     for (auto [step, sign] : ofSteps)
       rest = fma(times(step.getA(), sign * M_LOG2E), step.getB(), rest);
-    terms.exponent = fma(score, tanh, rest);
+    auto exponent = [&](ArrayRef<double> factors) {
+      Value factor;
+      for (int i = int(factors.size()); i-- > 0;) {
+        Value coefficient = number32(bound * M_LOG2E * factors[i] * std::pow(by, 2 * i + 1));
+        factor = factor ? fma(factor, square, coefficient) : coefficient;
+      }
+      return fma(score, factor, rest);
+    };
+    terms.exponent = exponent(kTanhFactors);
+    terms.nearExponent = exponent(kNearTanhFactors);
   }
 
   KernelOp kernel;

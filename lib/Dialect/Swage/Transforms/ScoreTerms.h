@@ -18,6 +18,9 @@ struct ScoreTerms {
   /// throughout or nowhere.
   mlir::Value exponent, base;
   double reach = 0;
+  /// The same in fewer instructions, for scores of at most `nearReach`.
+  mlir::Value nearExponent;
+  double nearReach = 0;
 };
 
 /// Takes from the softmax's operand what need not be added, or multiplied, for each score.

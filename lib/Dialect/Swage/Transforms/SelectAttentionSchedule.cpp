@@ -328,7 +328,7 @@ static SelectedSchedule refused(const AttentionProblem &problem) {
 
 /// Keys of a block, at most, for which ptxas finds registers: those of outputs and scores leave few
 /// for what makes random bits, for what is read for each key, and for masks from both sides.
-static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWideAndOdd) {
+static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWide, bool isOdd) {
   bool weighs = hasWeights(kernel);
   if (dim > 128 && weighs)
     return dim <= 192 ? 64 : 32;
@@ -336,7 +336,9 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
     return 96;
   if (dim >= 160 && readsForKeys(kernel))
     return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
-  return dim > 224 ? 64 : isWideAndOdd ? 96 : 128;
+  if (isWide && dim < 64 && !isPlain(kernel))
+    return 112;
+  return dim > 224 ? 64 : isWide && isOdd ? 96 : 128;
 }
 
 /// Whether the result shows what rounding does to a row's largest weight, which is 1 only if no sum
@@ -357,7 +359,7 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   bool hasRuns = isNarrow && (!all || *all > mostRun || isInvariant(kernel)),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
-  int64_t mostKeys = mostKeysOf(kernel, dim, isNarrow, isWide && isOdd);
+  int64_t mostKeys = mostKeysOf(kernel, dim, isNarrow, isWide, isOdd);
   int64_t patience = isNarrow ? 4 : isShort || isSharp(problem) ? 0 : 8;
   int64_t step = isNarrow ? 32 : 16, least = isNarrow ? 96 : isWide ? 80 : mostKeys;
   auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {

@@ -32,10 +32,11 @@ def Swage_Phase : I32EnumAttr<"Phase", "a step of a kernel that has a scalar fun
     I32EnumAttrCase<"Bounds", 6, "bounds">, I32EnumAttrCase<"Inside", 7, "inside">,
     I32EnumAttrCase<"Agree", 8, "agree">, I32EnumAttrCase<"Alike", 9, "alike">,
     I32EnumAttrCase<"Sink", 10, "sink">, I32EnumAttrCase<"Offset", 11, "offset">,
-    I32EnumAttrCase<"Exponent", 12, "exponent">, I32EnumAttrCase<"Weight", 13, "weight">,
-    I32EnumAttrCase<"Probability", 14, "probability">, I32EnumAttrCase<"Query", 15, "query">,
-    I32EnumAttrCase<"Place", 16, "place">, I32EnumAttrCase<"KeyRow", 17, "key_row">,
-    I32EnumAttrCase<"ValueRow", 18, "value_row">]> {
+    I32EnumAttrCase<"Exponent", 12, "exponent">,
+    I32EnumAttrCase<"NearExponent", 13, "near_exponent">, I32EnumAttrCase<"Weight", 14, "weight">,
+    I32EnumAttrCase<"Probability", 15, "probability">, I32EnumAttrCase<"Query", 16, "query">,
+    I32EnumAttrCase<"Place", 17, "place">, I32EnumAttrCase<"KeyRow", 18, "key_row">,
+    I32EnumAttrCase<"ValueRow", 19, "value_row">]> {
   let cppNamespace = "::swage";
 }
 

@@ -52,6 +52,10 @@ inline bool hasTensor(Source source) {
 }
 /// Whether a kernel has a parameter for a view.
 inline bool hasParameter(Source source) { return hasTensor(source) && !isRow(source); }
+/// Whether a phase yields the logarithm of a weight, of scores within its reach.
+inline bool isExponent(Phase kind) {
+  return kind == Phase::Exponent || kind == Phase::NearExponent;
+}
 
 /// Bits of the offsets that a schedule of any family counts in; 32 of what is none.
 int64_t indexBitsOf(mlir::Attribute schedule);
