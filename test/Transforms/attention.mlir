@@ -254,6 +254,32 @@ func.func @long(%q: tensor<4x130x256xf16>, %k: tensor<4x201x256xf16>) -> tensor<
 
 // -----
 
+// Of short heads whose scores take a tanh and read something registers hold a block of 112 keys, of others one of 128.
+// PREPARED-LABEL: func.func @short
+// PREPARED: attention_schedule<groups = 3, keys = 112, stages = 2
+// PREPARED: attention_schedule<groups = 3, keys = 128, stages = 2
+func.func @short(%q: tensor<512x4096x48xbf16>, %slopes: tensor<512xf32>) -> (tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>) {
+  %o = swage.attention %q, %q, %q score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %slope = tensor.extract %slopes[%h] : tensor<512xf32>
+    %t = arith.mulf %held, %slope : f32
+    swage.yield %t : f32
+  } : (tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>) -> tensor<512x4096x48xbf16>
+  %p = swage.attention %q, %q, %q score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    swage.yield %held : f32
+  } : (tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>) -> tensor<512x4096x48xbf16>
+  return %o, %p : tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>
+}
+
+// -----
+
 // Tiles leave little over at the end of few queries and keys: 256 by 224 for 197 by 197, and two blocks rather than one.
 // PREPARED-LABEL: func.func @few
 // PREPARED: attention_schedule<groups = 2, keys = 112, stages = 2

@@ -89,7 +89,7 @@ func.func @odd_triangle(%x: tensor<64x577x577xf16>) -> tensor<64x577x577xf16> {
 
 // Rows of a slice are rows: boxes put them together.
 // CHECK-LABEL: func.func @odd_slice
-// CHECK:       #swage.box_schedule<threads = 256, box = [3, 2001], lanes = 32, skewed = true, index = 32>
+// CHECK:       #swage.box_schedule<threads = 512, box = [3, 2001], lanes = 32, skewed = true, index = 32>
 func.func @odd_slice(%x: tensor<4096x2003xf16>, %b: tensor<2001xf16>) -> tensor<4096x2001xf16> {
   %s = swage.slice %x axis 1 from 1 size 2001 : tensor<4096x2003xf16> -> tensor<4096x2001xf16>
   %c = swage.broadcast %b dims [1] : tensor<2001xf16> -> tensor<4096x2001xf16>
@@ -646,9 +646,9 @@ func.func @short_rows(%x: tensor<8x512x512x3xi8>, %mean: tensor<3xf32>) -> tenso
 
 // -----
 
-// Short pieces that share lines of memory with the next ones: those are the next block's, if they would else be far away.
+// Short pieces that share lines of memory with the next ones: those are the next block's, if they would else be far away. A large box has more threads.
 // CHECK-LABEL: func.func @short_pieces
-// CHECK:       #swage.box_schedule<threads = 256, box = [40, 1, 128], lanes = 32, skewed = true, index = 32, fastest = 0>
+// CHECK:       #swage.box_schedule<threads = 512, box = [40, 1, 128], lanes = 32, skewed = true, index = 32, fastest = 0>
 func.func @short_pieces(%x: tensor<10863x80x100xf32>) -> tensor<100x80x10863xf32> {
   %y = swage.permute %x [2, 1, 0] : tensor<10863x80x100xf32> -> tensor<100x80x10863xf32>
   return %y : tensor<100x80x10863xf32>
@@ -656,9 +656,21 @@ func.func @short_pieces(%x: tensor<10863x80x100xf32>) -> tensor<100x80x10863xf32
 
 // -----
 
+// But not of bytes, whose windows take registers, and not a small one.
+// CHECK-LABEL: func.func @few_threads
+// CHECK:       #swage.box_schedule<threads = 256, box = [112, 192]
+// CHECK:       #swage.box_schedule<threads = 256, box = [24, 128]
+func.func @few_threads(%x: tensor<2355749x112xi8>, %y: tensor<100000x24xf32>) -> (tensor<112x2355749xi8>, tensor<24x100000xf32>) {
+  %a = swage.permute %x [1, 0] : tensor<2355749x112xi8> -> tensor<112x2355749xi8>
+  %b = swage.permute %y [1, 0] : tensor<100000x24xf32> -> tensor<24x100000xf32>
+  return %a, %b : tensor<112x2355749xi8>, tensor<24x100000xf32>
+}
+
+// -----
+
 // Whole lines are not shared.
 // CHECK-LABEL: func.func @whole_lines
-// CHECK:       #swage.box_schedule<threads = 256, box = [{{[0-9]+}}, {{[0-9]+}}], lanes = {{[0-9]+}}, skewed = {{.*}}, index = 32>
+// CHECK:       #swage.box_schedule<threads = 512, box = [{{[0-9]+}}, {{[0-9]+}}], lanes = {{[0-9]+}}, skewed = {{.*}}, index = 32>
 func.func @whole_lines(%x: tensor<25190x128xf32>) -> tensor<128x25190xf32> {
   %y = swage.permute %x [1, 0] : tensor<25190x128xf32> -> tensor<128x25190xf32>
   return %y : tensor<128x25190xf32>

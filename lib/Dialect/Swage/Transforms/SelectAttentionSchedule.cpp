@@ -42,6 +42,11 @@ static bool doScoresRead(KernelOp kernel, unsigned input) {
   return dependsOn(kernel.getCollective().getValue(), kernel.getBody().getArgument(input));
 }
 
+static bool doScoresRead(KernelOp kernel) {
+  return llvm::any_of(furtherInputs(kernel),
+                      [&](unsigned input) { return doScoresRead(kernel, input); });
+}
+
 /// The scores before they are masked.
 static Value unmaskedScores(KernelOp kernel) {
   Value score = kernel.getCollective().getValue();
@@ -60,9 +65,15 @@ static bool isPlain(KernelOp kernel) {
   Value score = unmaskedScores(kernel);
   if (auto product = score.getDefiningOp<arith::MulFOp>())
     score = product.getLhs();
-  return score == scoresOf(kernel).getResult() &&
-         llvm::none_of(furtherInputs(kernel),
-                       [&](unsigned input) { return doScoresRead(kernel, input); });
+  return score == scoresOf(kernel).getResult() && !doScoresRead(kernel);
+}
+
+/// Whether scores take a tanh, and read something beside that.
+static bool doScoresTakeMuch(KernelOp kernel) {
+  Value score = unmaskedScores(kernel);
+  return doScoresRead(kernel) &&
+         llvm::any_of(kernel.getBody().front().getOps<math::TanhOp>(),
+                      [&](math::TanhOp tanh) { return dependsOn(score, tanh.getResult()); });
 }
 
 /// Whether what is read decides which keys are seen: lengths, perhaps.
@@ -336,7 +347,7 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
     return 96;
   if (dim >= 160 && readsForKeys(kernel))
     return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
-  if (isWide && dim < 64 && !isPlain(kernel))
+  if (isWide && dim < 64 && doScoresTakeMuch(kernel))
     return 112;
   return dim > 224 ? 64 : isWide && isOdd ? 96 : 128;
 }
