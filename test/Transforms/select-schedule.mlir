@@ -670,7 +670,7 @@ func.func @few_threads(%x: tensor<2355749x112xi8>, %y: tensor<100000x24xf32>) ->
 
 // Whole lines are not shared.
 // CHECK-LABEL: func.func @whole_lines
-// CHECK:       #swage.box_schedule<threads = 512, box = [{{[0-9]+}}, {{[0-9]+}}], lanes = {{[0-9]+}}, skewed = {{.*}}, index = 32>
+// CHECK:       #swage.box_schedule<threads = 256, box = [{{[0-9]+}}, {{[0-9]+}}], lanes = {{[0-9]+}}, skewed = {{.*}}, index = 32>
 func.func @whole_lines(%x: tensor<25190x128xf32>) -> tensor<128x25190xf32> {
   %y = swage.permute %x [1, 0] : tensor<25190x128xf32> -> tensor<128x25190xf32>
   return %y : tensor<128x25190xf32>

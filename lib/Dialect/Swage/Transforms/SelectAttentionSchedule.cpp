@@ -347,7 +347,7 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
     return 96;
   if (dim >= 160 && readsForKeys(kernel))
     return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
-  if (isWide && dim < 64 && doScoresTakeMuch(kernel))
+  if (isWide && !isNarrow && dim < 64 && doScoresTakeMuch(kernel))
     return 112;
   return dim > 224 ? 64 : isWide && isOdd ? 96 : 128;
 }

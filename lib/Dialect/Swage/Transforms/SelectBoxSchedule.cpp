@@ -371,12 +371,13 @@ static double costOfRuns(const BoxProblem &problem, int64_t movement) {
   return 2 * 0.955 / share;
 }
 
-/// More threads a block are 1 to 4 % faster where each has a window or two, but not for bytes,
-/// whose windows take registers.
-static int64_t threadsOf(const BoxProblem &problem, const BoxLayout &layout) {
+/// More threads a block are 1 to 2 % faster where each has a window or two and multiprocessors have
+/// several such blocks one after the other; not for bytes, whose windows take registers.
+static int64_t threadsOf(const BoxProblem &problem, const BoxLayout &layout, bool areMany) {
   int64_t bytes = problem.principal().bytes;
-  bool isWide = bytes > 1 && problem.out.bytes > 1 && layout.turned == 1;
-  return isWide && layout.principal().elements * bytes >= kLargeBox ? kMoreThreads : kThreads;
+  bool isWide = bytes > 1 && problem.out.bytes > 1 && layout.turned == 1,
+       isLarge = layout.principal().elements * bytes >= kLargeBox;
+  return areMany && isWide && isLarge ? kMoreThreads : kThreads;
 }
 
 /// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
@@ -387,7 +388,8 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(std::optional<int64_t> m
   if (!problem)
     return std::nullopt;
   int64_t others = llvm::range_size(kernel.getBody().front().without_terminator());
-  auto best = BoxSearch(*problem, others, kBusyBlocks * device.smCount).best();
+  double busy = kBusyBlocks * device.smCount;
+  auto best = BoxSearch(*problem, others, busy).best();
   if (!best || (movement && best->second >= costOfRuns(*problem, *movement)))
     return std::nullopt;
   const Choice &choice = best->first;
@@ -400,9 +402,11 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(std::optional<int64_t> m
   if (isKnown ? movement && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
   BoxLayout layout = BoxLayout::of(*problem, choice.box, choice.skewed);
+  bool areMany = isKnown && double(blocks) >= 2 * busy;
   return SelectedSchedule{
-      BoxScheduleAttr::get(context(), threadsOf(*problem, layout), choice.box, choice.lanes,
-                           choice.skewed, index, fastestDim(*problem, layout, choice.box)),
+      BoxScheduleAttr::get(context(), threadsOf(*problem, layout, areMany), choice.box,
+                           choice.lanes, choice.skewed, index,
+                           fastestDim(*problem, layout, choice.box)),
       "boxes, of which " +
           std::to_string(layout.principal().readElements * problem->principal().bytes) +
           " bytes are read and " + std::to_string(layout.writeElements * problem->out.bytes) +
