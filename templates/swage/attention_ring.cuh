@@ -27,6 +27,11 @@ template <class Spec, class Rows, int RingsAt> struct RowStages : Rows {
   };
 };
 
+/// Keys and values that no other unit reads leave L2 before parts, counters and instructions do.
+template <class Spec> constexpr __device__ Eviction evictionOf() {
+  return Spec::kRowTiles == 1 && !IsPaged<Spec> ? Eviction::First : Eviction::Normal;
+}
+
 /// How a lane copies a tile's rows of one of the operands.
 template <class Spec, class Operand, int Dim, int Columns> struct RowCopy {
   using Type = TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim, Columns,
@@ -156,11 +161,12 @@ template <class Spec, class Arguments> struct LinearRing {
     mbarrierArriveExpect(full, rows * (Layout::kHeadRow + Layout::kValueRow));
     if (rows == 0)
       return;
-    bulkLoad(base + stage * Layout::kKeyBytes,
-             keys + static_cast<long long>(first) * Spec::kHeadDim, rows * Layout::kHeadRow, full);
-    bulkLoad(base + Layout::kValueAt + stage * Layout::kValueBytes,
-             values + static_cast<long long>(first) * Spec::kValueDim, rows * Layout::kValueRow,
-             full);
+    bulkLoad<evictionOf<Spec>()>(base + stage * Layout::kKeyBytes,
+                                 keys + static_cast<long long>(first) * Spec::kHeadDim,
+                                 rows * Layout::kHeadRow, full);
+    bulkLoad<evictionOf<Spec>()>(base + Layout::kValueAt + stage * Layout::kValueBytes,
+                                 values + static_cast<long long>(first) * Spec::kValueDim,
+                                 rows * Layout::kValueRow, full);
   }
   __device__ __forceinline__ void commit() const {}
   /// What no query sees of a stage, or is not there, becomes zero: values that are no numbers have
@@ -282,12 +288,14 @@ template <class Spec, class Arguments> struct BulkRing {
         const int behind = run * kRun * kPanelRow;
 #pragma unroll
         for (int panel = 0; panel < Layout::kHeadPanels; ++panel)
-          tensorLoad(key + panel * Layout::kPanel + behind, maps.keys, full,
-                     panel * Layout::kPanelColumns, place.key, tile.keyHead, place.batch);
+          tensorLoad<evictionOf<Spec>()>(key + panel * Layout::kPanel + behind, maps.keys, full,
+                                         panel * Layout::kPanelColumns, place.key, tile.keyHead,
+                                         place.batch);
 #pragma unroll
         for (int panel = 0; panel < Layout::kValueBytes / Layout::kPanel; ++panel)
-          tensorLoad(value + panel * Layout::kPanel + behind, maps.values, full,
-                     panel * Layout::kPanelColumns, place.key, tile.keyHead, place.batch);
+          tensorLoad<evictionOf<Spec>()>(value + panel * Layout::kPanel + behind, maps.values, full,
+                                         panel * Layout::kPanelColumns, place.key, tile.keyHead,
+                                         place.batch);
       }
     }
   }
@@ -340,13 +348,15 @@ template <class Spec, class Arguments> struct RunRing {
       mbarrierArriveExpect(full, rows * Layout::kHeadRow + Layout::kValueBytes);
 #pragma unroll
       for (int panel = 0; panel < Layout::kValuePanels; ++panel)
-        tensorLoad(value + panel * Layout::kPanel, maps.values, full,
-                   panel * Layout::kPanelColumns, first, tile.keyHead, tile.batch);
+        tensorLoad<evictionOf<Spec>()>(value + panel * Layout::kPanel, maps.values, full,
+                                       panel * Layout::kPanelColumns, first, tile.keyHead,
+                                       tile.batch);
     }
     syncWarp();
     if (rows > 0)
       for (int run = static_cast<int>(laneIndex()); run < Layout::kRuns; run += kWarpSize)
-        bulkLoad(key + run * Layout::kRunBytes, keys.at(run, first), rows * 16, full);
+        bulkLoad<evictionOf<Spec>()>(key + run * Layout::kRunBytes, keys.at(run, first), rows * 16,
+                                     full);
   }
   __device__ __forceinline__ void commit() const {}
   /// What no query sees of a stage, or is not there, becomes zero, as LinearRing's.

@@ -28,7 +28,7 @@ extern "C" __global__ void bulk_round_trip(const unsigned *in, unsigned *out) {
   if (own == 0) {
     swage::mbarrierArriveExpect(at, 4096);
     swage::bulkLoad(words, in + base, 16, at);
-    swage::bulkLoad(words + 16, in + base + 4, 1008, at);
+    swage::bulkLoad<swage::Eviction::First>(words + 16, in + base + 4, 1008, at);
     swage::bulkLoad(words + 1024, in + base + 256, 3072, at);
   }
   swage::mbarrierWait(at, 0);

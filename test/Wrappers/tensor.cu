@@ -37,7 +37,9 @@ __device__ void load(const swage::TensorMap &map, unsigned *out, unsigned words,
   if (swage::threadIndex() == 0) {
     swage::prefetchTensorMap(map);
     swage::mbarrierArriveExpect(at, bytes);
-    swage::tensorLoad(swage::sharedAddress(swage::dynamicArena()), map, at, coordinates...);
+    constexpr auto order =
+        sizeof...(coordinates) % 2 ? swage::Eviction::First : swage::Eviction::Normal;
+    swage::tensorLoad<order>(swage::sharedAddress(swage::dynamicArena()), map, at, coordinates...);
   }
   swage::mbarrierWait(at, 0);
   dump(out, words);

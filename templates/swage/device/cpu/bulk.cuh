@@ -5,6 +5,9 @@
 
 namespace swage {
 
+enum class Eviction { Normal, First };
+
+template <Eviction Order = Eviction::Normal>
 __device__ __forceinline__ void bulkLoad(SharedAddress to, const void *from, unsigned bytes,
                                          SharedAddress mbarrier) {
   simt::abi->bulkLoad(to, from, bytes, mbarrier, 0);
@@ -26,7 +29,7 @@ struct alignas(64) TensorMap {
   unsigned long long opaque[16];
 };
 
-template <class... Coordinates>
+template <Eviction Order = Eviction::Normal, class... Coordinates>
 __device__ __forceinline__ void tensorLoad(SharedAddress to, const TensorMap &map,
                                            SharedAddress mbarrier, Coordinates... coordinates) {
   static_assert(sizeof...(coordinates) >= 1 && sizeof...(coordinates) <= 5);

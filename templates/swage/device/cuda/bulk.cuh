@@ -10,14 +10,33 @@
 
 namespace swage {
 
+/// When L2 gives up what was loaded: as all else, or before all else, for what nobody reads again.
+enum class Eviction { Normal, First };
+
+namespace ptx {
+__device__ __forceinline__ unsigned long long evictFirst() {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
+  return policy;
+}
+} // namespace ptx
+
 /// Global to shared memory.
+template <Eviction Order = Eviction::Normal>
 __device__ __forceinline__ void bulkLoad(SharedAddress to, const void *from, unsigned bytes,
                                          SharedAddress mbarrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-               "[%0], [%1], %2, [%3];"
-               :
-               : "r"(to), "l"(from), "r"(bytes), "r"(mbarrier)
-               : "memory");
+  if constexpr (Order == Eviction::First)
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".L2::cache_hint [%0], [%1], %2, [%3], %4;"
+                 :
+                 : "r"(to), "l"(from), "r"(bytes), "r"(mbarrier), "l"(ptx::evictFirst())
+                 : "memory");
+  else
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];"
+                 :
+                 : "r"(to), "l"(from), "r"(bytes), "r"(mbarrier)
+                 : "memory");
 }
 /// The same into every block of the cluster whose bit is set in `blocks`, to the same place in
 /// each; the mbarrier at the same place in each is told.
@@ -76,16 +95,24 @@ struct alignas(64) TensorMap {
 
 /// The box of the tensor that begins at these coordinates, innermost first, one to five of them.
 /// What lies outside of the tensor arrives as zero, and counts among the bytes.
-template <class... Coordinates>
+template <Eviction Order = Eviction::Normal, class... Coordinates>
 __device__ __forceinline__ void tensorLoad(SharedAddress to, const TensorMap &map,
                                            SharedAddress mbarrier, Coordinates... coordinates) {
-#define SWAGE_STATEMENT(RANK, WHERE, COORDINATES, TO, MAP, MBARRIER, UNUSED)                       \
-  asm volatile("cp.async.bulk.tensor." RANK                                                        \
-               ".shared::cluster.global.mbarrier::complete_tx::bytes [" TO "], [" MAP ", " WHERE   \
-               "], [" MBARRIER "];"                                                                \
-               :                                                                                   \
-               : COORDINATES, "r"(to), "l"(&map), "r"(mbarrier)                                    \
-               : "memory")
+#define SWAGE_STATEMENT(RANK, WHERE, COORDINATES, TO, MAP, MBARRIER, POLICY)                       \
+  if constexpr (Order == Eviction::First)                                                          \
+    asm volatile("cp.async.bulk.tensor." RANK                                                      \
+                 ".shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint [" TO        \
+                 "], [" MAP ", " WHERE "], [" MBARRIER "], " POLICY ";"                            \
+                 :                                                                                 \
+                 : COORDINATES, "r"(to), "l"(&map), "r"(mbarrier), "l"(ptx::evictFirst())          \
+                 : "memory");                                                                      \
+  else                                                                                             \
+    asm volatile("cp.async.bulk.tensor." RANK                                                      \
+                 ".shared::cluster.global.mbarrier::complete_tx::bytes [" TO "], [" MAP ", " WHERE \
+                 "], [" MBARRIER "];"                                                              \
+                 :                                                                                 \
+                 : COORDINATES, "r"(to), "l"(&map), "r"(mbarrier)                                  \
+                 : "memory")
   SWAGE_BY_RANK(SWAGE_STATEMENT)
 #undef SWAGE_STATEMENT
 }
