@@ -668,6 +668,16 @@ func.func @few_threads(%x: tensor<2355749x112xi8>, %y: tensor<100000x24xf32>) ->
 
 // -----
 
+// Rows of the output that begin within sectors are written in long pieces, at the price of short ones that are read.
+// CHECK-LABEL: func.func @torn
+// CHECK:       #swage.box_schedule<threads = 256, box = [1, 64, 256]
+func.func @torn(%x: tensor<56x354x56x224xi8>) -> tensor<56x224x354x56xi8> {
+  %y = swage.permute %x [0, 3, 1, 2] : tensor<56x354x56x224xi8> -> tensor<56x224x354x56xi8>
+  return %y : tensor<56x224x354x56xi8>
+}
+
+// -----
+
 // Whole lines are not shared.
 // CHECK-LABEL: func.func @whole_lines
 // CHECK:       #swage.box_schedule<threads = 256, box = [{{[0-9]+}}, {{[0-9]+}}], lanes = {{[0-9]+}}, skewed = {{.*}}, index = 32>

@@ -3,9 +3,9 @@
 // Boxes are grown along the input's and the output's dimensions until what a block reads and writes
 // in one piece has a wanted number of bytes. Of all such boxes, of all ways to deal out windows to
 // lanes, and of both layouts in shared memory that of least cost is taken. The cost is a model
-// whose figures were fitted to 3900 measurements of 480 permutations (docs/notes/permute.md): what
-// memory makes of short and misaligned pieces, what threads do for an element, how often they wait
-// for a bank of shared memory.
+// whose figures were fitted to 10,000 measurements of 640 permutations (docs/notes/permute.md):
+// what memory makes of short and misaligned pieces, what threads do for an element, how often they
+// wait for a bank of shared memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -114,6 +114,29 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
   }
 }
 
+/// The dimension along which blocks follow each other, or -1. Lines and pages of memory that a
+/// piece shares with the next one should be met while they are on chip. As the outputs lie the next
+/// piece that is written is the next block's. Along the principal input's pieces the next one that
+/// is read is, and what is written next is as many blocks away as there are along them: that pays
+/// where pieces that are read are short, and the next one would else be much farther away.
+static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
+                          ArrayRef<int64_t> box) {
+  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32;
+  const BoxPart &part = layout.principal();
+  int64_t piece = part.readElements * problem.principal().bytes;
+  if (piece >= kShort || (part.readAligned && piece % kLine == 0))
+    return -1;
+  auto count = [&](int64_t dim) { return llvm::divideCeil(problem.extents[dim], box[dim]); };
+  const auto *read =
+      llvm::find_if(problem.principal().readOrder, [&](int64_t dim) { return count(dim) > 1; });
+  if (read == problem.principal().readOrder.end())
+    return -1;
+  double away = 1;
+  for (int64_t dim = *read + 1; dim < int64_t(problem.rank()); ++dim)
+    away *= double(count(dim));
+  return away >= double(kFarther * count(*read)) ? *read : -1;
+}
+
 /// What a block has to do, and how many of them there are.
 struct BoxSearch::Work {
   double points = 1, read = 1; ///< elements that are written, and read
@@ -150,25 +173,27 @@ BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout)
 }
 
 /// What memory takes. Where lanes that write beside each other begin or end within a sector of 32
-/// bytes, and where a piece does, it is written twice; whole sectors suffer less from being few.
+/// bytes, and where a piece does, it is written twice; whole sectors suffer less from being few. So
+/// it is with reads, unless the next block finds the rest of a sector in L2.
 double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Work &work) const {
-  auto side = [](bool isWrite, int64_t bytes, bool isAligned) {
+  auto side = [](bool isWrite, int64_t bytes, bool isAligned, bool isTorn) {
     double whole = 1 / efficiency(isWrite, double(bytes));
     return isAligned && bytes % 32 == 0 ? std::pow(whole, 0.85)
-                                        : (isAligned ? 1 : 1 + 24 / double(bytes)) * whole;
+                                        : (isTorn ? 1 + 24 / double(bytes) : 1) * whole;
   };
   const BoxProblem::Side &out = problem.out;
   const BoxPart &part = layout.principal();
   int64_t written = layout.writeElements * out.bytes,
           read = part.readElements * problem.principal().bytes;
+  bool isFollowed = fastestDim(problem, layout, choice.box) >= 0;
   bool hasSectors = choice.lanes > 1 && layout.writeAligned &&
                     llvm::all_of(ArrayRef(out.strides).drop_back(),
                                  [&](int64_t stride) { return stride * out.bytes % 32 == 0; });
   double beside = double(std::min(choice.lanes, work.windows)),
-         torn = hasSectors ? 0.1 / beside : 0.5 / beside + 8 / double(written);
-  return side(false, read, part.readAligned) +
-         side(true, written, layout.writeAligned) * (1 + torn) +
-         0.5 * (work.read / work.points - 1) + 0.37 * (work.waste - 1);
+         torn = hasSectors ? 0.1 / beside : 1.6 / beside + 4 / double(written);
+  return side(false, read, part.readAligned, !part.readAligned && !isFollowed) +
+         side(true, written, layout.writeAligned, !layout.writeAligned) * (1 + torn) +
+         0.3 * (work.read / work.points - 1) + 0.37 * (work.waste - 1);
 }
 
 /// What threads take, idle ones as well: for what they could write of elements, and read of chunks.
@@ -326,29 +351,6 @@ double BoxSearch::conflicts(const Choice &choice, const BoxLayout &layout) const
   return count ? sum / count : 1;
 }
 
-/// The dimension along which blocks follow each other, or -1. Lines and pages of memory that a
-/// piece shares with the next one should be met while they are on chip. As the outputs lie the next
-/// piece that is written is the next block's. Along the principal input's pieces the next one that
-/// is read is, and what is written next is as many blocks away as there are along them: that pays
-/// where pieces that are read are short, and the next one would else be much farther away.
-static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
-                          ArrayRef<int64_t> box) {
-  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32;
-  const BoxPart &part = layout.principal();
-  int64_t piece = part.readElements * problem.principal().bytes;
-  if (piece >= kShort || (part.readAligned && piece % kLine == 0))
-    return -1;
-  auto count = [&](int64_t dim) { return llvm::divideCeil(problem.extents[dim], box[dim]); };
-  const auto *read = llvm::find_if(problem.principal().readOrder,
-                                   [&](int64_t dim) { return count(dim) > 1; });
-  if (read == problem.principal().readOrder.end())
-    return -1;
-  double away = 1;
-  for (int64_t dim = *read + 1; dim < int64_t(problem.rank()); ++dim)
-    away *= double(count(dim));
-  return away >= double(kFarther * count(*read)) ? *read : -1;
-}
-
 /// The cost of runs that both sides share, were they moved by accesses of `movement` bytes each. Of
 /// a run that memory's bursts of 64 bytes do not fit the rest is read again, unless the run beside
 /// it is wanted soon.
@@ -367,8 +369,8 @@ static double costOfRuns(const BoxProblem &problem, int64_t movement) {
     }
   if (beside >= 0 && problem.out.strides[beside] * problem.out.bytes > kSoon)
     share /= 1 + 0.3 * double(kBurst - aligned + kEach) / double(run);
-  // Boxes turn out 4.5 % slower than their cost says where they are compared with runs.
-  return 2 * 0.955 / share;
+  // Boxes turn out 3 % slower than their cost says where they are compared with runs.
+  return 2 * 0.97 / share;
 }
 
 /// More threads a block are 1 to 2 % faster where each has a window or two and multiprocessors have
