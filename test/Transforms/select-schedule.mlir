@@ -678,6 +678,20 @@ func.func @torn(%x: tensor<56x354x56x224xi8>) -> tensor<56x224x354x56xi8> {
 
 // -----
 
+// Bytes whose rows do not begin with sectors go by boxes, others, and wider elements, by tiles.
+// CHECK-LABEL: func.func @torn_bytes
+// CHECK:       #swage.box_schedule<threads = 256, box = [64, 256]
+// CHECK:       #swage.permute_schedule<kind = tiles
+// CHECK:       #swage.permute_schedule<kind = tiles
+func.func @torn_bytes(%x: tensor<462000x384xi8>, %y: tensor<462080x384xi8>, %z: tensor<40008x512xf16>) -> (tensor<384x462000xi8>, tensor<384x462080xi8>, tensor<512x40008xf16>) {
+  %a = swage.permute %x [1, 0] : tensor<462000x384xi8> -> tensor<384x462000xi8>
+  %b = swage.permute %y [1, 0] : tensor<462080x384xi8> -> tensor<384x462080xi8>
+  %c = swage.permute %z [1, 0] : tensor<40008x512xf16> -> tensor<512x40008xf16>
+  return %a, %b, %c : tensor<384x462000xi8>, tensor<384x462080xi8>, tensor<512x40008xf16>
+}
+
+// -----
+
 // Whole lines are not shared.
 // CHECK-LABEL: func.func @whole_lines
 // CHECK:       #swage.box_schedule<threads = 256, box = [{{[0-9]+}}, {{[0-9]+}}], lanes = {{[0-9]+}}, skewed = {{.*}}, index = 32>

@@ -281,7 +281,18 @@ SelectedSchedule ScheduleSelector::boxesOr(const SelectedSchedule &plain) {
   return boxes(movement).value_or(plain);
 }
 
+/// Whether rows of an output begin with sectors of memory, as far as that is known.
+static bool haveWholeSectors(ViewAttr output) {
+  constexpr int64_t kSector = 32;
+  LinearAccess access = *LinearAccess::of(output.getAccess());
+  return llvm::all_of(ArrayRef(access.strides).drop_back(), [&](AffineExpr stride) {
+    std::optional<int64_t> constant = constantSize(stride);
+    return !constant || *constant * elementBytes(output.getElement()) % kSector == 0;
+  });
+}
+
 /// Whether tiles have wide vectors and long rows on both sides, and few of their places are empty.
+/// Of bytes boxes tear less of rows that do not begin with sectors.
 bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
   auto schedule = cast<PermuteScheduleAttr>(selected.schedule);
   int64_t bytes = elementBytes(kernel.getOutput(0).getElement());
@@ -293,7 +304,7 @@ bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
       waste *= double(llvm::divideCeil(*constant, tile) * tile) / double(*constant);
   return schedule.getVectorIn() * bytes >= 8 && schedule.getVectorOut() * bytes >= 16 &&
          schedule.getTileIn() * bytes >= 128 && schedule.getTileOut() * bytes >= 128 &&
-         waste <= 1.1;
+         waste <= 1.1 && (bytes > 1 || haveWholeSectors(kernel.getOutput(0)));
 }
 
 /// Where tiles are few: smaller ones, of which a thread moves 16 to 32 bytes. Rows of a tile keep
