@@ -36,10 +36,9 @@ template <class Spec>
 concept HasExponent =
     requires { typename Spec::ExponentLoads; } && sizeof(typename Spec::Element) > 1;
 template <class Spec>
-concept HasNearExponent = requires {
+concept HasNearExponent = HasExponent<Spec> && requires {
   typename Spec::NearExponentLoads;
-}
-&&HasExponent<Spec>;
+};
 template <class Spec> concept HasOffset = requires { typename Spec::OffsetLoads; };
 
 /// Whether values are multiplied by something else than the weights that are summed up.
