@@ -11,10 +11,12 @@
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/exponent within [^ ]*/exponent/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=REACH
+// RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/near_exponent within [^ ]*/near_exponent within 1.0e9/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=WIDER
 // RUN: swage-run %s --entry=cut --device=sim --check --sim=check | FileCheck %s --check-prefix=CUT
 // CHECK-COUNT-7: accepted
 // CHECK-NOT: rejected
 // REACH: 'swage.phase' op has no reach, within which it is for scores
+// WIDER: 'swage.phase' op has no exponent beside it that reaches further
 func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: tensor<1x2x460x64xbf16>, %slopes: tensor<2xf32>, %prefix: tensor<1xi32>)
     -> (tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>) {
   %at = swage.iota dim 0 : tensor<460xi32>
@@ -61,8 +63,8 @@ func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: te
   } : (tensor<1x2x200x64xbf16>, tensor<1x2x460x64xbf16>, tensor<1x2x460x64xbf16>) -> tensor<1x2x200x64xbf16>
   %partly = swage.attention %q, %k, %v scale 0.125 score {
   ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
-    %less = arith.constant 0.2 : f32
-    %more = arith.constant 5.0 : f32
+    %less = arith.constant 0.08 : f32
+    %more = arith.constant 12.5 : f32
     %x = arith.mulf %s, %less : f32
     %held = math.tanh %x : f32
     %t = arith.mulf %held, %more : f32
@@ -88,7 +90,9 @@ func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: te
     %d = arith.subi %j, %i : index
     %di = arith.index_cast %d : index to i32
     %df = arith.sitofp %di : i32 to f32
-    %bias = arith.mulf %slope, %df : f32
+    %hundredth = arith.constant 0.01 : f32
+    %slow = arith.mulf %slope, %hundredth : f32
+    %bias = arith.mulf %slow, %df : f32
     %u = arith.addf %t, %bias : f32
     swage.yield %u : f32
   } mask {

@@ -254,11 +254,13 @@ func.func @long(%q: tensor<4x130x256xf16>, %k: tensor<4x201x256xf16>) -> tensor<
 
 // -----
 
-// Of short heads whose scores take a tanh and read something registers hold a block of 112 keys, of others one of 128.
+// Of short heads whose scores take a tanh and read something registers hold a block of 112 keys, of others one of 128, of odd ones one of 96.
 // PREPARED-LABEL: func.func @short
 // PREPARED: attention_schedule<groups = 3, keys = 112, stages = 2
 // PREPARED: attention_schedule<groups = 3, keys = 128, stages = 2
-func.func @short(%q: tensor<512x4096x48xbf16>, %slopes: tensor<512xf32>) -> (tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>) {
+// PREPARED: attention_schedule<groups = 3, keys = 96, stages = 2
+func.func @short(%q: tensor<512x4096x48xbf16>, %slopes: tensor<512xf32>, %d: tensor<512x4096x56xbf16>)
+    -> (tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>, tensor<512x4096x56xbf16>) {
   %o = swage.attention %q, %q, %q score {
   ^bb0(%s: f32, %h: index, %i: index, %j: index):
     %less = arith.constant 0.02 : f32
@@ -275,7 +277,16 @@ func.func @short(%q: tensor<512x4096x48xbf16>, %slopes: tensor<512xf32>) -> (ten
     %held = math.tanh %x : f32
     swage.yield %held : f32
   } : (tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>) -> tensor<512x4096x48xbf16>
-  return %o, %p : tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>
+  %r = swage.attention %d, %d, %d score {
+  ^bb0(%s: f32, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %slope = tensor.extract %slopes[%h] : tensor<512xf32>
+    %t = arith.mulf %held, %slope : f32
+    swage.yield %t : f32
+  } : (tensor<512x4096x56xbf16>, tensor<512x4096x56xbf16>, tensor<512x4096x56xbf16>) -> tensor<512x4096x56xbf16>
+  return %o, %p, %r : tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>, tensor<512x4096x56xbf16>
 }
 
 // -----

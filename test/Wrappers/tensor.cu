@@ -37,9 +37,11 @@ __device__ void load(const swage::TensorMap &map, unsigned *out, unsigned words,
   if (swage::threadIndex() == 0) {
     swage::prefetchTensorMap(map);
     swage::mbarrierArriveExpect(at, bytes);
-    constexpr auto order =
-        sizeof...(coordinates) % 2 ? swage::Eviction::First : swage::Eviction::Normal;
-    swage::tensorLoad<order>(swage::sharedAddress(swage::dynamicArena()), map, at, coordinates...);
+    const swage::SharedAddress to = swage::sharedAddress(swage::dynamicArena());
+    if (swage::blockIndex() % 2 == 0)
+      swage::tensorLoad<swage::Eviction::First>(to, map, at, coordinates...);
+    else
+      swage::tensorLoad(to, map, at, coordinates...);
   }
   swage::mbarrierWait(at, 0);
   dump(out, words);

@@ -197,6 +197,10 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
     return phase.emitOpError() << (phase.getReach()
                                        ? "is for all scores, but has a reach"
                                        : "has no reach, within which it is for scores");
+  if (PhaseOp wider = kernel.getPhase(Phase::Exponent);
+      kind == Phase::NearExponent &&
+      !(wider && wider.getReach() && *phase.getReach() < *wider.getReach()))
+    return phase.emitOpError() << "has no exponent beside it that reaches further";
   if (kind == Phase::Probability && (!phase.getLoads().empty() || phase.getStores().size() != 1))
     return phase.emitOpError() << "has " << phase.getLoads().size() << " loads and "
                                << phase.getStores().size()

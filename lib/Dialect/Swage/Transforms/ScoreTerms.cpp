@@ -12,7 +12,8 @@
 // times twice the bound, and the bound less. Where scores are well within the bound it is a
 // polynomial, whose coefficients take scale and log2(e); and as it rises with the score, no
 // weight's exponent is above that of the score of largest magnitude, which is all that is asked of
-// it. The further below the bound scores are the shorter the polynomial: there are two.
+// it, to within the polynomial's error. The further below the bound scores are the shorter the
+// polynomial: there are two.
 //
 //===----------------------------------------------------------------------===//
 

@@ -338,7 +338,8 @@ static SelectedSchedule refused(const AttentionProblem &problem) {
 }
 
 /// Keys of a block, at most, for which ptxas finds registers: those of outputs and scores leave few
-/// for what makes random bits, for what is read for each key, and for masks from both sides.
+/// for what makes random bits, for what is read for each key, for a tanh beside what is read, and
+/// for masks from both sides.
 static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWide, bool isOdd) {
   bool weighs = hasWeights(kernel);
   if (dim > 128 && weighs)
@@ -347,9 +348,11 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
     return 96;
   if (dim >= 160 && readsForKeys(kernel))
     return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
+  if (isWide && isOdd && dim <= 224)
+    return 96;
   if (isWide && !isNarrow && dim < 64 && doScoresTakeMuch(kernel))
     return 112;
-  return dim > 224 ? 64 : isWide && isOdd ? 96 : 128;
+  return dim > 224 ? 64 : 128;
 }
 
 /// Whether the result shows what rounding does to a row's largest weight, which is 1 only if no sum

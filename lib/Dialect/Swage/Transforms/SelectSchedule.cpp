@@ -292,7 +292,6 @@ static bool haveWholeSectors(ViewAttr output) {
 }
 
 /// Whether tiles have wide vectors and long rows on both sides, and few of their places are empty.
-/// Of bytes boxes tear less of rows that do not begin with sectors.
 bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
   auto schedule = cast<PermuteScheduleAttr>(selected.schedule);
   int64_t bytes = elementBytes(kernel.getOutput(0).getElement());
@@ -304,7 +303,7 @@ bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
       waste *= double(llvm::divideCeil(*constant, tile) * tile) / double(*constant);
   return schedule.getVectorIn() * bytes >= 8 && schedule.getVectorOut() * bytes >= 16 &&
          schedule.getTileIn() * bytes >= 128 && schedule.getTileOut() * bytes >= 128 &&
-         waste <= 1.1 && (bytes > 1 || haveWholeSectors(kernel.getOutput(0)));
+         waste <= 1.1;
 }
 
 /// Where tiles are few: smaller ones, of which a thread moves 16 to 32 bytes. Rows of a tile keep
@@ -358,8 +357,14 @@ SelectedSchedule ScheduleSelector::run() {
     SelectedSchedule plain = tiles();
     if (kernel.writesRows())
       return plain;
-    if (hasGoodTiles(plain))
-      return smallTiles(plain);
+    if (hasGoodTiles(plain)) {
+      // Of bytes boxes tear less of rows that do not begin with sectors, but not of few.
+      SelectedSchedule fitted = smallTiles(plain);
+      ViewAttr output = kernel.getOutput(0);
+      bool tears = elementBytes(output.getElement()) == 1 && !haveWholeSectors(output);
+      if (!tears || fitted.schedule != plain.schedule)
+        return fitted;
+    }
     return boxes().value_or(plain);
   }
   case Family::Reduce:
