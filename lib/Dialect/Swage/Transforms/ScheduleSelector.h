@@ -21,6 +21,12 @@ struct AttentionProblem;
 /// places: how often they wait for it.
 int64_t bankConflicts(llvm::ArrayRef<int64_t> places);
 
+/// What memory is written by.
+constexpr int64_t kSectorBytes = 32;
+/// Whether rows begin with sectors whose elements of so many bytes lie at these strides, the last
+/// of which is along the row.
+bool haveWholeSectors(llvm::ArrayRef<int64_t> strides, int64_t bytes);
+
 class ScheduleSelector {
 public:
   ScheduleSelector(KernelOp kernel, const DeviceProperties &device, int64_t index)

@@ -176,23 +176,23 @@ BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout)
 /// bytes, and where a piece does, it is written twice; whole sectors suffer less from being few. So
 /// it is with reads, unless the next block finds the rest of a sector in L2.
 double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Work &work) const {
-  auto side = [](bool isWrite, int64_t bytes, bool isAligned, bool isTorn) {
+  auto side = [](bool isWrite, int64_t bytes, bool isAligned, double ofTorn) {
     double whole = 1 / efficiency(isWrite, double(bytes));
-    return isAligned && bytes % 32 == 0 ? std::pow(whole, 0.85)
-                                        : (isTorn ? 1 + 24 / double(bytes) : 1) * whole;
+    return isAligned && bytes % kSectorBytes == 0
+               ? std::pow(whole, 0.85)
+               : (isAligned ? 1 : 1 + ofTorn / double(bytes)) * whole;
   };
   const BoxProblem::Side &out = problem.out;
   const BoxPart &part = layout.principal();
   int64_t written = layout.writeElements * out.bytes,
           read = part.readElements * problem.principal().bytes;
   bool isFollowed = fastestDim(problem, layout, choice.box) >= 0;
-  bool hasSectors = choice.lanes > 1 && layout.writeAligned &&
-                    llvm::all_of(ArrayRef(out.strides).drop_back(),
-                                 [&](int64_t stride) { return stride * out.bytes % 32 == 0; });
+  bool hasSectors =
+      choice.lanes > 1 && layout.writeAligned && haveWholeSectors(out.strides, out.bytes);
   double beside = double(std::min(choice.lanes, work.windows)),
          torn = hasSectors ? 0.1 / beside : 1.6 / beside + 4 / double(written);
-  return side(false, read, part.readAligned, !part.readAligned && !isFollowed) +
-         side(true, written, layout.writeAligned, !layout.writeAligned) * (1 + torn) +
+  return side(false, read, part.readAligned, isFollowed ? 0 : 24) +
+         side(true, written, layout.writeAligned, 24) * (1 + torn) +
          0.3 * (work.read / work.points - 1) + 0.37 * (work.waste - 1);
 }
 

@@ -281,14 +281,9 @@ SelectedSchedule ScheduleSelector::boxesOr(const SelectedSchedule &plain) {
   return boxes(movement).value_or(plain);
 }
 
-/// Whether rows of an output begin with sectors of memory, as far as that is known.
-static bool haveWholeSectors(ViewAttr output) {
-  constexpr int64_t kSector = 32;
-  LinearAccess access = *LinearAccess::of(output.getAccess());
-  return llvm::all_of(ArrayRef(access.strides).drop_back(), [&](AffineExpr stride) {
-    std::optional<int64_t> constant = constantSize(stride);
-    return !constant || *constant * elementBytes(output.getElement()) % kSector == 0;
-  });
+bool swage::haveWholeSectors(ArrayRef<int64_t> strides, int64_t bytes) {
+  return llvm::all_of(strides.drop_back(),
+                      [&](int64_t stride) { return stride * bytes % kSectorBytes == 0; });
 }
 
 /// Whether tiles have wide vectors and long rows on both sides, and few of their places are empty.
@@ -361,7 +356,10 @@ SelectedSchedule ScheduleSelector::run() {
       // Of bytes boxes tear less of rows that do not begin with sectors, but not of few.
       SelectedSchedule fitted = smallTiles(plain);
       ViewAttr output = kernel.getOutput(0);
-      bool tears = elementBytes(output.getElement()) == 1 && !haveWholeSectors(output);
+      auto strides =
+          llvm::map_to_vector(LinearAccess::of(output.getAccess())->strides,
+                              [](AffineExpr stride) { return constantSize(stride).value_or(0); });
+      bool tears = elementBytes(output.getElement()) == 1 && !haveWholeSectors(strides, 1);
       if (!tears || fitted.schedule != plain.schedule)
         return fitted;
     }
