@@ -299,12 +299,21 @@ template <class Spec, class Arguments> struct AttentionGroup {
       output[i] = 0.0f;
   }
 
-  /// After the products of the first block's scores.
-  __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
-    if (block >= endOpen || block < firstOpen)
-      rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
-    else
-      rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
+  /// Starts with the scores of the tile's first block, the one behind all others.
+  __device__ __forceinline__ void startTile(float (&scores)[kScores]) {
+    shared.keys.waitFull(key);
+    holdQuery(query.stage);
+    multiplyKeys(scores, query.stage);
+    warpgroupWait<0>();
+    pinRegisters(scores);
+    shared.keys.release(key);
+  }
+
+  /// After the products of the first block's scores.  It is in the text once, and always by the
+  /// whole score function: copies of this many instructions are what takes time to compile.
+  __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], bool gives) {
+    const int block = endBlock - 1;
+    rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     rows.template raise<true>(scores, firstColumn(block), tile, SeenKeys::Some);
     rows.template exponentials<true>(scores);
     weigh<true>(scores, block, SeenKeys::Some);
@@ -316,17 +325,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
     if (gives)
       giveBack();
     shared.values.waitFull(value);
-  }
-
-  __device__ __forceinline__ void startTile(bool gives) {
-    float scores[kScores];
-    shared.keys.waitFull(key);
-    holdQuery(query.stage);
-    multiplyKeys(scores, query.stage);
-    warpgroupWait<0>();
-    pinRegisters(scores);
-    shared.keys.release(key);
-    firstSoftmax(scores, endBlock - 1, gives);
   }
 
   /// The scores of this block under the products of the one before.  The output is scaled while
@@ -390,8 +388,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   }
 
   /// The first scores of the next tile, and the last products of this one, which is then stored.
-  __device__ __forceinline__ void cross(int last, const TensorMap &o) {
-    float scores[kScores];
+  __device__ __forceinline__ void cross(float (&scores)[kScores], int last, const TensorMap &o) {
     if constexpr (!Spec::kEager)
       scaleOutput();
     holdQuery(query.stage);
@@ -410,7 +407,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
     pinRegisters(scores);
     shared.keys.release(key);
     begin();
-    firstSoftmax(scores, endBlock - 1, true);
   }
 
   /// Outputs 2 j and 2 j + 1 as they leave: divided by the sum of weights, and what the Spec makes
@@ -598,14 +594,17 @@ template <class Spec, class Arguments> struct AttentionGroup {
     if (!take())
       return;
     begin();
-    startTile(false);
-    while (true) {
+    float scores[kScores];
+    startTile(scores);
+    // The first tile of all has none before it whose place could be given back.
+    for (bool gives = false;; gives = true) {
+      firstSoftmax(scores, gives);
       middle();
       if constexpr (Spec::kQuerySlots > 1) {
         const int last = query.stage;
         query.advance();
         if (take()) {
-          cross(last, o);
+          cross(scores, last, o);
           continue;
         }
         lastProducts();
@@ -618,7 +617,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
         if (!take())
           break;
         begin();
-        startTile(true);
+        startTile(scores);
       }
     }
     if (lane == 0)
