@@ -309,11 +309,15 @@ template <class Spec, class Arguments> struct AttentionGroup {
     shared.keys.release(key);
   }
 
-  /// After the products of the first block's scores.  It is in the text once, and always by the
-  /// whole score function: copies of this many instructions are what takes time to compile.
+  /// After the products of the first block's scores.  It is in the text once, and where there are
+  /// bounds, which the last keys are rarely within, with one score function: copies of so many
+  /// instructions are what takes time to compile.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], bool gives) {
     const int block = endBlock - 1;
-    rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
+    if (!IsBounded<Spec> && block < endOpen)
+      rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
+    else
+      rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     rows.template raise<true>(scores, firstColumn(block), tile, SeenKeys::Some);
     rows.template exponentials<true>(scores);
     weigh<true>(scores, block, SeenKeys::Some);
@@ -406,7 +410,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
     warpgroupWait<0>();
     pinRegisters(scores);
     shared.keys.release(key);
-    begin();
   }
 
   /// Outputs 2 j and 2 j + 1 as they leave: divided by the sum of weights, and what the Spec makes
@@ -593,11 +596,14 @@ template <class Spec, class Arguments> struct AttentionGroup {
       passTurn(); // the first turn is the first warpgroup's
     if (!take())
       return;
-    begin();
     float scores[kScores];
-    startTile(scores);
+    if constexpr (Spec::kQuerySlots > 1)
+      startTile(scores);
     // The first tile of all has none before it whose place could be given back.
     for (bool gives = false;; gives = true) {
+      begin(); // beside the softmax, whose instructions do not wait for each other
+      if constexpr (Spec::kQuerySlots == 1)
+        startTile(scores);
       firstSoftmax(scores, gives);
       middle();
       if constexpr (Spec::kQuerySlots > 1) {
@@ -616,8 +622,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
         query.advance();
         if (!take())
           break;
-        begin();
-        startTile(scores);
       }
     }
     if (lane == 0)
