@@ -27,9 +27,13 @@ constexpr int64_t kThreads = 256, kMoreThreads = 512;
 /// Blocks of a multiprocessor that hide each other's waits.
 constexpr double kBusyBlocks = 4;
 /// Bytes of a box: from the first on more cost occupancy, below the second blocks have too little
-/// to do; what is never exceeded, and what would be next to nothing.
+/// to do; what is not exceeded, by the second not even where there are many; and what would be next
+/// to nothing.
 constexpr double kLargeBox = 15000, kSmallBox = 7800;
-constexpr int64_t kLargestBox = 30000, kLeastBox = 2048;
+constexpr int64_t kLargestBox = 30000, kLargestOfMany = 37000, kLeastBox = 2048;
+
+/// Whether each multiprocessor has as many blocks as keep it busy, and then as many again.
+static bool haveManyBlocks(double blocks, double busy) { return blocks >= 2 * busy; }
 
 /// The share of a copy's speed that pieces of so many bytes reach, far from each other.
 static double efficiency(bool isWrite, double bytes) {
@@ -70,6 +74,7 @@ private:
   double cost(const Choice &choice, const BoxLayout &layout, double conflicts) const;
   struct Work;
   Work workOf(const Choice &choice, const BoxLayout &layout) const;
+  bool hasWholePieces(const BoxLayout &layout) const;
   double memory(const Choice &choice, const BoxLayout &layout, const Work &work) const;
   double instructions(const Choice &choice, const BoxLayout &layout, const Work &work) const;
   double waits(const Choice &choice, const BoxLayout &layout, const Work &work,
@@ -172,14 +177,25 @@ BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout)
   return work;
 }
 
+/// Whether all that is read and written in one piece is whole sectors.
+bool BoxSearch::hasWholePieces(const BoxLayout &layout) const {
+  const BoxPart &part = layout.principal();
+  int64_t written = layout.writeElements * problem.out.bytes,
+          read = part.readElements * problem.principal().bytes;
+  return part.readAligned && read % kSectorBytes == 0 && layout.writeAligned &&
+         written % kSectorBytes == 0 && haveWholeSectors(problem.out.strides, problem.out.bytes);
+}
+
 /// What memory takes. Where lanes that write beside each other begin or end within a sector of 32
-/// bytes, and where a piece does, it is written twice; whole sectors suffer less from being few. So
-/// it is with reads, unless the next block finds the rest of a sector in L2.
+/// bytes, and where a piece does, it is written twice; whole sectors suffer less from being few,
+/// above all where the other side has torn ones. So it is with reads, unless the next block finds
+/// the rest of a sector in L2.
 double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Work &work) const {
-  auto side = [](bool isWrite, int64_t bytes, bool isAligned, double ofTorn) {
+  double ofShort = hasWholePieces(layout) ? 0.06 : 0;
+  auto side = [&](bool isWrite, int64_t bytes, bool isAligned, double ofTorn) {
     double whole = 1 / efficiency(isWrite, double(bytes));
     return isAligned && bytes % kSectorBytes == 0
-               ? std::pow(whole, 0.85)
+               ? std::pow(whole, 0.85) * std::pow(std::max(1.0, 256 / double(bytes)), ofShort)
                : (isAligned ? 1 : 1 + ofTorn / double(bytes)) * whole;
   };
   const BoxProblem::Side &out = problem.out;
@@ -231,7 +247,9 @@ double BoxSearch::waits(const Choice &choice, const BoxLayout &layout, const Wor
 /// The time of an element, that of a copy about 2, were lanes to wait for a bank `conflicts` times.
 double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double conflicts) const {
   Work work = workOf(choice, layout);
-  if (work.bytes > double(kLargestBox) || layout.sharedBytes > kDeclaredSharedBytes)
+  bool areMany = haveManyBlocks(work.blocks, busy);
+  if (work.bytes > double(areMany ? kLargestOfMany : kLargestBox) ||
+      layout.sharedBytes > kDeclaredSharedBytes)
     return INFINITY;
   // The slowest of the three, and something of the others.
   constexpr double kPower = 5;
@@ -245,8 +263,10 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
     double ends = problem.extents[dim] ? double(choice.box[dim]) / double(problem.extents[dim]) : 1;
     time += ends / double(work.windows) * 12 / double(problem.out.bytes);
   }
+  // Whole pieces take few instructions, for which fewer warps will do.
+  double large = areMany && hasWholePieces(layout) ? 0.04 : 0.08;
   return time * std::max(1.0, busy / work.blocks) *
-         (1 + 0.08 / std::sqrt(width()) * std::max(0.0, work.bytes / kLargeBox - 1) +
+         (1 + large / std::sqrt(width()) * std::max(0.0, work.bytes / kLargeBox - 1) +
           0.126 * std::max(0.0, kSmallBox / work.bytes - 1));
 }
 
@@ -404,7 +424,7 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(std::optional<int64_t> m
   if (isKnown ? movement && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
   BoxLayout layout = BoxLayout::of(*problem, choice.box, choice.skewed);
-  bool areMany = isKnown && double(blocks) >= 2 * busy;
+  bool areMany = isKnown && haveManyBlocks(double(blocks), busy);
   return SelectedSchedule{
       BoxScheduleAttr::get(context(), threadsOf(*problem, layout, areMany), choice.box,
                            choice.lanes, choice.skewed, index,
