@@ -656,9 +656,34 @@ func.func @short_pieces(%x: tensor<10863x80x100xf32>) -> tensor<100x80x10863xf32
 
 // -----
 
+// Of whole sectors neighbours need not be met, and blocks follow what is read: not into the next piece, which is written next as
+// well, but into the next row. Not along a dimension that is far apart on both sides (the second), nor in a small tensor by larger boxes (the third).
+// CHECK-LABEL: func.func @whole_pieces
+// CHECK:       #swage.box_schedule<threads = 512, box = [30, 1, 1, 4, 48], lanes = 32, skewed = true, index = 32, fastest = 1>
+// CHECK:       #swage.box_schedule<threads = 512, box = [1, 4, {{[0-9]+}}, 64], lanes = 16, skewed = true, index = 32>
+// CHECK:       #swage.box_schedule<threads = 256, box = [1, 48, 3, 16]
+func.func @whole_pieces(%x: tensor<32x48x40x36x30xf32>, %y: tensor<288x64x128x4xi64>, %z: tensor<225x13x16x48xi64>) -> (tensor<30x40x32x36x48xf32>, tensor<288x4x128x64xi64>, tensor<13x48x225x16xi64>) {
+  %a = swage.permute %x [4, 2, 0, 3, 1] : tensor<32x48x40x36x30xf32> -> tensor<30x40x32x36x48xf32>
+  %b = swage.permute %y [0, 3, 2, 1] : tensor<288x64x128x4xi64> -> tensor<288x4x128x64xi64>
+  %c = swage.permute %z [1, 3, 0, 2] : tensor<225x13x16x48xi64> -> tensor<13x48x225x16xi64>
+  return %a, %b, %c : tensor<30x40x32x36x48xf32>, tensor<288x4x128x64xi64>, tensor<13x48x225x16xi64>
+}
+
+// -----
+
+// Where there are many, large boxes of whole sectors cost little: pieces of 256 bytes on both sides.
+// CHECK-LABEL: func.func @many_whole_pieces
+// CHECK:       #swage.box_schedule<threads = 256, box = [64, 1, 1, 2, 1, 8, 16]
+func.func @many_whole_pieces(%x: tensor<8x4x16x2x64x8x64xf16>) -> tensor<64x2x4x8x8x64x16xf16> {
+  %y = swage.permute %x [6, 3, 1, 5, 0, 4, 2] : tensor<8x4x16x2x64x8x64xf16> -> tensor<64x2x4x8x8x64x16xf16>
+  return %y : tensor<64x2x4x8x8x64x16xf16>
+}
+
+// -----
+
 // But not of bytes, whose windows take registers, and not a small one.
 // CHECK-LABEL: func.func @few_threads
-// CHECK:       #swage.box_schedule<threads = 256, box = [112, 192]
+// CHECK:       #swage.box_schedule<threads = 256, box = [112, 256]
 // CHECK:       #swage.box_schedule<threads = 256, box = [24, 128]
 func.func @few_threads(%x: tensor<2355749x112xi8>, %y: tensor<100000x24xf32>) -> (tensor<112x2355749xi8>, tensor<24x100000xf32>) {
   %a = swage.permute %x [1, 0] : tensor<2355749x112xi8> -> tensor<112x2355749xi8>

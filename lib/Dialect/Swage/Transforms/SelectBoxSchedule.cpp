@@ -74,7 +74,6 @@ private:
   double cost(const Choice &choice, const BoxLayout &layout, double conflicts) const;
   struct Work;
   Work workOf(const Choice &choice, const BoxLayout &layout) const;
-  bool hasWholePieces(const BoxLayout &layout) const;
   double memory(const Choice &choice, const BoxLayout &layout, const Work &work) const;
   double instructions(const Choice &choice, const BoxLayout &layout, const Work &work) const;
   double waits(const Choice &choice, const BoxLayout &layout, const Work &work,
@@ -119,27 +118,51 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
   }
 }
 
-/// The dimension along which blocks follow each other, or -1. Lines and pages of memory that a
-/// piece shares with the next one should be met while they are on chip. As the outputs lie the next
-/// piece that is written is the next block's. Along the principal input's pieces the next one that
-/// is read is, and what is written next is as many blocks away as there are along them: that pays
-/// where pieces that are read are short, and the next one would else be much farther away.
+/// Whether all that is read and written in one piece is whole sectors.
+static bool hasWholePieces(const BoxProblem &problem, const BoxLayout &layout) {
+  const BoxPart &part = layout.principal();
+  int64_t written = layout.writeElements * problem.out.bytes,
+          read = part.readElements * problem.principal().bytes;
+  return part.readAligned && read % kSectorBytes == 0 && layout.writeAligned &&
+         written % kSectorBytes == 0 && haveWholeSectors(problem.out.strides, problem.out.bytes);
+}
+
+/// The dimension along which blocks follow each other, or -1: as the outputs lie, the next piece
+/// that is written is the next block's. Where it is another:
+/// - Lines and pages of memory that a piece shares with the next one should be met while they are
+///   on chip. Along the principal input's pieces the next one that is read is the next block's, and
+///   what is written next is as many blocks away as there are along them: that pays where pieces
+///   that are read are short, and the next one would else be much farther away.
+/// - Of whole pieces neighbours need not be met. Blocks that run at the same time are 1 to 4 %
+///   faster where they follow what is read, if what they write is not too far apart.
 static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
                           ArrayRef<int64_t> box) {
-  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32;
+  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32, kNear = 8 << 10, kApart = 512 << 10;
   const BoxPart &part = layout.principal();
-  int64_t piece = part.readElements * problem.principal().bytes;
-  if (piece >= kShort || (part.readAligned && piece % kLine == 0))
-    return -1;
+  const BoxProblem::Input &in = problem.principal();
+  int64_t piece = part.readElements * in.bytes, rank = problem.rank();
   auto count = [&](int64_t dim) { return llvm::divideCeil(problem.extents[dim], box[dim]); };
-  const auto *read =
-      llvm::find_if(problem.principal().readOrder, [&](int64_t dim) { return count(dim) > 1; });
-  if (read == problem.principal().readOrder.end())
+  auto isShared = [&](int64_t dim) { return count(dim) > 1; };
+  const auto *read = llvm::find_if(in.readOrder, isShared);
+  if (read == in.readOrder.end())
     return -1;
-  double away = 1;
-  for (int64_t dim = *read + 1; dim < int64_t(problem.rank()); ++dim)
-    away *= double(count(dim));
-  return away >= double(kFarther * count(*read)) ? *read : -1;
+  if (piece < kShort && (!part.readAligned || piece % kLine != 0)) {
+    double away = 1;
+    for (int64_t dim = *read + 1; dim < rank; ++dim)
+      away *= double(count(dim));
+    if (away >= double(kFarther * count(*read)))
+      return *read;
+  }
+  if (!hasWholePieces(problem, layout))
+    return -1;
+  int64_t next = rank - 1;
+  while (!isShared(next))
+    --next;
+  for (int64_t dim : in.readOrder)
+    if (dim != next && isShared(dim) && in.strides[dim] * in.bytes <= kNear &&
+        problem.out.strides[dim] * problem.out.bytes <= kApart)
+      return dim;
+  return -1;
 }
 
 /// What a block has to do, and how many of them there are.
@@ -177,21 +200,12 @@ BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout)
   return work;
 }
 
-/// Whether all that is read and written in one piece is whole sectors.
-bool BoxSearch::hasWholePieces(const BoxLayout &layout) const {
-  const BoxPart &part = layout.principal();
-  int64_t written = layout.writeElements * problem.out.bytes,
-          read = part.readElements * problem.principal().bytes;
-  return part.readAligned && read % kSectorBytes == 0 && layout.writeAligned &&
-         written % kSectorBytes == 0 && haveWholeSectors(problem.out.strides, problem.out.bytes);
-}
-
 /// What memory takes. Where lanes that write beside each other begin or end within a sector of 32
 /// bytes, and where a piece does, it is written twice; whole sectors suffer less from being few,
 /// above all where the other side has torn ones. So it is with reads, unless the next block finds
 /// the rest of a sector in L2.
 double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Work &work) const {
-  double ofShort = hasWholePieces(layout) ? 0.06 : 0;
+  double ofShort = hasWholePieces(problem, layout) ? 0.06 : 0;
   auto side = [&](bool isWrite, int64_t bytes, bool isAligned, double ofTorn) {
     double whole = 1 / efficiency(isWrite, double(bytes));
     return isAligned && bytes % kSectorBytes == 0
@@ -264,7 +278,7 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
     time += ends / double(work.windows) * 12 / double(problem.out.bytes);
   }
   // Whole pieces take few instructions, for which fewer warps will do.
-  double large = areMany && hasWholePieces(layout) ? 0.04 : 0.08;
+  double large = areMany && hasWholePieces(problem, layout) ? 0.04 : 0.08;
   return time * std::max(1.0, busy / work.blocks) *
          (1 + large / std::sqrt(width()) * std::max(0.0, work.bytes / kLargeBox - 1) +
           0.126 * std::max(0.0, kSmallBox / work.bytes - 1));
