@@ -133,11 +133,13 @@ static bool hasWholePieces(const BoxProblem &problem, const BoxLayout &layout) {
 ///   on chip. Along the principal input's pieces the next one that is read is the next block's, and
 ///   what is written next is as many blocks away as there are along them: that pays where pieces
 ///   that are read are short, and the next one would else be much farther away.
-/// - Of whole pieces neighbours need not be met. Blocks that run at the same time are 1 to 4 %
-///   faster where they follow what is read, if what they write is not too far apart.
+/// - Of whole pieces neighbours need not be met at once. Blocks that run at the same time are 1 to
+///   4 % faster where they follow what is read, if what they write is not too far apart and its
+///   neighbours come before they have left the chip.
 static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
                           ArrayRef<int64_t> box) {
-  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32, kNear = 8 << 10, kApart = 512 << 10;
+  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32, kNear = 8 << 10, kApart = 512 << 10,
+                    kMost = 128;
   const BoxPart &part = layout.principal();
   const BoxProblem::Input &in = problem.principal();
   int64_t piece = part.readElements * in.bytes, rank = problem.rank();
@@ -159,7 +161,8 @@ static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
   while (!isShared(next))
     --next;
   for (int64_t dim : in.readOrder)
-    if (dim != next && isShared(dim) && in.strides[dim] * in.bytes <= kNear &&
+    if (dim != next && isShared(dim) && count(dim) <= kMost &&
+        in.strides[dim] * in.bytes <= kNear &&
         problem.out.strides[dim] * problem.out.bytes <= kApart)
       return dim;
   return -1;
