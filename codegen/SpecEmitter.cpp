@@ -294,10 +294,10 @@ void SpecEmitter::emitEntry() {
   auto decode = dyn_cast<DecodeScheduleAttr>(*kernel.getSchedule());
   int64_t atOnce = row ? row.getResident() : decode ? decode.getBlocks() : 0;
   // Without a number ptxas aims for more blocks, and spills a few bytes for them, or ignores how
-  // many registers warpgroups ask for.
-  if ((isa<PortableAttentionScheduleAttr>(*kernel.getSchedule()) &&
-       (AttentionProblem::of(kernel)->isWide() || kernel.getPhase(Phase::Agree))) ||
-      (isa<AttentionScheduleAttr>(*kernel.getSchedule()) && kernel.getPhase(Phase::Weight)))
+  // many registers warpgroups ask for; what spills is compiled twice.
+  if (isa<AttentionScheduleAttr>(*kernel.getSchedule()) ||
+      (isa<PortableAttentionScheduleAttr>(*kernel.getSchedule()) &&
+       (AttentionProblem::of(kernel)->isWide() || kernel.getPhase(Phase::Agree))))
     atOnce = 1;
   std::string resident = atOnce ? fmt::format(", {}", atOnce) : "";
   out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads" + resident + ")");
