@@ -4,6 +4,8 @@
 // RUN: sed 's/xDx/x184x/g' %s | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s
 // RUN: sed 's/xDx/x192x/g' %s | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s
 // RUN: sed 's/xDx/x256x/g' %s | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s
+// RUN: sed 's/xDx/x192x/g' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=BOUNDS
+// BOUNDS: __launch_bounds__(Spec::kThreads)
 // CHECK-COUNT-3: registers, 0 bytes spilled, 0 bytes of stack
 // CHECK-NOT: attention_
 func.func @main(%q: tensor<2x4x2048xDxbf16>, %k: tensor<2x4x2048xDxbf16>, %v: tensor<2x4x2048xDxbf16>, %document: tensor<2x2048xi32>, %bias: tensor<4x2048x2048xbf16>)

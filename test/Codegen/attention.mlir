@@ -14,6 +14,7 @@
 // CHECK-NEXT: return score;
 // CHECK: static __device__ void finish(float maximum, float sum, float &{{.*}}) {
 // CHECK: static __device__ void bounds(int input3, long long &first, long long &last) {
+// CHECK: __launch_bounds__(Spec::kThreads, 1)
 // CHECK: const __grid_constant__ swage::TensorMap queries,
 // CHECK: const __grid_constant__ swage::TensorMap keys,
 // CHECK: const __grid_constant__ swage::TensorMap values,
