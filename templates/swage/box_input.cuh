@@ -66,7 +66,7 @@ template <class Spec, class In> struct BoxInput<Spec, In, Access::Boxed> {
           exists = exists && coordinate < box.read[dim];
         }
       const int phase = In::kReadAligned ? 0 : place % 16;
-      // A test of each coordinate takes a tenth of a thread's instructions.
+      // Where all boxes are whole nothing ends within one, and coordinates need no tests.
       exists = Part::isEven() ? (step + 1) * Spec::kThreads <= kAll || number < kAll
                               : exists && ahead < phase + length;
       places[step] = exists ? place - phase + ahead : -1;
