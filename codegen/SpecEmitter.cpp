@@ -294,16 +294,15 @@ void SpecEmitter::emitEntry() {
   auto decode = dyn_cast<DecodeScheduleAttr>(*kernel.getSchedule());
   int64_t atOnce = row ? row.getResident() : decode ? decode.getBlocks() : 0;
   // Without a number ptxas aims for more blocks, and spills a few bytes for them, or ignores how
-  // many registers warpgroups ask for; what spills is compiled twice. Of long heads it is with one
-  // that some spill.
+  // many registers warpgroups ask for; what spills is compiled twice. Of heads longer than 128 some
+  // spill with the number, and not without.
   if (std::optional<AttentionProblem> problem = AttentionProblem::of(kernel)) {
     bool isLong = std::max(problem->headDim, problem->valueDim) > 128;
-    if (isa<AttentionScheduleAttr>(*kernel.getSchedule()) &&
-        (!isLong || kernel.getPhase(Phase::Weight)))
-      atOnce = 1;
-    if (isa<PortableAttentionScheduleAttr>(*kernel.getSchedule()) &&
-        (problem->isWide() || kernel.getPhase(Phase::Agree)))
-      atOnce = 1;
+    bool isOne = isa<AttentionScheduleAttr>(*kernel.getSchedule())
+                     ? !isLong || kernel.getPhase(Phase::Weight)
+                     : isa<PortableAttentionScheduleAttr>(*kernel.getSchedule()) &&
+                           (problem->isWide() || kernel.getPhase(Phase::Agree));
+    atOnce = isOne ? 1 : atOnce;
   }
   std::string resident = atOnce ? fmt::format(", {}", atOnce) : "";
   out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads" + resident + ")");

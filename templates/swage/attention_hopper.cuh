@@ -309,15 +309,15 @@ template <class Spec, class Arguments> struct AttentionGroup {
     shared.keys.release(key);
   }
 
-  /// After the products of the first block's scores.  It is in the text once, and where there are
-  /// bounds, which the last keys are rarely within, with one score function: copies of so many
-  /// instructions are what takes time to compile.
+  /// After the products of the first block's scores.  It is in the text once, because copies of so
+  /// many instructions are what takes time to compile; with bounds always by the whole score
+  /// function, which the last keys mostly want.  Without, only a block that is not whole does.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], bool gives) {
     const int block = endBlock - 1;
-    if (!IsBounded<Spec> && block < endOpen)
-      rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
-    else
+    if (IsBounded<Spec> || block >= endOpen)
       rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
+    else
+      rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
     rows.template raise<true>(scores, firstColumn(block), tile, SeenKeys::Some);
     rows.template exponentials<true>(scores);
     weigh<true>(scores, block, SeenKeys::Some);
@@ -596,7 +596,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       passTurn(); // the first turn is the first warpgroup's
     if (!take())
       return;
-    float scores[kScores];
+    float scores[kScores]; // of a tile's first block, until its softmax
     if constexpr (Spec::kQuerySlots > 1)
       startTile(scores);
     // The first tile of all has none before it whose place could be given back.

@@ -43,14 +43,9 @@ template <class Spec> struct Boxes {
   static constexpr __device__ int reach(int dim) { return Spec::Reach::at(dim); }
   static constexpr __device__ int runDim(int k) { return Spec::Principal::ReadOrder::at(k); }
   /// Whether all blocks have as much along a dimension, written and read.
-  template <int Dim = 0> static constexpr __device__ bool isEven(int dim) {
-    if constexpr (Dim == kRank) {
-      return false;
-    } else {
-      constexpr long long extent = Space::template fixedExtent<Dim>();
-      return dim == Dim ? extent != 0 && extent % box(Dim) == 0 && reach(Dim) == box(Dim)
-                        : isEven<Dim + 1>(dim);
-    }
+  template <int Dim> static constexpr __device__ bool isEven() {
+    constexpr long long extent = Space::template fixedExtent<Dim>();
+    return extent != 0 && extent % box(Dim) == 0 && reach(Dim) == box(Dim);
   }
 
   static constexpr __device__ int writeRun() {
@@ -133,12 +128,12 @@ template <class Spec, class In> struct PartOfBox {
     }
     return sum;
   }
-  /// Whether it is aligned and the same for all blocks.
-  static constexpr __device__ bool isEven() {
-    bool all = In::kReadAligned;
-    for (int dim = 0; dim < kRank; ++dim)
-      all = all && (reach(dim) == 1 || B::isEven(dim));
-    return all;
+  /// Whether it is aligned and, along all dimensions from Dim on, the same for all blocks.
+  template <int Dim = 0> static constexpr __device__ bool isEven() {
+    if constexpr (Dim == kRank)
+      return In::kReadAligned;
+    else
+      return (reach(Dim) == 1 || B::template isEven<Dim>()) && isEven<Dim + 1>();
   }
   /// Chunks that cover a read run wherever it begins.
   static constexpr __device__ int chunks() {

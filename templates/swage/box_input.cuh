@@ -52,7 +52,9 @@ template <class Spec, class In> struct BoxInput<Spec, In, Access::Boxed> {
       const unsigned number = threadIndex() + step * Spec::kThreads;
       const int ahead = static_cast<int>(number % kChunks) * 16;
       unsigned rest = number / kChunks, place = begin;
-      bool exists = Part::outermost() >= 0 || number < kAll;
+      // Where all boxes are whole so are all of their runs, whatever the coordinates.
+      bool exists = (!Part::isEven() && Part::outermost() >= 0) ||
+                    (step + 1) * Spec::kThreads <= kAll || number < kAll;
       auto at = box.origin;
 #pragma unroll
       for (int k = In::kReadRun; k < Part::kRank; ++k)
@@ -63,12 +65,10 @@ template <class Spec, class In> struct BoxInput<Spec, In, Access::Boxed> {
           rest /= Part::reach(dim);
           at[dim] += coordinate;
           place += coordinate * Part::step(dim);
-          exists = exists && coordinate < box.read[dim];
+          exists = exists && (Part::isEven() || coordinate < box.read[dim]);
         }
       const int phase = In::kReadAligned ? 0 : place % 16;
-      // Where all boxes are whole nothing ends within one, and coordinates need no tests.
-      exists = Part::isEven() ? (step + 1) * Spec::kThreads <= kAll || number < kAll
-                              : exists && ahead < phase + length;
+      exists = exists && (Part::isEven() || ahead < phase + length);
       places[step] = exists ? place - phase + ahead : -1;
       if (exists)
         chunks[step].template fetchAround<In::traffic()>(

@@ -32,8 +32,11 @@ constexpr double kBusyBlocks = 4;
 constexpr double kLargeBox = 15000, kSmallBox = 7800;
 constexpr int64_t kLargestBox = 30000, kLargestOfMany = 37000, kLeastBox = 2048;
 
-/// Whether each multiprocessor has as many blocks as keep it busy, and then as many again.
-static bool haveManyBlocks(double blocks, double busy) { return blocks >= 2 * busy; }
+/// Whether each multiprocessor is sure to have as many blocks as keep it busy, and then as many
+/// again.
+static bool haveManyBlocks(const BoxProblem &problem, double blocks, double busy) {
+  return blocks >= 2 * busy && !llvm::is_contained(problem.extents, 0);
+}
 
 /// The share of a copy's speed that pieces of so many bytes reach, far from each other.
 static double efficiency(bool isWrite, double bytes) {
@@ -118,7 +121,8 @@ void BoxSearch::grow(Box &box, ArrayRef<int64_t> order, int64_t wanted, int64_t 
   }
 }
 
-/// Whether all that is read and written in one piece is whole sectors.
+/// Whether all that is read and written in one piece is whole sectors, as far as lengths and the
+/// outputs' strides say.
 static bool hasWholePieces(const BoxProblem &problem, const BoxLayout &layout) {
   const BoxPart &part = layout.principal();
   int64_t written = layout.writeElements * problem.out.bytes,
@@ -127,45 +131,63 @@ static bool hasWholePieces(const BoxProblem &problem, const BoxLayout &layout) {
          written % kSectorBytes == 0 && haveWholeSectors(problem.out.strides, problem.out.bytes);
 }
 
-/// The dimension along which blocks follow each other, or -1: as the outputs lie, the next piece
-/// that is written is the next block's. Where it is another:
-/// - Lines and pages of memory that a piece shares with the next one should be met while they are
-///   on chip. Along the principal input's pieces the next one that is read is the next block's, and
-///   what is written next is as many blocks away as there are along them: that pays where pieces
-///   that are read are short, and the next one would else be much farther away.
-/// - Of whole pieces neighbours need not be met at once. Blocks that run at the same time are 1 to
-///   4 % faster where they follow what is read, if what they write is not too far apart and its
-///   neighbours come before they have left the chip.
-static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
-                          ArrayRef<int64_t> box) {
-  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32, kNear = 8 << 10, kApart = 512 << 10,
-                    kMost = 128;
+/// Blocks along a dimension; none of one whose extent nobody knows.
+static int64_t blocksAlong(const BoxProblem &problem, ArrayRef<int64_t> box, int64_t dim) {
+  return llvm::divideCeil(problem.extents[dim], box[dim]);
+}
+
+/// The dimension along which what is read next lies, if blocks should follow that, or -1. Lines and
+/// pages of memory that a piece shares with the next one should be met while they are on chip.
+/// Where blocks follow what is read, what is written next is as many blocks away as there are along
+/// that dimension: it pays where pieces that are read are short, and the next one would else be
+/// much farther away.
+static int64_t nextOfShortPieces(const BoxProblem &problem, const BoxLayout &layout,
+                                 ArrayRef<int64_t> box) {
+  constexpr int64_t kLine = 128, kShort = 256, kFarther = 32;
   const BoxPart &part = layout.principal();
-  const BoxProblem::Input &in = problem.principal();
-  int64_t piece = part.readElements * in.bytes, rank = problem.rank();
-  auto count = [&](int64_t dim) { return llvm::divideCeil(problem.extents[dim], box[dim]); };
-  auto isShared = [&](int64_t dim) { return count(dim) > 1; };
-  const auto *read = llvm::find_if(in.readOrder, isShared);
-  if (read == in.readOrder.end())
+  int64_t piece = part.readElements * problem.principal().bytes;
+  if (piece >= kShort || (part.readAligned && piece % kLine == 0))
     return -1;
-  if (piece < kShort && (!part.readAligned || piece % kLine != 0)) {
+  for (int64_t dim : problem.principal().readOrder) {
+    int64_t count = blocksAlong(problem, box, dim);
+    if (count <= 1)
+      continue;
     double away = 1;
-    for (int64_t dim = *read + 1; dim < rank; ++dim)
-      away *= double(count(dim));
-    if (away >= double(kFarther * count(*read)))
-      return *read;
+    for (int64_t inner = dim + 1; inner < int64_t(problem.rank()); ++inner)
+      away *= double(blocksAlong(problem, box, inner));
+    return away >= double(kFarther * count) ? dim : -1;
   }
+  return -1;
+}
+
+/// The same of whole pieces, whose neighbours need not be met at once. Blocks that run at the same
+/// time are 1 to 4 % faster where they follow what is read, if what they write is not too far apart
+/// and its neighbours come before they have left the chip. Not along what is written next anyway.
+static int64_t nextOfWholePieces(const BoxProblem &problem, const BoxLayout &layout,
+                                 ArrayRef<int64_t> box) {
+  constexpr int64_t kNear = 8 << 10, kApart = 512 << 10, kMost = 128;
   if (!hasWholePieces(problem, layout))
     return -1;
-  int64_t next = rank - 1;
-  while (!isShared(next))
-    --next;
-  for (int64_t dim : in.readOrder)
-    if (dim != next && isShared(dim) && count(dim) <= kMost &&
-        in.strides[dim] * in.bytes <= kNear &&
+  const BoxProblem::Input &in = problem.principal();
+  int64_t writtenNext = -1;
+  for (int64_t dim : llvm::seq<int64_t>(problem.rank()))
+    if (blocksAlong(problem, box, dim) > 1)
+      writtenNext = dim;
+  for (int64_t dim : in.readOrder) {
+    int64_t count = blocksAlong(problem, box, dim);
+    if (dim != writtenNext && count > 1 && count <= kMost && in.strides[dim] * in.bytes <= kNear &&
         problem.out.strides[dim] * problem.out.bytes <= kApart)
       return dim;
+  }
   return -1;
+}
+
+/// The dimension along which blocks follow each other, or -1: as the outputs lie, the next piece
+/// that is written is the next block's.
+static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
+                          ArrayRef<int64_t> box) {
+  int64_t dim = nextOfShortPieces(problem, layout, box);
+  return dim >= 0 ? dim : nextOfWholePieces(problem, layout, box);
 }
 
 /// What a block has to do, and how many of them there are.
@@ -219,7 +241,7 @@ double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Wo
   const BoxPart &part = layout.principal();
   int64_t written = layout.writeElements * out.bytes,
           read = part.readElements * problem.principal().bytes;
-  bool isFollowed = fastestDim(problem, layout, choice.box) >= 0;
+  bool isFollowed = nextOfShortPieces(problem, layout, choice.box) >= 0;
   bool hasSectors =
       choice.lanes > 1 && layout.writeAligned && haveWholeSectors(out.strides, out.bytes);
   double beside = double(std::min(choice.lanes, work.windows)),
@@ -264,7 +286,7 @@ double BoxSearch::waits(const Choice &choice, const BoxLayout &layout, const Wor
 /// The time of an element, that of a copy about 2, were lanes to wait for a bank `conflicts` times.
 double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double conflicts) const {
   Work work = workOf(choice, layout);
-  bool areMany = haveManyBlocks(work.blocks, busy);
+  bool areMany = haveManyBlocks(problem, work.blocks, busy);
   if (work.bytes > double(areMany ? kLargestOfMany : kLargestBox) ||
       layout.sharedBytes > kDeclaredSharedBytes)
     return INFINITY;
@@ -441,7 +463,7 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(std::optional<int64_t> m
   if (isKnown ? movement && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
   BoxLayout layout = BoxLayout::of(*problem, choice.box, choice.skewed);
-  bool areMany = isKnown && haveManyBlocks(double(blocks), busy);
+  bool areMany = haveManyBlocks(*problem, double(blocks), busy);
   return SelectedSchedule{
       BoxScheduleAttr::get(context(), threadsOf(*problem, layout, areMany), choice.box,
                            choice.lanes, choice.skewed, index,
