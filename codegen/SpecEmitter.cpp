@@ -302,7 +302,8 @@ void SpecEmitter::emitEntry() {
                      ? !isLong || kernel.getPhase(Phase::Weight)
                      : isa<PortableAttentionScheduleAttr>(*kernel.getSchedule()) &&
                            (problem->isWide() || kernel.getPhase(Phase::Agree));
-    atOnce = isOne ? 1 : atOnce;
+    if (isOne)
+      atOnce = 1;
   }
   std::string resident = atOnce ? fmt::format(", {}", atOnce) : "";
   out.line("extern \"C\" __global__ void __launch_bounds__(Spec::kThreads" + resident + ")");

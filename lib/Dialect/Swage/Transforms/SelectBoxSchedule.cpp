@@ -3,7 +3,7 @@
 // Boxes are grown along the input's and the output's dimensions until what a block reads and writes
 // in one piece has a wanted number of bytes. Of all such boxes, of all ways to deal out windows to
 // lanes, and of both layouts in shared memory that of least cost is taken. The cost is a model
-// whose figures were fitted to 10,000 measurements of 640 permutations (docs/notes/permute.md):
+// whose figures were fitted to 14,000 measurements of 680 permutations (docs/notes/permute.md):
 // what memory makes of short and misaligned pieces, what threads do for an element, how often they
 // wait for a bank of shared memory.
 //
@@ -32,10 +32,12 @@ constexpr double kBusyBlocks = 4;
 constexpr double kLargeBox = 15000, kSmallBox = 7800;
 constexpr int64_t kLargestBox = 30000, kLargestOfMany = 37000, kLeastBox = 2048;
 
+static bool isKnown(const BoxProblem &problem) { return !llvm::is_contained(problem.extents, 0); }
+
 /// Whether each multiprocessor is sure to have as many blocks as keep it busy, and then as many
 /// again.
 static bool haveManyBlocks(const BoxProblem &problem, double blocks, double busy) {
-  return blocks >= 2 * busy && !llvm::is_contained(problem.extents, 0);
+  return blocks >= 2 * busy && isKnown(problem);
 }
 
 /// The share of a copy's speed that pieces of so many bytes reach, far from each other.
@@ -199,6 +201,8 @@ struct BoxSearch::Work {
   int64_t windows = 1; ///< of a run
   int64_t threads = 1; ///< that have windows, in whole warps
   double each = 1;     ///< elements of a thread over `points`
+  bool areMany;        ///< blocks
+  bool isWhole;        ///< all pieces are whole sectors
 };
 
 BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout) const {
@@ -222,6 +226,8 @@ BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout)
   work.threads = llvm::divideCeil(runs, 32 / choice.lanes) *
                  llvm::divideCeil(work.windows + hasMore, choice.lanes) * 32;
   work.each = double(problem.vector() * layout.turned) / work.points;
+  work.areMany = haveManyBlocks(problem, work.blocks, busy);
+  work.isWhole = hasWholePieces(problem, layout);
   return work;
 }
 
@@ -230,7 +236,7 @@ BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout)
 /// above all where the other side has torn ones. So it is with reads, unless the next block finds
 /// the rest of a sector in L2.
 double BoxSearch::memory(const Choice &choice, const BoxLayout &layout, const Work &work) const {
-  double ofShort = hasWholePieces(problem, layout) ? 0.06 : 0;
+  double ofShort = work.isWhole ? 0.06 : 0;
   auto side = [&](bool isWrite, int64_t bytes, bool isAligned, double ofTorn) {
     double whole = 1 / efficiency(isWrite, double(bytes));
     return isAligned && bytes % kSectorBytes == 0
@@ -286,8 +292,7 @@ double BoxSearch::waits(const Choice &choice, const BoxLayout &layout, const Wor
 /// The time of an element, that of a copy about 2, were lanes to wait for a bank `conflicts` times.
 double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double conflicts) const {
   Work work = workOf(choice, layout);
-  bool areMany = haveManyBlocks(problem, work.blocks, busy);
-  if (work.bytes > double(areMany ? kLargestOfMany : kLargestBox) ||
+  if (work.bytes > double(work.areMany ? kLargestOfMany : kLargestBox) ||
       layout.sharedBytes > kDeclaredSharedBytes)
     return INFINITY;
   // The slowest of the three, and something of the others.
@@ -303,7 +308,7 @@ double BoxSearch::cost(const Choice &choice, const BoxLayout &layout, double con
     time += ends / double(work.windows) * 12 / double(problem.out.bytes);
   }
   // Whole pieces take few instructions, for which fewer warps will do.
-  double large = areMany && hasWholePieces(problem, layout) ? 0.04 : 0.08;
+  double large = work.areMany && work.isWhole ? 0.04 : 0.08;
   return time * std::max(1.0, busy / work.blocks) *
          (1 + large / std::sqrt(width()) * std::max(0.0, work.bytes / kLargeBox - 1) +
           0.126 * std::max(0.0, kSmallBox / work.bytes - 1));
@@ -455,12 +460,11 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(std::optional<int64_t> m
     return std::nullopt;
   const Choice &choice = best->first;
   int64_t bytes = problem->principal().bytes, blocks = 1;
-  bool isKnown = !llvm::is_contained(problem->extents, 0);
   for (auto [extent, taken] : llvm::zip_equal(problem->extents, choice.box)) {
     bytes *= taken;
     blocks *= llvm::divideCeil(extent, taken);
   }
-  if (isKnown ? movement && blocks < device.smCount : bytes < kLeastBox)
+  if (isKnown(*problem) ? movement && blocks < device.smCount : bytes < kLeastBox)
     return std::nullopt;
   BoxLayout layout = BoxLayout::of(*problem, choice.box, choice.skewed);
   bool areMany = haveManyBlocks(*problem, double(blocks), busy);
