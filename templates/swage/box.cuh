@@ -13,6 +13,21 @@ template <int... N> struct Numbers {
   }
 };
 
+/// A constant as the argument of a generic lambda.
+template <int N> struct Number {
+  constexpr __device__ operator int() const { return N; }
+};
+
+/// use(Number<Begin>{}), ..., use(Number<End - 1>{}).  What follows from the numbers is worked out
+/// by the compiler's front end; a loop that is unrolled leaves it to the optimiser, which takes
+/// several times as long over it.
+template <int Begin, int End, class Use> __device__ __forceinline__ void forEach(const Use &use) {
+  if constexpr (Begin < End) {
+    use(Number<Begin>{});
+    forEach<Begin + 1, End>(use);
+  }
+}
+
 namespace detail {
 
 template <class... Operands> struct FirstOf;
@@ -121,11 +136,12 @@ template <class Spec, class In> struct PartOfBox {
   /// The place of an element of a write run from where that begins.
   static constexpr __device__ int innerPlace(unsigned element) {
     int sum = 0;
-    for (int dim = B::kLast; dim >= B::kOuter; --dim) {
+    forEach<0, kRank - B::kOuter>([&](auto k) {
+      constexpr int dim = B::kLast - k;
       const unsigned coordinate = dim == B::kOuter ? element : element % B::box(dim);
       element /= B::box(dim);
       sum += static_cast<int>(coordinate) * step(dim);
-    }
+    });
     return sum;
   }
   /// Whether it is aligned and, along all dimensions from Dim on, the same for all blocks.
@@ -169,32 +185,29 @@ template <class Spec> struct BoxOfBlock {
   __device__ __forceinline__ BoxOfBlock(const typename Spec::Sizes &sizes) {
     Coord counted;
     Spec::boxes(sizes).split(static_cast<Index>(blockIndex()), counted);
-#pragma unroll
-    for (int dim = 0; dim < B::kRank; ++dim)
-      origin[dim] = counted[dim < Spec::kFastest   ? dim
-                            : dim > Spec::kFastest ? dim - 1
-                                                   : B::kRank - 1];
-    cut<0>(Spec::extents(sizes));
+    cut<0>(Spec::extents(sizes), counted);
   }
   /// The elements of a run along the last dimensions of which there are `extents`.
   __device__ __forceinline__ int writeRun(const int (&extents)[B::kRank]) const {
     int count = 1;
-#pragma unroll
-    for (int dim = B::kOuter; dim < B::kRank; ++dim)
-      count *= extents[dim];
+    forEach<B::kOuter, B::kRank>([&](auto dim) { count *= extents[dim]; });
     return count;
   }
 
 private:
-  template <int Dim> __device__ __forceinline__ void cut(const typename B::Space &space) {
+  template <int Dim>
+  __device__ __forceinline__ void cut(const typename B::Space &space, const Coord &counted) {
     if constexpr (Dim < B::kRank) {
       constexpr int kBox = B::box(Dim), kReach = B::reach(Dim);
       constexpr long long kFixed = B::Space::template fixedExtent<Dim>();
-      origin[Dim] *= kBox;
+      origin[Dim] = counted[Dim < Spec::kFastest   ? Dim
+                            : Dim > Spec::kFastest ? Dim - 1
+                                                   : B::kRank - 1] *
+                    kBox;
       const Index left = space.template extent<Index, Dim>() - origin[Dim];
       own[Dim] = kFixed != 0 && kFixed % kBox == 0 ? kBox : left < kBox ? int(left) : kBox;
       read[Dim] = kReach == kBox ? own[Dim] : left < kReach ? int(left) : kReach;
-      cut<Dim + 1>(space);
+      cut<Dim + 1>(space, counted);
     }
   }
 };

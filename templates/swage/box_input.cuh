@@ -43,10 +43,10 @@ template <class Spec, class In> struct BoxInput<Spec, In, Access::Boxed> {
                 ? 0
                 : skewOf<16>(reinterpret_cast<const char *>(from + In::offset(box.origin, sizes)));
     int length = Part::kSize;
-#pragma unroll
-    for (int k = 0; k < In::kReadRun; ++k)
-      if (const int dim = Part::readDim(k); Part::step(dim) != 0)
+    forEach<0, In::kReadRun>([&](auto k) {
+      if constexpr (constexpr int dim = Part::readDim(k); Part::step(dim) != 0)
         length *= box.read[dim];
+    });
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
       const unsigned number = threadIndex() + step * Spec::kThreads;
@@ -56,9 +56,8 @@ template <class Spec, class In> struct BoxInput<Spec, In, Access::Boxed> {
       bool exists = (!Part::isEven() && Part::outermost() >= 0) ||
                     (step + 1) * Spec::kThreads <= kAll || number < kAll;
       auto at = box.origin;
-#pragma unroll
-      for (int k = In::kReadRun; k < Part::kRank; ++k)
-        if (const int dim = Part::readDim(k); Part::reach(dim) > 1) {
+      forEach<In::kReadRun, Part::kRank>([&](auto k) {
+        if constexpr (constexpr int dim = Part::readDim(k); Part::reach(dim) > 1) {
           // Beyond the last dimension's end nothing exists.
           const int coordinate =
               static_cast<int>(dim == Part::outermost() ? rest : rest % Part::reach(dim));
@@ -67,9 +66,10 @@ template <class Spec, class In> struct BoxInput<Spec, In, Access::Boxed> {
           place += coordinate * Part::step(dim);
           exists = exists && (Part::isEven() || coordinate < box.read[dim]);
         }
+      });
       const int phase = In::kReadAligned ? 0 : place % 16;
       exists = exists && (Part::isEven() || ahead < phase + length);
-      places[step] = exists ? place - phase + ahead : -1;
+      places[step] = exists ? static_cast<int>(place) - phase + ahead : -1;
       if (exists)
         chunks[step].template fetchAround<In::traffic()>(
             reinterpret_cast<const signed char *>(from + In::offset(at, sizes)) - phase + ahead,

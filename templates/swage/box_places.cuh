@@ -17,9 +17,8 @@ template <class Spec> struct WriteRun {
   /// memory.  `each`: of those along its first dimension the first of so many.
   __device__ __forceinline__ WriteRun(const BoxOfBlock<Spec> &box, unsigned number, int each = 1)
       : exists(B::outermost() >= 0 || number == 0), at(box.origin) {
-#pragma unroll
-    for (int k = 0; k < B::kRank; ++k)
-      if (const int dim = B::runDim(k); dim < B::kOuter && B::box(dim) > 1) {
+    forEach<0, B::kRank>([&](auto k) {
+      if constexpr (constexpr int dim = B::runDim(k); dim < B::kOuter && B::box(dim) > 1) {
         // Beyond the last dimension's end nothing exists.
         const int count = k == 0 ? (B::box(dim) + each - 1) / each : B::box(dim);
         ahead[dim] = static_cast<int>(dim == B::outermost() ? number : number % count);
@@ -28,6 +27,7 @@ template <class Spec> struct WriteRun {
         at[dim] += ahead[dim];
         exists = exists && ahead[dim] < box.own[dim];
       }
+    });
   }
   /// The run that is `count` further along the principal input's first dimension.
   __device__ __forceinline__ WriteRun next(const BoxOfBlock<Spec> &box, int count) const {
@@ -42,9 +42,7 @@ template <class Spec> struct WriteRun {
   template <class In> __device__ __forceinline__ int placeOf(int element) const {
     using Part = PartOfBox<Spec, In>;
     int sum = Part::innerPlace(element);
-#pragma unroll
-    for (int dim = 0; dim < B::kOuter; ++dim)
-      sum += ahead[dim] * Part::step(dim);
+    forEach<0, B::kOuter>([&](auto dim) { sum += ahead[dim] * Part::step(dim); });
     return sum;
   }
 };
@@ -138,24 +136,24 @@ template <class Spec, class In, int Count = Boxes<Spec>::V> struct WindowPlaces 
     } else {
       int place = begin + run.template placeOf<In>(element);
       unsigned at[B::kRank];
-#pragma unroll
-      for (int dim = B::kLast; dim > B::kOuter; --dim) {
+      forEach<0, B::kLast - B::kOuter>([&](auto k) {
+        constexpr int dim = B::kLast - k;
         at[dim] = element % B::box(dim);
         element /= B::box(dim);
-      }
+      });
 #pragma unroll
       for (int i = 0; i < kPeriod; ++i) {
         first[i] = place;
         // To the next one, with a carry at the end of a dimension.
         place += Part::step(B::kLast);
         bool carry = true;
-#pragma unroll
-        for (int dim = B::kLast; dim > B::kOuter; --dim) {
+        forEach<0, B::kLast - B::kOuter>([&](auto k) {
+          constexpr int dim = B::kLast - k;
           at[dim] += carry;
           carry = at[dim] == B::box(dim);
           place += carry ? Part::step(dim - 1) - B::box(dim) * Part::step(dim) : 0;
           at[dim] = carry ? 0 : at[dim];
-        }
+        });
       }
     }
   }
