@@ -141,8 +141,12 @@ void SpecEmitter::emitConstants() {
     }
     if (kernel.getPhase(Phase::GroupFinish))
       constant("kGroup", *constantSize(kernel.getExtents().getResults().back()));
-    named("epsilon",
-          numberText(prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0));
+    auto epsilonOf = [](PhaseOp phase) {
+      return numberText(phase.getEpsilon() ? phase.getEpsilon()->convertToDouble() : 0.0);
+    };
+    named("epsilon", epsilonOf(prologue));
+    if (auto between = kernel.getPhase(Phase::Between); between && between.getEpsilon())
+      named("secondEpsilon", epsilonOf(between));
   }
   constant("kThreads", threads);
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {

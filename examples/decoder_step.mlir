@@ -4,7 +4,7 @@
 //
 //   swage-run examples/decoder_step.mlir --steps=64 --check
 //
-// Five kernels. The caches and %positions are results in the memory of arguments, so that a step that is captured in a CUDA graph is replayed for the next
+// Four kernels. The caches and %positions are results in the memory of arguments, so that a step that is captured in a CUDA graph is replayed for the next
 // token as it is: nothing of it depends on the host. A sequence with a negative position is not there yet, or has ended: it adds nothing and sees nothing.
 func.func @main(%x: tensor<4x512xbf16>, %qkv: tensor<4x3x8x64xbf16>, %qkvBias: tensor<3x8x64xbf16>,
                 %out: tensor<4x512xbf16>, %outBias: tensor<512xbf16>, %gamma: tensor<512xbf16>,

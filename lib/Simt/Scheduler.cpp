@@ -22,6 +22,9 @@ thread_local WorkerImpl *swage::simt::currentWorker = nullptr;
 
 /// After this long without any thread making progress, loops that wait are taken to wait forever.
 static constexpr std::chrono::seconds kPatience{3};
+/// And after so many looks of each: who has looked that often without success may help itself
+/// (templates/swage/row_crowd.cuh: 100), which takes longer than that where very many threads look.
+static constexpr uint64_t kLooks = 256;
 /// A worker that computes may do what the others wait for: it counts as waiting only if it has
 /// looked within this time.
 static constexpr std::chrono::seconds kLookedLately{1};
@@ -340,7 +343,8 @@ bool WorkerImpl::waitForOthers() {
     // Another worker that goes on may still do what is waited for.
     if (state.fruitless.load() < state.running.load())
       fruitlessSince = now;
-    else if (now - fruitlessSince > kPatience && state.allLookedSince(now - kLookedLately))
+    else if (fruitlessRounds > kLooks && now - fruitlessSince > kPatience &&
+             state.allLookedSince(now - kLookedLately))
       return false;
     sched_yield();
   }

@@ -283,16 +283,35 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   };
   /// Whether random bits are among them, which take their time.
   enum : bool { kMakesBits = (false || ... || (Operands::source() == Source::Random)) };
-  /// All, at coordinates where `before` has been loaded: random bits that are there are copied.
+  /// Whether one of them is a thread's own, and not among those that it has before.
+  template <class Before, class Operand> static constexpr __device__ bool isAhead() {
+    return IsOwn<Operand> && !__is_base_of(Fragment<Operand, V>, Before);
+  }
+  template <class Before> static constexpr __device__ int aheadWords() {
+    return (0 + ... + (isAhead<Before, Operands>() ? wordsOfOne<Operands>() : 0));
+  }
+  /// All, at coordinates where `before` has been loaded: what is there is copied.  In two parts: with
+  /// Ahead what is the thread's own, long before the others.
   template <class Before, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadAhead(const Pointers &pointers, const Coord &coord,
+                                            const Sizes &sizes) {
+    (
+        [&] {
+          if constexpr (isAhead<Before, Operands>())
+            Fragment<Operands, V>::template load<Dim, Traffic::Reused>(
+                static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes);
+        }(),
+        ...);
+  }
+  template <bool Ahead, class Before, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadAfter(const Before &before, const Pointers &pointers,
                                             const Coord &coord, const Sizes &sizes) {
     (
         [&] {
           using Mine = Fragment<Operands, V>;
-          if constexpr (Operands::source() == Source::Random && __is_base_of(Mine, Before))
+          if constexpr (__is_base_of(Mine, Before))
             static_cast<Mine &>(*this) = before;
-          else
+          else if constexpr (!Ahead || !isAhead<Before, Operands>())
             Mine::template load<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord,
                                      sizes);
         }(),

@@ -29,8 +29,9 @@
 // Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
 // extent in vectors of kVector (Column: kept(sizes) does).  Optional: kBlocksPerRow (1), kStaged,
 // kShelvedSteps, kSharedBytes, what the launch asks for where that is more than a kernel may
-// declare, second(), the second collective, kGroup, the elements of its groups, and SecondCompute,
-// the type of its values over groups where that is another one than Compute; kZeroRows and kRounded
+// declare, second() and secondEpsilon(), the second collective, kGroup, the elements of its groups,
+// and SecondCompute, the type of its values over groups where that is another one than Compute;
+// kZeroRows and kRounded
 // (softmax.cuh); BoundsLoads and bounds, what a mask leaves of a row (row_bounds.cuh), which is all
 // that is read.
 // Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per

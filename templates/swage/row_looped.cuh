@@ -220,7 +220,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers, [[maybe_unus
     const auto later = blocks.template meet<Second, true>(
         laterCount, exchange + firstExchangeBytes<Spec>(), laterOf);
     part = rank;
-    second = Second::result(later, total, Compute(0));
+    second = Second::result(later, total, Compute(secondEpsilonOf<Spec>()));
     rowEnd.with([&](auto &element) { applyEach<Second>(element.values, second); });
   }
 

@@ -28,6 +28,8 @@ struct RowChunk {
   Compute count;
   using Prologue = Inputs<typename Spec::PrologueLoads, V, kLast>;
   Prologue in[U];
+  using Middle = Inputs<BetweenLoads<Spec>, V, kLast>;
+  Middle middle[U];
   using Late = Inputs<typename Spec::EpilogueLoads, V, kLast>;
   Late late[U];
   /// Whether what the epilogue reads once is on its way before the threads wait for each other: left to
@@ -36,6 +38,12 @@ struct RowChunk {
   enum : int { kAheadWords = Spec::kThreads * U * Late::kOwnWords };
   enum : bool {
     kReadsAhead = Spec::rowClass() != RowClass::Looped && kAheadWords > 0 && kAheadWords <= 6144
+  };
+  /// The same of what comes between two collectives.
+  enum : int { kMiddleWords = Spec::kThreads * U * Middle::template aheadWords<Prologue>() };
+  enum : bool {
+    kReadsMiddle =
+        Spec::rowClass() != RowClass::Looped && kMiddleWords > 0 && kMiddleWords <= 6144
   };
   /// The same of all that it reads (gamma and beta), where 50 KB of the rows are on a multiprocessor all
   /// the same, and where a warp is alone in its block.  With 16 elements a thread, dealt out evenly, the
@@ -119,6 +127,10 @@ struct RowChunk {
 #pragma unroll
       for (int u = 0; u < U; ++u)
         late[u].template loadPart<true>(pointers, coord[u], sizes);
+    if constexpr (kReadsMiddle)
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+        middle[u].template loadAhead<Prologue>(pointers, coord[u], sizes);
     auto fetch = [&](auto place) {
       fetchBy([&](auto &from, int u) {
         const auto at = place(coord[u]);
@@ -178,14 +190,13 @@ struct RowChunk {
                                           const typename Spec::Sizes &sizes, bool store) {
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      Inputs<typename Spec::BetweenLoads, V, kLast> more;
-      more.loadAfter(in[u], pointers, coord[u], sizes);
+      middle[u].template loadAfter<kReadsMiddle>(in[u], pointers, coord[u], sizes);
       const bool stores = store && valid[u];
       if constexpr (BetweenTakesStatistics<Spec>)
-        runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
+        runBetween<Spec>(typename Spec::BetweenStores{}, middle[u], values[u], seconds()[u],
                          Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
       else
-        runBetween<Spec>(typename Spec::BetweenStores{}, more, values[u], seconds()[u],
+        runBetween<Spec>(typename Spec::BetweenStores{}, middle[u], values[u], seconds()[u],
                          Statistics<>{}, stores, pointers, coord[u], sizes);
     }
     if constexpr (kPadded)
@@ -298,8 +309,8 @@ __device__ __forceinline__ void emptyRow(const Pointers &pointers, const Kept &k
     typename Spec::Coord coord{};
     kept.split(row, coord);
     finishRow<Spec>(First::result(First::identity(), Compute(0), Compute(Spec::epsilon())),
-                    Second::result(Second::identity(), Compute(0), Compute(0)), pointers, coord,
-                    sizes);
+                    Second::result(Second::identity(), Compute(0), Compute(secondEpsilonOf<Spec>())),
+                    pointers, coord, sizes);
   }
 }
 

@@ -89,9 +89,9 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   if constexpr (HasSecond<Spec>) {
     chunk.between(first, pointers, sizes, exists);
     if constexpr (groupOf<Spec>() == 0) {
-      second[0] = collect<Second, Team, kExact, false, kAligned>(chunk.values, chunk.valid, chunk.count,
-                                                       total, Compute(0), origin,
-                                                       exchange + firstExchangeBytes<Spec>());
+      second[0] = collect<Second, Team, kExact, false, kAligned>(
+          chunk.values, chunk.valid, chunk.count, total, Compute(secondEpsilonOf<Spec>()), origin,
+          exchange + firstExchangeBytes<Spec>());
       applyCollected<Second, kAligned>(chunk.values, second[0], origin);
     } else {
       chunk.collectGroups(second, pointers, sizes, exists);

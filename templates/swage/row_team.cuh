@@ -36,11 +36,21 @@ template <class Spec> __device__ constexpr Collective secondOf() {
   else
     return Collective::Sum;
 }
+template <class Spec> struct BetweenLoadsOf { using Type = List<>; };
+template <HasSecond Spec> struct BetweenLoadsOf<Spec> { using Type = typename Spec::BetweenLoads; };
+template <class Spec> using BetweenLoads = typename BetweenLoadsOf<Spec>::Type;
 template <class Spec> __device__ constexpr int groupOf() {
   if constexpr (requires { Spec::kGroup; })
     return Spec::kGroup;
   else
     return 0;
+}
+
+template <class Spec> __device__ constexpr auto secondEpsilonOf() {
+  if constexpr (requires { Spec::secondEpsilon(); })
+    return Spec::secondEpsilon();
+  else
+    return 0.0;
 }
 
 /// Whether there is a second one over the row.

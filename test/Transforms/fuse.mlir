@@ -48,14 +48,47 @@ func.func @keeps_transpose_apart(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// Two collectives are two kernels, unless the second is the largest absolute value.
+// Two collectives are two kernels, unless the second is a norm or the largest absolute value.
 // CHECK-LABEL: func.func @one_collective
 // CHECK-COUNT-2: swage.launch
 func.func @one_collective(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective, or a second one that is the largest absolute value}}
+  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective, or a second one that is a norm, the largest absolute value}}
   %p = swage.softmax %n axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   return %p : tensor<4x8xf32>
+}
+
+// -----
+
+// A norm of what another one is part of is a second collective, with an epsilon of its own; what lies between is stored there.
+// CHECK-LABEL: func.func @norm_of_norm
+// CHECK:         swage.launch @rms_norm_layer_norm_
+// CHECK-NOT:     swage.launch
+func.func @norm_of_norm(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %a = arith.addf %n, %y : tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %m = swage.layer_norm %a axis 1 eps 1.0e-6 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %a, %m : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// Norms of one tensor that differ in gamma alone are one collective, however many; another epsilon makes a second one.
+// CHECK-LABEL: func.func @norms_of_one
+// CHECK:         swage.launch @rms_norm_rms_norm_
+// CHECK-NOT:     swage.launch
+func.func @norms_of_one(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %h: tensor<8xf32>)
+    -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %a = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %b = swage.rms_norm %x gamma %g axis 1 eps 1.0e-5 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %c = swage.rms_norm %x gamma %h axis 1 eps 1.0e-5 : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %d = swage.rms_norm %x axis 1 eps 1.0e-6 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %a, %b, %c, %d : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
 }
 
 // -----
@@ -70,7 +103,7 @@ func.func @shared_producer(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<
   // expected-remark @+1 {{fused with arith.addf}}
   %n = swage.softmax %a axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   %t = math.exp %a : tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with arith.addf: a kernel has one collective, or a second one that is the largest absolute value}}
+  // expected-remark @+1 {{not fused with arith.addf: a kernel has one collective, or a second one that is a norm, the largest absolute value}}
   %m = swage.softmax %t axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   return %n, %m : tensor<4x8xf32>, tensor<4x8xf32>
 }

@@ -186,7 +186,10 @@ Phase swage::phaseOf(KernelOp kernel, unsigned output) {
       return Phase::Probability;
   }
   // A row of one element: its output does not vary, but it is an element all the same.
-  bool isElement = first.isPerElement(0) && dependsOn(value, first.getValues()[0]);
+  auto isElementOf = [&](CollectiveOp collective) {
+    return collective && collective.isPerElement(0) && dependsOn(value, collective.getValues()[0]);
+  };
+  bool isElement = isElementOf(first) || isElementOf(second);
   if (!isElement && !variesInRow(kernel, view))
     return Phase::Finish;
   if (second && second.getDims() && !isElement) {

@@ -284,22 +284,37 @@ Value KernelBuilder::softmaxOperand(SoftmaxOp op, Value x) {
 }
 
 static constexpr const char *kOneCollective =
-    "a kernel has one collective, or a second one that is the largest absolute value, or the sum "
-    "of integers of a group";
+    "a kernel has one collective, or a second one that is a norm, the largest absolute value, or "
+    "the sum of integers of a group";
+
+static bool isNorm(Collective kind) {
+  return kind == Collective::LayerNorm || kind == Collective::RmsNorm;
+}
 
 bool swage::mayComeSecond(Collective kind, Type type) {
-  return kind == Collective::AbsMax || (kind == Collective::Sum && type.isInteger(32));
+  return isNorm(kind) || kind == Collective::AbsMax ||
+         (kind == Collective::Sum && type.isInteger(32));
+}
+
+/// Whether two norms differ in nothing but gamma and beta: then they are one collective.
+static bool isSameNorm(Operation *a, Operation *b) {
+  return a == b || (isa<LayerNormOp, RmsNormOp>(a) && a->getName() == b->getName() &&
+                    a->getOperand(0) == b->getOperand(0) &&
+                    a->getResult(0).getType() == b->getResult(0).getType() &&
+                    a->getAttr("axis") == b->getAttr("axis") &&
+                    a->getAttr("epsilon") == b->getAttr("epsilon"));
 }
 
 Value KernelBuilder::computeCollective(OpResult result, const Relation &relation) {
   Operation *op = result.getOwner();
   Location loc = op->getLoc();
-  CollectiveOp &collectiveScalar = collectiveScalars[op == collective ? 0 : 1];
+  bool isFirst = isSameNorm(op, collective);
+  CollectiveOp &collectiveScalar = collectiveScalars[isFirst ? 0 : 1];
   if (!collectiveScalar) {
     locations.push_back(loc);
     // The first collective stands in front of the second, also where that depends on none of it.
     auto front = relations.find(collective->getResult(0));
-    if (op == second && !collectiveScalars[0] &&
+    if (!isFirst && !collectiveScalars[0] &&
         (front == relations.end() || !evaluate(front->first, front->second)))
       return {};
     // What reaches a second collective through its row results alone says nothing of its operand.
@@ -340,11 +355,13 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
     }
     size_t count = hasElementResult(kind) + statisticsOf(kind);
     DenseI64ArrayAttr dims;
-    if (op != collective) {
+    if (!isFirst) {
       if (!mayComeSecond(kind, type))
         return refuse(kOneCollective), Value();
       if (!findGroups(dims))
         return {};
+      if (dims && isNorm(kind))
+        return refuse("two norms go over different rows"), Value();
       // Values of another type than the first collective's have registers of their own in groups.
       if (!dims && type != collectiveScalars[0].getValue().getType())
         return refuse("two collectives over one row are of two types"), Value();
@@ -453,7 +470,8 @@ std::optional<BuiltKernel> KernelBuilder::build() {
         return refuse("a kernel has one attention");
       attention = found;
     }
-    if (isCollectiveOp(op)) {
+    if (isCollectiveOp(op) && !(collective && isSameNorm(op, collective)) &&
+        !(second && isSameNorm(op, second))) {
       if (second)
         return refuse(kOneCollective);
       (collective ? second : collective) = op;
@@ -461,7 +479,7 @@ std::optional<BuiltKernel> KernelBuilder::build() {
   }
   if (attention && collective)
     return refuse("attention has no second collective");
-  if (second && !isa<ReduceOp>(second))
+  if (second && isa<SoftmaxOp>(second))
     return refuse(kOneCollective);
   Value seed = attention ? attention.getResult() : chooseSeed();
   for (unsigned round = 0;; ++round) {

@@ -262,6 +262,8 @@ int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
 /// neither.  LayerNorms gain nothing from it.
 int64_t ScheduleSelector::blocksWithInputs(const Rows &rows, int64_t threads,
                                            int64_t elements) const {
+  if (CollectiveOp second = kernel.getSecondCollective(); second && second.isPerElement(0))
+    return 0;
   llvm::SetVector<unsigned> early = prologueInputs(kernel);
   int64_t soon = 0, ahead = 0; // bytes of an element, for the prologue and for the epilogue
   for (auto [input, attribute] : llvm::enumerate(kernel.getInputs())) {
