@@ -75,6 +75,28 @@ func.func @norm_of_norm(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8
 
 // -----
 
+// Where a norm is quantised by what its rows have, that comes first: the norm in front of it is a kernel of its own.
+// CHECK-LABEL: func.func @norm_of_norm_quantised
+// CHECK:         swage.launch @rms_norm_
+// CHECK:         swage.launch @rms_norm_abs_max_
+// CHECK-NOT:     swage.launch
+func.func @norm_of_norm_quantised(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>) {
+  %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %a = arith.addf %n, %y : tensor<4x8xf32>
+  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective}}
+  %m = swage.rms_norm %a axis 1 eps 1.0e-6 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %abs = math.absf %m : tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %most = swage.reduce max %abs dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %most_all = swage.broadcast %most dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %scaled = arith.divf %m, %most_all : tensor<4x8xf32>
+  return %a, %scaled, %most : tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>
+}
+
+// -----
+
 // Norms of one tensor that differ in gamma alone are one collective, however many; another epsilon makes a second one.
 // CHECK-LABEL: func.func @norms_of_one
 // CHECK:         swage.launch @rms_norm_rms_norm_

@@ -395,15 +395,27 @@ void Fuser::formGroups() {
   }
   if (!fuse)
     return;
+  SmallVector<std::pair<Operation *, Operation *>> norms; ///< and what they wait for
   for (Operation *op : nodes) {
     if (auto attention = dyn_cast<AttentionOp>(op))
       tryStep(attention);
     SmallVector<Operation *> producers = producersOf(readBy(op));
     llvm::sort(producers, [](Operation *x, Operation *y) { return y->isBeforeInBlock(x); });
-    for (Operation *producer : producers)
-      if (groupOf[producer] != groupOf[op] && !(isa<AttentionOp>(op) && isa<AppendOp>(producer)))
+    for (Operation *producer : producers) {
+      if (groupOf[producer] == groupOf[op] || (isa<AttentionOp>(op) && isa<AppendOp>(producer)))
+        continue;
+      // A kernel has two collectives at most. The largest absolute values of a norm's elements, by
+      // which they are quantised, save more as the second one than the norm itself would.
+      if (isa<LayerNormOp, RmsNormOp>(op) &&
+          llvm::any_of(groups[groupOf[producer]].ops, isCollectiveOp))
+        norms.push_back({op, producer});
+      else
         tryMerge(groupOf[op], groupOf[producer], op);
+    }
   }
+  for (auto [norm, producer] : norms)
+    if (groupOf[producer] != groupOf[norm])
+      tryMerge(groupOf[norm], groupOf[producer], norm);
 }
 
 //===----------------------------------------------------------------------===//
