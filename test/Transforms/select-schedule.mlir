@@ -256,6 +256,21 @@ func.func @odd_rows_of_warps(%x: tensor<16384x1001xbf16>) -> tensor<16384x1001xb
 
 // -----
 
+// Norms that move more than a row in and one out: few vectors of 16 bytes a thread.
+// CHECK-LABEL: func.func @odd_rows_of_norms
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 64, rows_per_block = 1, vector = 8, vectors_per_thread = 2, index = 32, aligned = true>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 384, rows_per_block = 1, vector = 8, vectors_per_thread = 3, index = 32, aligned = true>
+func.func @odd_rows_of_norms(%x: tensor<16384x1001xbf16>, %y: tensor<16384x1001xbf16>, %v: tensor<8192x9001xbf16>, %w: tensor<8192x9001xbf16>)
+    -> (tensor<16384x1001xbf16>, tensor<16384x1001xbf16>, tensor<8192x9001xbf16>) {
+  %s = arith.addf %x, %y : tensor<16384x1001xbf16>
+  %n = swage.rms_norm %s axis 1 eps 1.0e-5 : (tensor<16384x1001xbf16>) -> tensor<16384x1001xbf16>
+  %m = swage.layer_norm %v axis 1 eps 1.0e-5 : (tensor<8192x9001xbf16>) -> tensor<8192x9001xbf16>
+  %g = arith.mulf %m, %w : tensor<8192x9001xbf16>
+  return %s, %n, %g : tensor<16384x1001xbf16>, tensor<16384x1001xbf16>, tensor<8192x9001xbf16>
+}
+
+// -----
+
 // Where threads would wait for banks of shared memory: more threads for each row, or aligned vectors.
 // CHECK-LABEL: func.func @rows_of_banks
 // CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 1, vectors_per_thread = 8, index = 32, staged = true
