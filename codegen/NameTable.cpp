@@ -42,8 +42,8 @@ static const llvm::StringSet<> &reservedWords() {
       "groupFinish", "bounds", "prologue", "epilogue", "finish", "extents", "vectors", "tiles",
       "kept", "reduced", "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail",
       "kTransposedDim", "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "collective", "rowClass",
-      "epsilon", "second", "secondEpsilon", "kReadRun", "kWriteRun", "kLanes", "kReadAligned", "kWriteAligned",
-      "kSkewed", "boxes", "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};
+      "epsilon", "second", "secondEpsilon", "kReadRun", "kWriteRun", "kLanes", "kReadAligned",
+      "kWriteAligned", "kSkewed", "boxes", "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};
   return words;
 }
 

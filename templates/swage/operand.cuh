@@ -283,15 +283,14 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   };
   /// Whether random bits are among them, which take their time.
   enum : bool { kMakesBits = (false || ... || (Operands::source() == Source::Random)) };
-  /// Whether one of them is a thread's own, and not among those that it has before.
+  /// Whether one of them is a thread's own, and not among those of `Before`.
   template <class Before, class Operand> static constexpr __device__ bool isAhead() {
     return IsOwn<Operand> && !__is_base_of(Fragment<Operand, V>, Before);
   }
   template <class Before> static constexpr __device__ int aheadWords() {
     return (0 + ... + (isAhead<Before, Operands>() ? wordsOfOne<Operands>() : 0));
   }
-  /// All, at coordinates where `before` has been loaded: what is there is copied.  In two parts: with
-  /// Ahead what is the thread's own, long before the others.
+  /// What loadAfter with Ahead leaves out.
   template <class Before, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadAhead(const Pointers &pointers, const Coord &coord,
                                             const Sizes &sizes) {
@@ -303,6 +302,8 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
         }(),
         ...);
   }
+  /// All, at coordinates where `before` has been loaded: what is there is copied.  Ahead: loadAhead
+  /// has been called.
   template <bool Ahead, class Before, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadAfter(const Before &before, const Pointers &pointers,
                                             const Coord &coord, const Sizes &sizes) {

@@ -8,17 +8,18 @@
 //
 // Why it is fast.  The row is read once and stays on chip: a thread issues all its 16-byte loads
 // before it uses the first, statistics are local to the thread and merged by shuffles, at most one
-// barrier and at most one cluster barrier, softmax takes one exponential per element.
+// barrier and at most one cluster barrier for each collective, softmax takes one exponential per
+// element.
 // - Group: kThreadsPerRow = 1, 2, ..., 32 lanes per row, many rows per block, no barrier.  Rows of
 //   up to about 4 KB.
 // - Block: kBlocksPerRow blocks (a cluster, if there is more than one) of kThreadsPerRow threads on
 //   one row.  Up to about 1 MB a row.
 // - Looped: the same for rows of any length: one pass for statistics, kept per thread, and one that
-//   reads again, backwards, so that the end of the row is still in
-//   cache.  More than 16 blocks, which no cluster holds, meet in global memory (row_crowd.cuh).
-//   kStaged: the block's part of the row is read once and waits in shared memory (shelf.cuh).
-//   Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each other in a block,
-//   which then reads whole cache lines (team.cuh).
+//   reads again, backwards, so that the end of the row is still in cache; with a second collective
+//   one pass more.  More than 16 blocks, which no cluster holds, meet in global memory
+//   (row_crowd.cuh). kStaged: the block's part of the row is read once and waits in shared memory
+//   (shelf.cuh). Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each
+//   other in a block, which then reads whole cache lines (team.cuh).
 // - Column: the collective is not over the innermost dimension: see columns.cuh.
 // A row shorter than the threads' vectors is handled by clamped loads and masks; where the number
 // of vectors is fixed and fits exactly there are no checks.  kStaged Groups and Blocks: rows that
@@ -31,9 +32,8 @@
 // kShelvedSteps, kSharedBytes, what the launch asks for where that is more than a kernel may
 // declare, second() and secondEpsilon(), the second collective, kGroup, the elements of its groups,
 // and SecondCompute, the type of its values over groups where that is another one than Compute;
-// kZeroRows and kRounded
-// (softmax.cuh); BoundsLoads and bounds, what a mask leaves of a row (row_bounds.cuh), which is all
-// that is read.
+// kZeroRows and kRounded (softmax.cuh); BoundsLoads and bounds, what a mask leaves of a row
+// (row_bounds.cuh), which is all that is read.
 // Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per
 // row.  An output may lie where an input does, element on element, if no later phase reads that;
 // Looped and Column evaluate the prologue twice: only outputs of their epilogue may.

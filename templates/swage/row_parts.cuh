@@ -32,19 +32,20 @@ struct RowChunk {
   Middle middle[U];
   using Late = Inputs<typename Spec::EpilogueLoads, V, kLast>;
   Late late[U];
-  /// Whether what the epilogue reads once is on its way before the threads wait for each other: left to
-  /// the compiler, they wait for memory again behind the barrier.  Not with so many registers that
-  /// few rows are left on a multiprocessor.
-  enum : int { kAheadWords = Spec::kThreads * U * Late::kOwnWords };
-  enum : bool {
-    kReadsAhead = Spec::rowClass() != RowClass::Looped && kAheadWords > 0 && kAheadWords <= 6144
+  /// Whether what the epilogue reads once is on its way before the threads wait for each other:
+  /// left to the compiler, they wait for memory again behind the barrier.  Not with so many
+  /// registers that few rows are left on a multiprocessor. What comes between two collectives has
+  /// precedence.
+  enum : int {
+    kMiddleWords = Spec::kThreads * U * Middle::template aheadWords<Prologue>(),
+    kAheadWords = Spec::kThreads * U * Late::kOwnWords,
+    kMostAhead = Spec::rowClass() != RowClass::Looped ? 6144 : 0
   };
-  /// The same of what comes between two collectives.
-  enum : int { kMiddleWords = Spec::kThreads * U * Middle::template aheadWords<Prologue>() };
   enum : bool {
-    kReadsMiddle =
-        Spec::rowClass() != RowClass::Looped && kMiddleWords > 0 && kMiddleWords <= 6144
+    kReadsMiddle = kMiddleWords > 0 && kMiddleWords <= kMostAhead,
+    kReadsAhead = kAheadWords > 0 && kMiddleWords + kAheadWords <= kMostAhead
   };
+  static_assert(!IsBounded<Spec> || !HasSecond<Spec>, "what is not read is no operand to copy");
   /// The same of all that it reads (gamma and beta), where 50 KB of the rows are on a multiprocessor all
   /// the same, and where a warp is alone in its block.  With 16 elements a thread, dealt out evenly, the
   /// registers are what is counted here.

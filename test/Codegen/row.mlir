@@ -1,7 +1,7 @@
 // RUN: swage-translate --swage-to-cuda %s | FileCheck %s
 // RUN: %if nvrtc %{ swage-translate --swage-to-report %s | FileCheck %s --check-prefix=REPORT %}
 
-// REPORT-COUNT-5: 0 bytes spilled, 0 bytes of stack
+// REPORT-COUNT-6: 0 bytes spilled, 0 bytes of stack
 
 // CHECK-LABEL: // @rms_norm_{{.*}}: swage.rms_norm, arith.mulf at row.mlir:[[#]]
 //       CHECK: #include "swage/row.cuh"
@@ -80,4 +80,18 @@ func.func @column(%x: tensor<4x64x256xf32>) -> tensor<4x64x256xf32> {
 func.func @bounded(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, swage.at_most = array<i64: 0, 4096>}) -> tensor<?x?xf16> {
   %y = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<?x?xf16>) -> tensor<?x?xf16>
   return %y : tensor<?x?xf16>
+}
+
+// What lies between two norms is a phase of its own, and each has its epsilon.
+// CHECK-LABEL: // @rms_norm_layer_norm_{{.*}}
+//       CHECK: auto second() { return swage::Collective::LayerNorm; }
+//  CHECK-NEXT: auto epsilon() { return 1e-06; }
+//  CHECK-NEXT: auto secondEpsilon() { return 1e-05; }
+//       CHECK: using BetweenLoads = swage::List<Input1>;
+//       CHECK: using EpilogueStores = swage::List<Output1>;
+func.func @two(%x: tensor<64x256xf16>, %r: tensor<64x256xf16>) -> (tensor<64x256xf16>, tensor<64x256xf16>) {
+  %n = swage.rms_norm %x axis 1 eps 1.0e-6 : (tensor<64x256xf16>) -> tensor<64x256xf16>
+  %s = arith.addf %n, %r : tensor<64x256xf16>
+  %m = swage.layer_norm %s axis 1 eps 1.0e-5 : (tensor<64x256xf16>) -> tensor<64x256xf16>
+  return %s, %m : tensor<64x256xf16>, tensor<64x256xf16>
 }

@@ -97,6 +97,20 @@ func.func @norm_of_norm_quantised(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (
 
 // -----
 
+// In place only where a row stays in registers: it would be read again from where its sum has been written.
+// CHECK-LABEL: func.func @norm_of_norm_in_place
+// CHECK-COUNT-2: swage.launch
+func.func @norm_of_norm_in_place(%x: tensor<4x20000xf32>, %y: tensor<4x20000xf32>) -> (tensor<4x20000xf32> {swage.alias = 1}, tensor<4x20000xf32>) {
+  %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x20000xf32>) -> tensor<4x20000xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %a = arith.addf %n, %y : tensor<4x20000xf32>
+  // expected-remark @+1 {{not fused with swage.rms_norm: a row that may be too long for registers is written over what it is read from}}
+  %m = swage.layer_norm %a axis 1 eps 1.0e-6 : (tensor<4x20000xf32>) -> tensor<4x20000xf32>
+  return %a, %m : tensor<4x20000xf32>, tensor<4x20000xf32>
+}
+
+// -----
+
 // Norms of one tensor that differ in gamma alone are one collective, however many; another epsilon makes a second one.
 // CHECK-LABEL: func.func @norms_of_one
 // CHECK:         swage.launch @rms_norm_rms_norm_

@@ -241,6 +241,8 @@ static LogicalResult verifyCollectives(KernelOp kernel) {
       continue;
     if (collective != kernel.getSecondCollective())
       return collective.emitOpError() << "has dims, but is the first of its kernel";
+    if (collective.isPerElement(0))
+      return collective.emitOpError() << "gives elements, but has dims";
     ArrayRef<int64_t> reduced = kernel.getReduced();
     if (dims->empty() || dims->size() > reduced.size() || reduced.take_back(dims->size()) != *dims)
       return collective.emitOpError() << "has dims " << collective.getDimsAttr()

@@ -299,6 +299,37 @@ void Fuser::keepReadersBuildable() {
 }
 
 /// Joins groups that `at` reads from with its own: all of them, or none.
+/// A row of so many elements stays in registers on every GPU.
+constexpr int64_t kMostInRegisters = 16384;
+
+/// Whether what a kernel writes in front of a norm that comes second may lie where it reads
+/// (`swage.alias`), and the row may be too long for registers: then it is read once more.
+bool Fuser::overwritesLongRow(BuiltKernel &built) {
+  KernelOp kernel = *built.kernel;
+  CollectiveOp second = kernel.getSecondCollective();
+  if (!second || !second.isPerElement(0))
+    return false;
+  AffineExpr length = getAffineConstantExpr(1, kernel.getContext());
+  for (int64_t dim : kernel.getReduced())
+    length = length ? multiplySizes(length, kernel.getExtents().getResult(dim)) : length;
+  std::optional<int64_t> most = length ? upperBound(length, factsOf(kernel)) : std::nullopt;
+  if (most && *most > 0 && *most <= kMostInRegisters)
+    return false;
+  for (auto [i, output] : llvm::enumerate(built.outputs)) {
+    if (Phase phase = phaseOf(kernel, i); phase != Phase::Prologue && phase != Phase::Between)
+      continue;
+    for (OpOperand &use : output.getUses()) {
+      if (!isa<func::ReturnOp>(use.getOwner()))
+        continue;
+      auto alias = function.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(), "swage.alias");
+      if (alias && alias.getValue().ult(function.getNumArguments()) &&
+          llvm::is_contained(built.tensors, function.getArgument(alias.getValue().getZExtValue())))
+        return true;
+    }
+  }
+  return false;
+}
+
 bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
   Group &b = groups[into];
   std::string name = (*groups[from.front()].ops.begin())->getName().getStringRef().str();
@@ -325,6 +356,8 @@ bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
   else if (built && bodyOps(*built->kernel) > kMaxBodyOps)
     why = "a kernel has at most " + std::to_string(kMaxBodyOps) +
           " ops, those included that it computes again";
+  else if (built && overwritesLongRow(*built))
+    why = "a row that may be too long for registers is written over what it is read from";
   else if (built)
     why = accessProblem(*built->kernel);
   std::optional<int64_t> after = bytesOf(built);

@@ -44,6 +44,7 @@ private:
   void chooseInlined();
   void keepReadersBuildable();
   void formGroups();
+  bool overwritesLongRow(BuiltKernel &built);
   bool tryMerge(unsigned into, llvm::ArrayRef<unsigned> from, mlir::Operation *at);
   void tryStep(AttentionOp attention);
   void mergeSiblings();

@@ -300,7 +300,7 @@ bool swage::mayComeSecond(Collective kind, Type type) {
 static bool isSameNorm(Operation *a, Operation *b) {
   return a == b || (isa<LayerNormOp, RmsNormOp>(a) && a->getName() == b->getName() &&
                     a->getOperand(0) == b->getOperand(0) &&
-                    a->getResult(0).getType() == b->getResult(0).getType() &&
+                    elementType(a->getResult(0)).isF64() == elementType(b->getResult(0)).isF64() &&
                     a->getAttr("axis") == b->getAttr("axis") &&
                     a->getAttr("epsilon") == b->getAttr("epsilon"));
 }
@@ -361,7 +361,7 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
       if (!findGroups(dims))
         return {};
       if (dims && isNorm(kind))
-        return refuse("two norms go over different rows"), Value();
+        return refuse("a norm goes over groups of another collective's rows"), Value();
       // Values of another type than the first collective's have registers of their own in groups.
       if (!dims && type != collectiveScalars[0].getValue().getType())
         return refuse("two collectives over one row are of two types"), Value();

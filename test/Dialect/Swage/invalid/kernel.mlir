@@ -151,6 +151,19 @@ swage.kernel @collective_dims symbols 0 extents affine_map<() -> (8, 64)> reduce
 
 // -----
 
+swage.kernel @norm_of_groups symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    {
+^body(%a: f32):
+  %n, %r = swage.collective rms_norm %a eps 1.0e-5 : f32 -> f32, f32
+  // expected-error @+1 {{'swage.collective' op gives elements, but has dims}}
+  %m, %q = swage.collective rms_norm %n eps 1.0e-5 dims [1] : f32 -> f32, f32
+  swage.yield %m : f32
+}
+
+// -----
+
 swage.kernel @collective_first_dims symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
