@@ -299,7 +299,7 @@ void Fuser::keepReadersBuildable() {
 }
 
 /// Joins groups that `at` reads from with its own: all of them, or none.
-/// A row of so many elements stays in registers on every GPU.
+/// A row of so many elements stays in registers on every GPU (SelectRowSchedule.cpp).
 constexpr int64_t kMostInRegisters = 16384;
 
 /// Whether what a kernel writes in front of a norm that comes second may lie where it reads
