@@ -131,22 +131,21 @@ void SpecEmitter::emitConstants() {
   Attribute schedule = *kernel.getSchedule();
   int64_t threads = kernel.getGeometry()->getThreads();
   if (auto prologue = kernel.getPhase(Phase::Prologue)) {
+    PhaseOp between = kernel.getPhase(Phase::Between);
     named("collective", qualifiedName(*prologue.getCollective()));
     if (auto row = dyn_cast<RowScheduleAttr>(schedule))
       named("rowClass", qualifiedName(row.getKind()));
-    if (auto between = kernel.getPhase(Phase::Between)) {
+    if (between) {
       named("second", qualifiedName(*between.getCollective()));
       if (Type type = collectedType(between); type && type != collectedType(prologue))
         out.line("using SecondCompute = " + valueName(type) + ";");
     }
     if (kernel.getPhase(Phase::GroupFinish))
       constant("kGroup", *constantSize(kernel.getExtents().getResults().back()));
-    auto epsilonOf = [](PhaseOp phase) {
-      return numberText(phase.getEpsilon() ? phase.getEpsilon()->convertToDouble() : 0.0);
-    };
-    named("epsilon", epsilonOf(prologue));
-    if (auto between = kernel.getPhase(Phase::Between); between && between.getEpsilon())
-      named("secondEpsilon", epsilonOf(between));
+    named("epsilon",
+          numberText(prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0));
+    if (between && between.getEpsilon())
+      named("secondEpsilon", numberText(between.getEpsilon()->convertToDouble()));
   }
   constant("kThreads", threads);
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {

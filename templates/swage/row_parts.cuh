@@ -45,7 +45,6 @@ struct RowChunk {
     kReadsMiddle = kMiddleWords > 0 && kMiddleWords <= kMostAhead,
     kReadsAhead = kAheadWords > 0 && kMiddleWords + kAheadWords <= kMostAhead
   };
-  static_assert(!IsBounded<Spec> || !HasSecond<Spec>, "what is not read is no operand to copy");
   /// The same of all that it reads (gamma and beta), where 50 KB of the rows are on a multiprocessor all
   /// the same, and where a warp is alone in its block.  With 16 elements a thread, dealt out evenly, the
   /// registers are what is counted here.
@@ -62,6 +61,8 @@ struct RowChunk {
                      kLateWords <= 32 &&
                      (Spec::kThreads == kWarpSize || (kIsEven && kBytesAround >= 50 << 10))
   };
+
+  static_assert(!IsBounded<Spec> || !HasSecond<Spec>, "what is not read is no operand to copy");
 
   /// What the second collective works on.
   __device__ __forceinline__ auto &seconds() {

@@ -36,9 +36,11 @@ template <class Spec> __device__ constexpr Collective secondOf() {
   else
     return Collective::Sum;
 }
+/// What is read between two collectives; nothing where there is one.
 template <class Spec> struct BetweenLoadsOf { using Type = List<>; };
 template <HasSecond Spec> struct BetweenLoadsOf<Spec> { using Type = typename Spec::BetweenLoads; };
 template <class Spec> using BetweenLoads = typename BetweenLoadsOf<Spec>::Type;
+
 template <class Spec> __device__ constexpr int groupOf() {
   if constexpr (requires { Spec::kGroup; })
     return Spec::kGroup;

@@ -19,9 +19,12 @@ int64_t swage::elementBytes(Type element) {
   return std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
 }
 
+bool swage::isNorm(Collective kind) {
+  return kind == Collective::LayerNorm || kind == Collective::RmsNorm;
+}
+
 bool swage::hasElementResult(Collective kind) {
-  return kind == Collective::LayerNorm || kind == Collective::RmsNorm ||
-         kind == Collective::Softmax || kind == Collective::LogSoftmax;
+  return isNorm(kind) || kind == Collective::Softmax || kind == Collective::LogSoftmax;
 }
 
 unsigned swage::statisticsOf(Collective kind) {
@@ -381,7 +384,7 @@ LogicalResult CollectiveOp::verify() {
   if (getValues().size() != expected)
     return emitOpError() << "has " << getValues().size() << " results, but "
                          << stringifyCollective(getKind()) << " gives " << expected;
-  bool norm = getKind() == Collective::LayerNorm || getKind() == Collective::RmsNorm;
+  bool norm = isNorm(getKind());
   if (norm != getEpsilon().has_value())
     return emitOpError() << stringifyCollective(getKind()) << (norm ? " needs eps" : " has no eps");
   if (getZeroRows() && getKind() != Collective::Softmax && getKind() != Collective::LogSoftmax)

@@ -298,7 +298,6 @@ void Fuser::keepReadersBuildable() {
   }
 }
 
-/// Joins groups that `at` reads from with its own: all of them, or none.
 /// A row of so many elements stays in registers on every GPU (SelectRowSchedule.cpp).
 constexpr int64_t kMostInRegisters = 16384;
 
@@ -330,6 +329,7 @@ bool Fuser::overwritesLongRow(BuiltKernel &built) {
   return false;
 }
 
+/// Joins groups that `at` reads from with its own: all of them, or none.
 bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
   Group &b = groups[into];
   std::string name = (*groups[from.front()].ops.begin())->getName().getStringRef().str();

@@ -287,10 +287,6 @@ static constexpr const char *kOneCollective =
     "a kernel has one collective, or a second one that is a norm, the largest absolute value, or "
     "the sum of integers of a group";
 
-static bool isNorm(Collective kind) {
-  return kind == Collective::LayerNorm || kind == Collective::RmsNorm;
-}
-
 bool swage::mayComeSecond(Collective kind, Type type) {
   return isNorm(kind) || kind == Collective::AbsMax ||
          (kind == Collective::Sum && type.isInteger(32));

@@ -15,7 +15,7 @@ using namespace swage;
 constexpr double kVectorWait = 4000;
 /// The most threads of a block that has a row.
 constexpr int64_t kAlignedBlock = 512;
-/// Elements of a thread, at most, where a norm moves more of 16 bits than a row in and one out.
+/// Elements of a thread, at most, of a norm of 16 bits that moves more than a row in and one out.
 constexpr int64_t kWideElements = 24;
 
 /// How many blocks a multiprocessor holds if the compiler is told to see to that, which takes the

@@ -72,10 +72,7 @@ bool ScheduleSelector::beginAligned() const {
   });
 }
 
-bool ScheduleSelector::isNorm() const {
-  Collective kind = kernel.getCollective().getKind();
-  return kind == Collective::LayerNorm || kind == Collective::RmsNorm;
-}
+bool ScheduleSelector::isNorm() const { return swage::isNorm(kernel.getCollective().getKind()); }
 
 /// Whether all that the kernel writes stays in L2.
 bool ScheduleSelector::staysInL2() const {

@@ -62,6 +62,8 @@ int64_t indexBitsOf(mlir::Attribute schedule);
 
 /// Whether a collective gives each element a value of its own: norms and softmax.
 bool hasElementResult(Collective kind);
+/// Whether it is LayerNorm or RMSNorm.
+bool isNorm(Collective kind);
 /// How many results a collective has that are the same for the whole row: its statistics.
 unsigned statisticsOf(Collective kind);
 } // namespace swage
