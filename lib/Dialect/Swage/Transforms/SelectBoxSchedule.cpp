@@ -192,6 +192,18 @@ static int64_t fastestDim(const BoxProblem &problem, const BoxLayout &layout,
   return dim >= 0 ? dim : nextOfWholePieces(problem, layout, box);
 }
 
+/// Threads that have windows, in whole warps.
+static int64_t threadsWithWindows(const BoxProblem &problem, const BoxLayout &layout,
+                                  const Choice &choice) {
+  int64_t runs = 1, windows = llvm::divideCeil(layout.writeElements, problem.vector());
+  for (unsigned dim = 0; dim + layout.writeRun < problem.rank(); ++dim)
+    runs *= layout.groups(problem, choice.box, dim);
+  // Where runs of a thread begin at different places some have a window in front.
+  bool hasMore = layout.turned > 1 && !layout.writeAligned;
+  return llvm::divideCeil(runs, 32 / choice.lanes) *
+         llvm::divideCeil(windows + hasMore, choice.lanes) * 32;
+}
+
 /// What a block has to do, and how many of them there are.
 struct BoxSearch::Work {
   double points = 1, read = 1; ///< elements that are written, and read
@@ -207,12 +219,9 @@ struct BoxSearch::Work {
 
 BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout) const {
   Work work;
-  int64_t runs = 1;
   for (unsigned dim = 0; dim < problem.rank(); ++dim) {
     work.points *= double(choice.box[dim]);
     work.read *= double(layout.reach[dim]);
-    if (dim + layout.writeRun < problem.rank())
-      runs *= layout.groups(problem, choice.box, dim);
     int64_t extent = problem.extents[dim];
     work.blocks *= extent ? double(llvm::divideCeil(extent, choice.box[dim])) : busy;
     if (extent)
@@ -221,10 +230,7 @@ BoxSearch::Work BoxSearch::workOf(const Choice &choice, const BoxLayout &layout)
   for (auto [input, part] : llvm::zip_equal(problem.inputs, layout.parts))
     work.bytes += double(part.elements * input.bytes);
   work.windows = llvm::divideCeil(layout.writeElements, problem.vector());
-  // Where runs of a thread begin at different places some have a window in front.
-  bool hasMore = layout.turned > 1 && !layout.writeAligned;
-  work.threads = llvm::divideCeil(runs, 32 / choice.lanes) *
-                 llvm::divideCeil(work.windows + hasMore, choice.lanes) * 32;
+  work.threads = threadsWithWindows(problem, layout, choice);
   work.each = double(problem.vector() * layout.turned) / work.points;
   work.areMany = haveManyBlocks(problem, work.blocks, busy);
   work.isWhole = hasWholePieces(problem, layout);
@@ -437,13 +443,21 @@ static double costOfRuns(const BoxProblem &problem, int64_t movement) {
   return 2 * 0.97 / share;
 }
 
-/// More threads a block are 1 to 2 % faster where each has a window or two and multiprocessors have
-/// several such blocks one after the other; not for bytes, whose windows take registers.
-static int64_t threadsOf(const BoxProblem &problem, const BoxLayout &layout, bool areMany) {
+/// More threads a block are up to a tenth faster where each would have six windows one after the
+/// other, and 1 to 2 % where it is left with one or two and multiprocessors have several such
+/// blocks in turn; not for windows that take registers: those that are turned, and of bytes.
+static int64_t threadsOf(const BoxProblem &problem, const BoxLayout &layout, const Choice &choice,
+                         bool areMany) {
+  constexpr int64_t kManyWindows = 1440;
+  if (layout.turned > 1)
+    return kThreads;
   int64_t bytes = problem.principal().bytes;
-  bool isWide = bytes > 1 && problem.out.bytes > 1 && layout.turned == 1,
+  bool isWide = bytes > 1 && problem.out.bytes > 1,
        isLarge = layout.principal().elements * bytes >= kLargeBox;
-  return areMany && isWide && isLarge ? kMoreThreads : kThreads;
+  return threadsWithWindows(problem, layout, choice) >= kManyWindows ||
+                 (areMany && isWide && isLarge)
+             ? kMoreThreads
+             : kThreads;
 }
 
 /// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
@@ -469,7 +483,7 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(std::optional<int64_t> m
   BoxLayout layout = BoxLayout::of(*problem, choice.box, choice.skewed);
   bool areMany = haveManyBlocks(*problem, double(blocks), busy);
   return SelectedSchedule{
-      BoxScheduleAttr::get(context(), threadsOf(*problem, layout, areMany), choice.box,
+      BoxScheduleAttr::get(context(), threadsOf(*problem, layout, choice, areMany), choice.box,
                            choice.lanes, choice.skewed, index,
                            fastestDim(*problem, layout, choice.box)),
       "boxes, of which " +
