@@ -65,16 +65,15 @@ template <class Spec, class Arguments> struct KeySpans {
     kByUnit = Spec::kBoundsByHead || (kByRow && Spec::kRowTiles > 1),
     kEven = !IsBounded<Spec> || !(Spec::kBoundsByBatch || kByUnit) ///< all units have as many tiles
   };
-  /// Tiles are about 64 KB, which a multiprocessor reads in 1.4 us.  To conclude a unit and to
-  /// begin the next one takes about as long, to merge its parts longer.
-  enum : int { kPause = 1, kMerge = 3 };
+  /// To merge a unit's parts takes about as long as so many tiles, of which each is about 64 KB: a
+  /// multiprocessor reads one in 1.4 us.
+  enum : int { kMerge = 3 };
 
   const Arguments &arguments;
   int same;               ///< units next to each other that have as many tiles
   int all;                ///< tiles that are dealt out
   int span;               ///< those of a block
   int each;               ///< those of a unit, where all have as many; else 0
-  int lead = 0;           ///< those that stand for the pause in front of a unit
   bool isAligned = false; ///< units begin where spans do: none has parts of two
   /// How much is dealt out for units next to each other (of each `same` the first) a lane keeps,
   /// for as many as `ofLane`: tiles, or spans where units are aligned.  0: there are too many.
@@ -142,7 +141,7 @@ template <class Spec, class Arguments> struct KeySpans {
     // where both meet neither is reached.
     const float memory = static_cast<float>(tiles) * (132.0f / 96.0f / static_cast<float>(blocks));
     const auto time = [&](int ofBlock) {
-      const float own = static_cast<float>(ofBlock + kPause);
+      const float own = static_cast<float>(ofBlock);
       return own > memory ? own + memory / 8.0f : memory + own / 8.0f;
     };
     if (units <= blocks && ofLane > 0) {
@@ -161,19 +160,14 @@ template <class Spec, class Arguments> struct KeySpans {
       all = (areWhole ? units : spans) * span;
       return;
     }
-    const int turns = (units + blocks - 1) / blocks;
-    const int cut = (tiles + units * kPause + blocks - 1) / blocks;
-    if (time(turns * (most + kPause) - kPause) <= time(cut) + kMerge) {
+    const int turns = (units + blocks - 1) / blocks, cut = (tiles + blocks - 1) / blocks;
+    if (time(turns * most) <= time(cut) + kMerge) {
       each = most;
       span = turns * most;
       all = units * most;
     } else {
-      lead = kPause;
       span = cut;
-      all = tiles + units * kPause;
-#pragma unroll
-      for (int &ofUnit : kept)
-        ofUnit += lead;
+      all = tiles;
     }
   }
   /// How many spans there are if each unit begins one, `parts` of each that is kept.
@@ -229,13 +223,12 @@ template <class Spec, class Arguments> struct KeySpans {
   }
   /// From a unit's first tile to the next one's.
   __device__ __forceinline__ int lengthOf(const PackedTile &tile) const {
-    return kEven ? each : lead + tile.endBlock - tile.firstBlock;
+    return kEven ? each : tile.endBlock - tile.firstBlock;
   }
   /// The block whose span a tile is in.
   __device__ __forceinline__ unsigned blockOf(int tile) const { return tile / span; }
 
-  /// Where a tile is: of which unit, and how many of its tiles come before; less than none in front
-  /// of them.
+  /// Where a tile is: of which unit, and how many of its tiles come before.
   struct Place {
     int unit, before;
   };
@@ -276,15 +269,15 @@ template <class Spec, class Arguments> struct KeySpans {
       }
     }
     const Quotient in(place, ofEach);
-    return {unit + in.whole, isAligned ? in.rest * span : in.rest - lead};
+    return {unit + in.whole, isAligned ? in.rest * span : in.rest};
   }
   __device__ __forceinline__ Place findInTurn(int tile) const {
     for (int first = 0;; first += kWarpSize * same) {
       const int unit = first + static_cast<int>(laneIndex()) * same;
-      const int ofEach = unit < arguments.units() ? lead + tilesOf(unit) : 0;
+      const int ofEach = unit < arguments.units() ? tilesOf(unit) : 0;
       if (const int owner = findOwner(ofEach * same, tile); owner < kWarpSize) {
         const Quotient in(tile, shuffleFrom(ofEach, owner));
-        return {first + owner * same + in.whole, in.rest - lead};
+        return {first + owner * same + in.whole, in.rest};
       }
     }
   }
@@ -313,21 +306,15 @@ template <class Spec, class Arguments> struct SpanCursor : UnitCursor<Spec, Argu
     this->enter(spans, start.unit);
     this->block += start.before;
     this->left = tiles;
-    if constexpr (Spans::kEven)
-      return true;
-    if (start.before < 0) {
-      this->block -= start.before;
-      this->left += start.before;
-    }
-    return this->left > 0;
+    return true;
   }
   /// Whether that was the last tile that goes into one part.
   __device__ __forceinline__ bool advance(const Spans &spans) {
     ++this->block;
     --this->left;
     const bool ends = this->block == this->tile.endBlock;
-    if (!Spans::kEven && ends)
-      this->left = spans.isAligned ? 0 : this->left - spans.lead;
+    if (!Spans::kEven && ends && spans.isAligned)
+      this->left = 0;
     return this->left == 0 || ends;
   }
   /// Behind such a tile, if there are more; whether they are another unit's.
