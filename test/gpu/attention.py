@@ -3,8 +3,8 @@
     python3 attention.py --run path/to/swage-run [--count 500] [--first 0] [--seed 1] [--device gpu|sim] [--most 1500] [--each 10] [--queries 8]
     python3 attention.py --run path/to/swage-run --torch 20
 
-With --queries graphs have up to so many queries only, as when tokens are generated, more heads that share keys, and now and then keys and values in pages of 1 to 70
-positions, through tables that name pages more than once, or none.
+With --queries graphs have up to so many queries only, as when tokens are generated, more heads that share keys, now and then more sequences than a device has blocks,
+of lengths that have little in common, and keys and values in pages of 1 to 70 positions, through tables that name pages more than once, or none.
 Element types (of 8 bits with results of 16), head dims (8 to 256 by 8, of 8 bits by 16, of few queries of 16 bits by 2 or 4 as well, and up to 576, values' their own now and then, or the first columns of keys, or keys in FasterTransformer's order), heads and those that share keys, lengths of 1 to
 `most`, operands as [batch, head, position, dim] or in the order of a projection, masks (none, causal to either corner,
 windows, lengths, documents, prefixes), score functions (none, a bias by distance, a bias for each score, a bound by tanh),
@@ -30,9 +30,11 @@ class Graph:
         self.portable = portable
         self.arguments, self.lines, self.results = [], [], []
 
-    def argument(self, shape, element):
+    def argument(self, shape, element, most=None):
+        """`most`: of integers, which are from 0 on; else small ones."""
         name = f"%a{len(self.arguments)}"
-        self.arguments.append(f"{name}: {tensor(shape, element)}")
+        values = f" {{swage.range = array<i64: 0, {most}>}}" if most is not None else ""
+        self.arguments.append(f"{name}: {tensor(shape, element)}{values}")
         return name
 
     def operand(self, rng, number, batch, heads, length, dim, element):
@@ -90,6 +92,9 @@ class Graph:
             unit = 32 if dim > 256 else 8
             value = unit * rng.randint(1, dim // unit)
         batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4] + ([8, 13, 24] if few else []))
+        many = few > 0 and rng.random() < 0.15
+        if many:
+            batch, group, most = rng.randint(45, 200), min(group, 4), min(most, 600)
         heads = keyHeads * group
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))
         queries, keys = rng.randint(1, few) if few else length(), length()
@@ -108,7 +113,7 @@ class Graph:
         if narrow:  # scores of 10^4 and 13 bits say nothing of weights
             scale = dim ** -0.5
         coordinates = "%b: index, %h: index, %i: index, %j: index"
-        mask, score = self.mask(rng, batch, queries, keys), self.score(rng, heads, queries, keys, wide)
+        mask, score = self.mask(rng, batch, queries, keys, many), self.score(rng, heads, queries, keys, wide)
         regions = (" batch_invariant" if n % 2 else "") + \
                   (f" score {{\n  ^bb0(%s: f32, {coordinates}):\n{score}  }}" if score else "") + \
                   (f" mask {{\n  ^bb0({coordinates}):\n{mask}    swage.yield %seen : i1\n  }}" if mask else "")
@@ -121,8 +126,8 @@ class Graph:
             self.lines.append(f"  %o{n}, %l{n} = swage.attention {q}, {k}, {v} scale {scale:e}{regions} : {types} -> ({result}, {sums})")
             self.results += [(f"%o{n}", result), (f"%l{n}", sums)]
 
-    def mask(self, rng, batch, queries, keys):
-        kind = rng.choice(["none", "causal", "last", "window", "lengths", "documents", "prefix"])
+    def mask(self, rng, batch, queries, keys, many):
+        kind = rng.choice(["none", "causal", "last", "window", "lengths", "documents", "prefix"] + ["lengths"] * 8 * many)
         if kind == "none":
             return ""
         if kind == "causal":
@@ -136,6 +141,10 @@ class Graph:
                     "    %left = arith.cmpi sge, %j, %from : index\n    %right = arith.cmpi sle, %j, %to : index\n"
                     "    %seen = arith.andi %left, %right : i1\n")
         if kind == "lengths":
+            if many or rng.random() < 0.5:
+                lengths = self.argument((batch,), "i32", keys)
+                return (f"    %length = tensor.extract {lengths}[%b] : {tensor((batch,), 'i32')}\n    %at = arith.index_cast %j : index to i32\n"
+                        "    %seen = arith.cmpi slt, %at, %length : i32\n")
             lengths = self.argument((batch,), "i32")
             return (f"    %length = tensor.extract {lengths}[%b] : {tensor((batch,), 'i32')}\n    %cm = arith.constant {keys // 2 + 1} : i32\n"
                     "    %some = arith.addi %length, %cm : i32\n    %at = arith.index_cast %j : index to i32\n"
