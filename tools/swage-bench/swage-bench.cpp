@@ -215,6 +215,12 @@ Status Bench::tune(const Program &program, const CompileOptions &options,
   TuningOptions tuning;
   tuning.misalign = misalign;
   tuning.budget = benchmark ? budget : 0;
+  Options keeping = options.environment;
+  keeping.tuned = Options::get().tuned;
+  // Whether there is a place for what is found, before minutes go by.
+  if (benchmark)
+    if (Status kept = storeTuning(keeping, device->properties(), {}); !kept)
+      return kept;
   Tuner tuner = benchmark ? Tuner(*device, *benchmark, misalign) : Tuner(*device, nullptr);
   auto kernels = tuner.tune(program, options, dims, tuning);
   if (!kernels)
@@ -233,8 +239,6 @@ Status Bench::tune(const Program &program, const CompileOptions &options,
     record.bestSchedule +=
         (record.bestSchedule.empty() ? "" : "; ") + compactSchedule(best.schedule);
   }
-  Options keeping = options.environment;
-  keeping.tuned = Options::get().tuned;
   return storeTuning(keeping, device->properties(), *kernels);
 }
 

@@ -232,7 +232,8 @@ void Grid::permute(PermuteScheduleAttr known) {
                                             vectorOut, int64_t(32));
 }
 
-/// Boxes of twice and half the extent along each dimension.
+/// Boxes of twice and half the extent along each dimension; and for each of these, blocks that
+/// follow each other along another one.
 void Grid::boxes(BoxScheduleAttr known) {
   SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(known.getBox())};
   for (unsigned dim = 0; dim < known.getBox().size(); ++dim)
@@ -248,6 +249,10 @@ void Grid::boxes(BoxScheduleAttr known) {
       for (int64_t lanes : {4, 8, 16, 32})
         for (bool skewed : {false, true})
           addChecked<BoxScheduleAttr>(threads, box, lanes, skewed, int64_t(32), known.getFastest());
+  for (ArrayRef<int64_t> box : shapes)
+    for (int64_t fastest = -1; fastest < int64_t(box.size()); ++fastest)
+      addChecked<BoxScheduleAttr>(known.getThreads(), box, known.getLanes(), known.getSkewed(),
+                                  int64_t(32), fastest);
 }
 
 void Grid::reduce(ReduceScheduleAttr known) {
