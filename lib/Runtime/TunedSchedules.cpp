@@ -126,6 +126,17 @@ TunedSchedules TunedSchedules::load(const Options &options) {
   return bytes.size() > kLargest ? TunedSchedules() : parse(bytes);
 }
 
+Status TunedSchedules::checkPlace(const Options &options) {
+  auto [folder, name] = placeOf(options);
+  if (folder.empty())
+    return {};
+  CacheDirectory directory = openFolder(options, folder);
+  std::string bytes, reason;
+  if (directory.read(name, bytes, reason) != CacheDirectory::ReadOutcome::Found)
+    bytes = TunedSchedules().format();
+  return directory.publish(name, bytes);
+}
+
 Status TunedSchedules::store(const Options &options, const std::vector<TunedSchedule> &found) {
   auto [folder, name] = placeOf(options);
   if (folder.empty())

@@ -300,7 +300,7 @@ template <class Spec, class Arguments> struct UnitCursor {
 /// Where a part is of all tiles that the span has of a unit.
 template <class Spec, class Arguments> struct SpanCursor : UnitCursor<Spec, Arguments> {
   using Spans = KeySpans<Spec, Arguments>;
-  /// In front of a span of `tiles`; whether the block has any.
+  /// In front of a span of `tiles`, of which there is one at least.
   __device__ __forceinline__ bool begin(const Spans &spans, const typename Spans::Place &start,
                                         int tiles) {
     this->enter(spans, start.unit);
@@ -340,7 +340,7 @@ struct SpanCursor<Spec, Arguments> : UnitCursor<Spec, Arguments> {
     border = this->block + tiles;
     this->left = tiles > this->left ? tiles : this->left;
   }
-  /// `start` moves on to the unit that is entered.
+  /// Whether a chunk begins in the span; `start` moves on to the unit that is entered.
   __device__ __forceinline__ bool begin(const Spans &spans, typename Spans::Place &start,
                                         int tiles) {
     this->enter(spans, start.unit);

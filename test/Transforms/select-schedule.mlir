@@ -671,12 +671,24 @@ func.func @short_pieces(%x: tensor<10863x80x100xf32>) -> tensor<100x80x10863xf32
 
 // -----
 
+// Where a thread would have six windows there are more threads, of bytes and of few blocks too; not where windows are turned.
+// CHECK-LABEL: func.func @many_windows
+// CHECK:       #swage.box_schedule<threads = 512, box = [1, 1957, 13]
+// CHECK:       #swage.box_schedule<threads = 256, box = [64, 384]
+func.func @many_windows(%x: tensor<96x7x13x1957xi8>, %y: tensor<45710x512xi8>) -> (tensor<96x7x1957x13xi8>, tensor<512x45710xi8>) {
+  %a = swage.permute %x [0, 1, 3, 2] : tensor<96x7x13x1957xi8> -> tensor<96x7x1957x13xi8>
+  %b = swage.permute %y [1, 0] : tensor<45710x512xi8> -> tensor<512x45710xi8>
+  return %a, %b : tensor<96x7x1957x13xi8>, tensor<512x45710xi8>
+}
+
+// -----
+
 // Of whole sectors neighbours need not be met, and blocks follow what is read: not into the next piece, which is written next as
 // well, but into the next row. Not along a dimension that is far apart on both sides (the second), nor in a small tensor by larger boxes (the third).
 // CHECK-LABEL: func.func @whole_pieces
 // CHECK:       #swage.box_schedule<threads = 512, box = [30, 1, 1, 4, 48], lanes = 32, skewed = true, index = 32, fastest = 1>
 // CHECK:       #swage.box_schedule<threads = 512, box = [1, 4, {{[0-9]+}}, 64], lanes = 16, skewed = true, index = 32>
-// CHECK:       #swage.box_schedule<threads = 256, box = [1, 48, 3, 16]
+// CHECK:       #swage.box_schedule<threads = 512, box = [1, 48, 3, 16], lanes = 32, skewed = true, index = 32>
 func.func @whole_pieces(%x: tensor<32x48x40x36x30xf32>, %y: tensor<288x64x128x4xi64>, %z: tensor<225x13x16x48xi64>) -> (tensor<30x40x32x36x48xf32>, tensor<288x4x128x64xi64>, tensor<13x48x225x16xi64>) {
   %a = swage.permute %x [4, 2, 0, 3, 1] : tensor<32x48x40x36x30xf32> -> tensor<30x40x32x36x48xf32>
   %b = swage.permute %y [0, 3, 2, 1] : tensor<288x64x128x4xi64> -> tensor<288x4x128x64xi64>

@@ -94,10 +94,10 @@ class Graph:
         batch, keyHeads, group = rng.randint(1, 3), rng.randint(1, 3), rng.choice([1, 1, 2, 4] + ([8, 13, 24] if few else []))
         many = few > 0 and rng.random() < 0.15
         if many:
-            batch, group, most = rng.randint(45, 200), min(group, 4), min(most, 600)
+            batch, group = rng.randint(70, 200), min(group, 4)
         heads = keyHeads * group
         length = lambda: rng.randint(1, most) if rng.random() < 0.5 else rng.randint(1, min(most, 200))
-        queries, keys = rng.randint(1, few) if few else length(), length()
+        queries, keys = rng.randint(1, few) if few else length(), rng.randint(most // 2, most) if many else length()
         q = self.operand(rng, f"{n}q", batch, heads, queries, dim, element)
         if few and not narrow and not full and rng.random() < 0.4:
             k, v, keys = self.pages(rng, n, batch, keyHeads, keys, (dim, value), element)

@@ -215,12 +215,6 @@ Status Bench::tune(const Program &program, const CompileOptions &options,
   TuningOptions tuning;
   tuning.misalign = misalign;
   tuning.budget = benchmark ? budget : 0;
-  Options keeping = options.environment;
-  keeping.tuned = Options::get().tuned;
-  // Whether there is a place for what is found, before minutes go by.
-  if (benchmark)
-    if (Status kept = storeTuning(keeping, device->properties(), {}); !kept)
-      return kept;
   Tuner tuner = benchmark ? Tuner(*device, *benchmark, misalign) : Tuner(*device, nullptr);
   auto kernels = tuner.tune(program, options, dims, tuning);
   if (!kernels)
@@ -239,6 +233,8 @@ Status Bench::tune(const Program &program, const CompileOptions &options,
     record.bestSchedule +=
         (record.bestSchedule.empty() ? "" : "; ") + compactSchedule(best.schedule);
   }
+  Options keeping = options.environment;
+  keeping.tuned = Options::get().tuned;
   return storeTuning(keeping, device->properties(), *kernels);
 }
 
@@ -409,6 +405,9 @@ static Status runAll(bool &failed) {
   Bench bench;
   if (Status prepared = bench.prepare(); !prepared)
     return prepared;
+  if (autotune && bench.isTimed())
+    if (Status place = TunedSchedules::checkPlace(Options::get()); !place)
+      return place;
   for (const BenchCase &one : *cases) {
     if (Status measured = bench.run(one); !measured) {
       failed = true;

@@ -363,9 +363,9 @@ Runner::runPlan(const std::vector<reference::Tensor> &inputs) {
 Status Runner::tuneKernels(const CompileOptions &options, const std::vector<Dims> &dims) const {
   if (!device || isSimulated())
     return makeError(Stage::Input, "--autotune needs a GPU: times of the simulator mean nothing");
-  // Whether there is a place for what is found, before minutes go by.
-  if (Status kept = storeTuning(options.environment, device->properties(), {}); !kept)
-    return kept;
+  // What cannot be kept is said before minutes go by.
+  if (Status place = TunedSchedules::checkPlace(options.environment); !place)
+    return place;
   constexpr size_t kRows = 12; // of the table
   Progress progress(say, "tuning");
   auto bench = Benchmark::create(*device);

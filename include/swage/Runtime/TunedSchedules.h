@@ -44,6 +44,10 @@ public:
   /// may be lost, never the file.
   static Status store(const Options &options, const std::vector<TunedSchedule> &found);
 
+  /// Whether a file that is named can be written: for those who would search for minutes first.  It
+  /// holds afterwards what it held.
+  static Status checkPlace(const Options &options);
+
   /// In place of one for the same kernel, architecture and GPU.  One without a schedule only takes
   /// that away.
   void add(TunedSchedule found);

@@ -250,7 +250,7 @@ void Grid::boxes(BoxScheduleAttr known) {
         for (bool skewed : {false, true})
           addChecked<BoxScheduleAttr>(threads, box, lanes, skewed, int64_t(32), known.getFastest());
   for (ArrayRef<int64_t> box : shapes)
-    for (int64_t fastest = -1; fastest < int64_t(box.size()); ++fastest)
+    for (int64_t fastest = -1; fastest + 1 < int64_t(box.size()); ++fastest)
       addChecked<BoxScheduleAttr>(known.getThreads(), box, known.getLanes(), known.getSkewed(),
                                   int64_t(32), fastest);
 }

@@ -22,7 +22,7 @@
 using namespace mlir;
 using namespace swage;
 
-/// Of a block; more for large boxes of elements that are moved one by one.
+/// Of a block; more for large boxes, and for those of many windows (threadsOf).
 constexpr int64_t kThreads = 256, kMoreThreads = 512;
 /// Blocks of a multiprocessor that hide each other's waits.
 constexpr double kBusyBlocks = 4;
@@ -443,21 +443,21 @@ static double costOfRuns(const BoxProblem &problem, int64_t movement) {
   return 2 * 0.97 / share;
 }
 
-/// More threads a block are up to a tenth faster where each would have six windows one after the
-/// other, and 1 to 2 % where it is left with one or two and multiprocessors have several such
-/// blocks in turn; not for windows that take registers: those that are turned, and of bytes.
+/// More threads a block are up to a tenth faster where each would have nearly six windows one after
+/// the other and moves them as they are, and 1 to 2 % where it is left with one or two and
+/// multiprocessors have several such blocks in turn, which those of bytes lose by their registers.
+/// So do all that are turned.  `others`: instructions of the kernel's body.
 static int64_t threadsOf(const BoxProblem &problem, const BoxLayout &layout, const Choice &choice,
-                         bool areMany) {
-  constexpr int64_t kManyWindows = 1440;
+                         int64_t others, bool areMany) {
+  constexpr int64_t kThreadsOfMany = 1440;
   if (layout.turned > 1)
     return kThreads;
+  if (others == 0 && threadsWithWindows(problem, layout, choice) >= kThreadsOfMany)
+    return kMoreThreads;
   int64_t bytes = problem.principal().bytes;
   bool isWide = bytes > 1 && problem.out.bytes > 1,
        isLarge = layout.principal().elements * bytes >= kLargeBox;
-  return threadsWithWindows(problem, layout, choice) >= kManyWindows ||
-                 (areMany && isWide && isLarge)
-             ? kMoreThreads
-             : kThreads;
+  return areMany && isWide && isLarge ? kMoreThreads : kThreads;
 }
 
 /// Nothing where blocks would have next to nothing to do, as along a dimension whose extent nobody
@@ -483,8 +483,8 @@ std::optional<SelectedSchedule> ScheduleSelector::boxes(std::optional<int64_t> m
   BoxLayout layout = BoxLayout::of(*problem, choice.box, choice.skewed);
   bool areMany = haveManyBlocks(*problem, double(blocks), busy);
   return SelectedSchedule{
-      BoxScheduleAttr::get(context(), threadsOf(*problem, layout, choice, areMany), choice.box,
-                           choice.lanes, choice.skewed, index,
+      BoxScheduleAttr::get(context(), threadsOf(*problem, layout, choice, others, areMany),
+                           choice.box, choice.lanes, choice.skewed, index,
                            fastestDim(*problem, layout, choice.box)),
       "boxes, of which " +
           std::to_string(layout.principal().readElements * problem->principal().bytes) +
