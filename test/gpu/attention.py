@@ -141,12 +141,9 @@ class Graph:
                     "    %left = arith.cmpi sge, %j, %from : index\n    %right = arith.cmpi sle, %j, %to : index\n"
                     "    %seen = arith.andi %left, %right : i1\n")
         if kind == "lengths":
-            if many or rng.random() < 0.5:
-                lengths = self.argument((batch,), "i32", keys)
-                return (f"    %length = tensor.extract {lengths}[%b] : {tensor((batch,), 'i32')}\n    %at = arith.index_cast %j : index to i32\n"
-                        "    %seen = arith.cmpi slt, %at, %length : i32\n")
-            lengths = self.argument((batch,), "i32")
-            return (f"    %length = tensor.extract {lengths}[%b] : {tensor((batch,), 'i32')}\n    %cm = arith.constant {keys // 2 + 1} : i32\n"
+            least, most = (0, keys) if many or rng.random() < 0.5 else (keys // 2 + 1, None)
+            lengths = self.argument((batch,), "i32", most)
+            return (f"    %length = tensor.extract {lengths}[%b] : {tensor((batch,), 'i32')}\n    %cm = arith.constant {least} : i32\n"
                     "    %some = arith.addi %length, %cm : i32\n    %at = arith.index_cast %j : index to i32\n"
                     "    %seen = arith.cmpi slt, %at, %some : i32\n")
         if kind == "prefix":
