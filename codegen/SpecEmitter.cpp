@@ -55,9 +55,10 @@ LogicalResult SpecEmitter::check() {
           !llvm::is_contained(geometry.getDividers().getResults(), expr))
         return kernel.emitOpError() << "has a runtime extent behind the first that is no divider";
   }
-  if (rank != kernel.getRank() * (isTiles ? 2 : 1) || rank == 0)
+  unsigned wanted = kernel.getRank() - unsigned(permute ? permute.getMerged() - 1 : 0);
+  if (rank != wanted * (isTiles ? 2 : 1) || rank == 0)
     return kernel.emitOpError() << "has " << rank << " extents in its geometry, but rank "
-                                << kernel.getRank();
+                                << wanted;
   static constexpr Phase rowPhases[] = {Phase::Prologue, Phase::Epilogue, Phase::Finish},
                          attentionPhases[] = {Phase::Prologue, Phase::Inside, Phase::Finish},
                          bodyPhases[] = {Phase::Body};
@@ -200,6 +201,12 @@ static std::tuple<StringRef, StringRef, ArrayRef<StringRef>> templateOf(KernelOp
           pointwise && pointwise.getTail() ? ArrayRef(whole) : ArrayRef(vectors)};
 }
 
+/// How many of the last dimensions are one coordinate.
+int64_t SpecEmitter::mergedDims() const {
+  auto permute = dyn_cast<PermuteScheduleAttr>(*kernel.getSchedule());
+  return permute ? permute.getMerged() : 1;
+}
+
 void SpecEmitter::emitSpaces() {
   ArrayRef<StringRef> names = std::get<2>(templateOf(kernel));
   for (auto [name, space] : llvm::zip_equal(names, kernel.getGeometry()->getSpaces()))
@@ -211,7 +218,15 @@ void SpecEmitter::emitSpaces() {
         out.function(fmt::format("static __device__ Index {}(const Sizes &sizes)", name),
                      print(kernel.getInput(input).getExtents().getResult(AttentionDim::Batch)));
   }
-  out.line("using Coord = swage::Coord<Index, " + Twine(kernel.getRank()) + ">;");
+  if (int64_t merged = mergedDims(); merged > 1) {
+    auto inner = kernel.getExtents().getResults().take_back(size_t(merged));
+    std::vector<std::string> texts;
+    for (AffineExpr extent : inner)
+      texts.push_back(print(extent));
+    out.line("// The last coordinate counts through " + llvm::join(texts, " x ") + ".");
+  }
+  out.line("using Coord = swage::Coord<Index, " + Twine(kernel.getRank() - mergedDims() + 1) +
+           ">;");
 }
 
 //===----------------------------------------------------------------------===//

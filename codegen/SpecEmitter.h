@@ -42,6 +42,7 @@ private:
   /// Whether what a mask leaves of attention's keys depends on one of these dimensions.
   bool doBoundsVary(llvm::ArrayRef<unsigned> dims) const;
   void emitSizes();
+  int64_t mergedDims() const;
   void emitSpaces();
   void emitPart(const Operand &operand);
   const Operand &rowsOf(const Operand &operand) const;

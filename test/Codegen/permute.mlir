@@ -1,7 +1,7 @@
 // RUN: swage-translate --swage-to-cuda %s | FileCheck %s
 // RUN: %if nvrtc %{ swage-translate --swage-to-report %s | FileCheck %s --check-prefix=REPORT %}
 
-// REPORT-COUNT-3: 0 bytes spilled, 0 bytes of stack
+// REPORT-COUNT-4: 0 bytes spilled, 0 bytes of stack
 
 // CHECK-LABEL: arith.addf at permute.mlir
 //       CHECK: #include "swage/permute.cuh"
@@ -24,6 +24,18 @@ func.func @tiles(%x: tensor<16x512x256xf32>, %z: tensor<512xf32>) -> tensor<16x2
   %b = swage.broadcast %z dims [2] : tensor<512xf32> -> tensor<16x256x512xf32>
   %y = arith.addf %t, %b : tensor<16x256x512xf32>
   return %y : tensor<16x256x512xf32>
+}
+
+// What is turned is found by division where dimensions are one.
+// CHECK-LABEL: // @transpose_
+//       CHECK: return swage::extents(swage::Fixed<128>{}, swage::Fixed<32592>{});
+//       CHECK: // The last coordinate counts through 112 x 3 x 97.
+//  CHECK-NEXT: using Coord = swage::Coord<Index, 2>;
+//       CHECK: return d[0] + d[1] % 97 * 43008 + d[1] / 97 % 3 * 14336 + d[1] / 291 * 128;
+//       CHECK: return d[0] * 32592 + d[1];
+func.func @merged(%x: tensor<97x3x112x128xf32>) -> tensor<128x112x3x97xf32> {
+  %t = swage.permute %x [3, 2, 1, 0] : tensor<97x3x112x128xf32> -> tensor<128x112x3x97xf32>
+  return %t : tensor<128x112x3x97xf32>
 }
 
 // Runs go through the pointwise template; the movement of 16 bytes is a vector of eight elements,

@@ -698,12 +698,45 @@ func.func @whole_pieces(%x: tensor<32x48x40x36x30xf32>, %y: tensor<288x64x128x4x
 
 // -----
 
-// Where there are many, large boxes of whole sectors cost little: pieces of 256 bytes on both sides.
+// Where there are many, large boxes of whole sectors cost little: pieces of 256 bytes, of 96 to read.
 // CHECK-LABEL: func.func @many_whole_pieces
-// CHECK:       #swage.box_schedule<threads = 256, box = [64, 1, 1, 2, 1, 8, 16]
-func.func @many_whole_pieces(%x: tensor<8x4x16x2x64x8x64xf16>) -> tensor<64x2x4x8x8x64x16xf16> {
-  %y = swage.permute %x [6, 3, 1, 5, 0, 4, 2] : tensor<8x4x16x2x64x8x64xf16> -> tensor<64x2x4x8x8x64x16xf16>
-  return %y : tensor<64x2x4x8x8x64x16xf16>
+// CHECK:       #swage.box_schedule<threads = 256, box = [48, 1, 1, 2, 1, 8, 16]
+func.func @many_whole_pieces(%x: tensor<8x4x16x2x64x8x48xf16>) -> tensor<48x2x4x8x8x64x16xf16> {
+  %y = swage.permute %x [6, 3, 1, 5, 0, 4, 2] : tensor<8x4x16x2x64x8x48xf16> -> tensor<48x2x4x8x8x64x16xf16>
+  return %y : tensor<48x2x4x8x8x64x16xf16>
+}
+
+// -----
+
+// What lies together in the result makes whole rows of tiles, however short its last extent is; narrow ones of 4 bytes where more
+// of them are full so (the second).
+// CHECK-LABEL: func.func @merged
+// CHECK:       #swage.permute_schedule<kind = tiles, threads = 256, movement = 1, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 4, vector_out = 4, index = 32, merged = 3>
+// CHECK:       #swage.permute_schedule<{{.*}}transposed = 0, tile_in = 32, tile_out = 128, vector_in = 4, vector_out = 4, index = 32, merged = 3>
+// CHECK:       #swage.permute_schedule<{{.*}}transposed = 0, tile_in = 64, tile_out = 128, vector_in = 4, vector_out = 8, index = 32, merged = 6>
+func.func @merged(%x: tensor<97x3x112x128xf32>, %y: tensor<12x4x9x257x96xf32>, %z: tensor<8x4x16x2x64x8x64xf16>)
+    -> (tensor<128x112x3x97xf32>, tensor<96x9x12x4x257xf32>, tensor<64x2x4x8x8x64x16xf16>) {
+  %a = swage.permute %x [3, 2, 1, 0] : tensor<97x3x112x128xf32> -> tensor<128x112x3x97xf32>
+  %b = swage.permute %y [4, 2, 0, 1, 3] : tensor<12x4x9x257x96xf32> -> tensor<96x9x12x4x257xf32>
+  %c = swage.permute %z [6, 3, 1, 5, 0, 4, 2] : tensor<8x4x16x2x64x8x64xf16> -> tensor<64x2x4x8x8x64x16xf16>
+  return %a, %b, %c : tensor<128x112x3x97xf32>, tensor<96x9x12x4x257xf32>, tensor<64x2x4x8x8x64x16xf16>
+}
+
+// -----
+
+// But not bytes whose rows do not begin with sectors, where a tile would not be full, where another operand lies otherwise, or of
+// sizes that are not known.
+// CHECK-LABEL: func.func @not_merged
+// CHECK-NOT:   merged
+func.func @not_merged(%x: tensor<898x8x48x768xi8>, %y: tensor<56x9x1000x2x14xf64>, %z: tensor<97x3x112x128xf32>, %beside: tensor<97xf32>, %w: tensor<?x3x112x128xf32>)
+    -> (tensor<48x768x8x898xi8>, tensor<14x9x2x56x1000xf64>, tensor<128x112x3x97xf32>, tensor<128x112x3x?xf32>) {
+  %a = swage.permute %x [2, 3, 1, 0] : tensor<898x8x48x768xi8> -> tensor<48x768x8x898xi8>
+  %b = swage.permute %y [4, 1, 3, 0, 2] : tensor<56x9x1000x2x14xf64> -> tensor<14x9x2x56x1000xf64>
+  %c = swage.permute %z [3, 2, 1, 0] : tensor<97x3x112x128xf32> -> tensor<128x112x3x97xf32>
+  %d = swage.broadcast %beside dims [3] : tensor<97xf32> -> tensor<128x112x3x97xf32>
+  %e = arith.addf %c, %d : tensor<128x112x3x97xf32>
+  %f = swage.permute %w [3, 2, 1, 0] : tensor<?x3x112x128xf32> -> tensor<128x112x3x?xf32>
+  return %a, %b, %e, %f : tensor<48x768x8x898xi8>, tensor<14x9x2x56x1000xf64>, tensor<128x112x3x97xf32>, tensor<128x112x3x?xf32>
 }
 
 // -----

@@ -133,7 +133,8 @@ static LogicalResult verify(KernelOp kernel, PermuteScheduleAttr schedule) {
     return kernel.emitOpError() << "schedule transposes dimension " << schedule.getTransposed()
                                 << ", but must name one before the innermost of "
                                 << kernel.getRank();
-  TileProblem problem = TileProblem::of(kernel, unsigned(schedule.getTransposed()));
+  TileProblem problem =
+      TileProblem::of(kernel, unsigned(schedule.getTransposed()), schedule.getMerged());
   if (problem.bytes == 0)
     return kernel.emitOpError()
            << "has a schedule of tiles, but nothing that is contiguous along dimension "
@@ -142,17 +143,26 @@ static LogicalResult verify(KernelOp kernel, PermuteScheduleAttr schedule) {
       shared > kSharedMemory)
     return kernel.emitOpError() << "schedule needs " << shared
                                 << " bytes of shared memory, but a block has " << kSharedMemory;
+  if (!problem.canMerge())
+    return kernel.emitOpError() << "schedule counts the last " << schedule.getMerged()
+                                << " dimensions as one, but not everything lies so that it could";
   auto [blocks, vectors] = problem.shares(schedule.getTileIn(), schedule.getTileOut(),
                                           schedule.getVectorIn(), schedule.getVectorOut());
   if (blocks == 0 || blocks % schedule.getThreads() || vectors % schedule.getThreads())
     return kernel.emitOpError() << "schedule has " << schedule.getThreads()
                                 << " threads, which do not share a tile of " << schedule.getTileIn()
                                 << " by " << schedule.getTileOut() << " evenly";
-  if (failed(verifyDivides(kernel, schedule.getVectorIn(), schedule.getTransposed())) ||
-      failed(verifyDivides(kernel, schedule.getVectorOut(), kernel.getRank() - 1)))
+  if (failed(verifyDivides(kernel, schedule.getVectorIn(), schedule.getTransposed())))
     return failure();
-  if (failed(verifyVector(kernel, schedule.getVectorOut(), kernel.getRank() - 1)))
+  if (schedule.getMerged() > 1) {
+    if (!problem.fitsOut(schedule.getVectorOut()))
+      return kernel.emitOpError() << "schedule has vectors of " << schedule.getVectorOut()
+                                  << ", which do not fit its last " << schedule.getMerged()
+                                  << " dimensions as one";
+  } else if (failed(verifyDivides(kernel, schedule.getVectorOut(), kernel.getRank() - 1)) ||
+             failed(verifyVector(kernel, schedule.getVectorOut(), kernel.getRank() - 1))) {
     return failure();
+  }
   // What is the same everywhere along the innermost dimension is not turned.
   return verifyVector(kernel, schedule.getVectorIn(), schedule.getTransposed(),
                       kernel.getRank() - 1);

@@ -109,11 +109,13 @@ LogicalResult PointwiseScheduleAttr::verify(EmitError emitError, int64_t threads
 LogicalResult PermuteScheduleAttr::verify(EmitError emitError, PermuteClass kind, int64_t threads,
                                           int64_t movement, int64_t unroll, int64_t transposed,
                                           int64_t tileIn, int64_t tileOut, int64_t vectorIn,
-                                          int64_t vectorOut, int64_t index) {
+                                          int64_t vectorOut, int64_t index, int64_t merged) {
   if (failed(verifyThreads(emitError, threads)) ||
       failed(verifyPower(emitError, "movement", movement, 16)) ||
       failed(verifyRange(emitError, "unroll", unroll, 16)) || failed(verifyIndex(emitError, index)))
     return failure();
+  if (merged < 1 || (merged > 1 && kind == PermuteClass::Runs))
+    return emitError() << "merged is " << merged << ", but must be 1, or more of tiles";
   if (kind == PermuteClass::Runs)
     return success();
   if (transposed < 0)

@@ -2,6 +2,7 @@
 #include "LaunchGeometry.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
+#include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "llvm/ADT/SetVector.h"
 #include <algorithm>
 
@@ -57,6 +58,8 @@ LaunchAttr swage::geometryOf(KernelOp kernel, const DeviceProperties &device) {
       flat(permute.getMovement() / elementBytes(kernel.getOutput(0).getElement()),
            threads * permute.getUnroll());
     } else {
+      extents =
+          TileProblem::of(kernel, unsigned(permute.getTransposed()), permute.getMerged()).extents();
       SmallVector<AffineExpr> tiles = extents;
       tiles.back() = tiles.back().ceilDiv(permute.getTileOut());
       tiles[permute.getTransposed()] = tiles[permute.getTransposed()].ceilDiv(permute.getTileIn());

@@ -36,9 +36,9 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
                                           s.getTail(), index);
       })
       .Case([&](PermuteScheduleAttr s) {
-        return PermuteScheduleAttr::get(context, s.getKind(), s.getThreads(), s.getMovement(),
-                                        s.getUnroll(), s.getTransposed(), s.getTileIn(),
-                                        s.getTileOut(), s.getVectorIn(), s.getVectorOut(), index);
+        return PermuteScheduleAttr::get(
+            context, s.getKind(), s.getThreads(), s.getMovement(), s.getUnroll(), s.getTransposed(),
+            s.getTileIn(), s.getTileOut(), s.getVectorIn(), s.getVectorOut(), index, s.getMerged());
       })
       .Case([&](BoxScheduleAttr s) {
         return BoxScheduleAttr::get(context, s.getThreads(), s.getBox(), s.getLanes(),
@@ -219,7 +219,7 @@ void Grid::permute(PermuteScheduleAttr known) {
         for (int64_t unroll : {1, 2, 4, 8})
           addChecked<PermuteScheduleAttr>(PermuteClass::Runs, threads, movement, unroll, int64_t(0),
                                           int64_t(1), int64_t(1), int64_t(1), int64_t(1),
-                                          int64_t(32));
+                                          int64_t(32), int64_t(1));
     return;
   }
   for (int64_t threads : {64, 128, 256, 512})
@@ -229,7 +229,7 @@ void Grid::permute(PermuteScheduleAttr known) {
           for (int64_t vectorOut : kWidths)
             addChecked<PermuteScheduleAttr>(PermuteClass::Tiles, threads, int64_t(1), int64_t(1),
                                             known.getTransposed(), tileIn, tileOut, vectorIn,
-                                            vectorOut, int64_t(32));
+                                            vectorOut, int64_t(32), known.getMerged());
 }
 
 /// Boxes of twice and half the extent along each dimension; and for each of these, blocks that

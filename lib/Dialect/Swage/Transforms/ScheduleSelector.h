@@ -16,6 +16,7 @@
 namespace swage {
 
 struct AttentionProblem;
+struct TileProblem;
 
 /// The most words of one bank of shared memory that lanes touch which read the bytes at these
 /// places: how often they wait for it.
@@ -40,7 +41,11 @@ private:
   int64_t countedVector(llvm::ArrayRef<ViewAttr> gathered) const;
   SelectedSchedule pointwise();
   SelectedSchedule runs();
-  SelectedSchedule tiles();
+  SelectedSchedule tiles(const TileProblem &problem);
+  SelectedSchedule tilesOf(const TileProblem &problem, int64_t threads, int64_t tileIn,
+                           int64_t tileOut, int64_t vectorIn, int64_t vectorOut) const;
+  std::optional<SelectedSchedule> mergedTiles();
+  bool tearsBytes(const SelectedSchedule &selected) const;
   SelectedSchedule boxesOr(const SelectedSchedule &plain);
   bool hasGoodTiles(const SelectedSchedule &selected) const;
   SelectedSchedule smallTiles(const SelectedSchedule &selected) const;

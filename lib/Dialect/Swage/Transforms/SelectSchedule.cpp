@@ -171,7 +171,7 @@ SelectedSchedule ScheduleSelector::runs() {
     return selected;
   int64_t unroll = movement < 16 ? std::min<int64_t>(8, 32 / movement) : 1;
   return {PermuteScheduleAttr::get(context(), PermuteClass::Runs, plain.getThreads(), movement,
-                                   unroll, 0, 1, 1, 1, 1, index),
+                                   unroll, 0, 1, 1, 1, 1, index, 1),
           "both sides share the innermost run, which moves by " + std::to_string(movement) +
               " bytes"};
 }
@@ -180,18 +180,18 @@ SelectedSchedule ScheduleSelector::runs() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-SelectedSchedule ScheduleSelector::tiles() {
-  unsigned out = kernel.getRank() - 1, in = *transposedDim(kernel);
-  TileProblem problem = TileProblem::of(kernel, in);
+SelectedSchedule ScheduleSelector::tiles(const TileProblem &problem) {
+  unsigned out = kernel.getRank() - 1, in = problem.in;
   int64_t bytes = problem.widest;
-  auto isTransposed = [&](ViewAttr view) {
-    return LinearAccess::of(view.getAccess())->isTransposed(in, out);
-  };
+  auto isTurned = [&](ViewAttr view) { return problem.isTurned(view); };
   int64_t widest = 16 / bytes;
-  int64_t vectorIn = std::min(widest, vectorAlong(kernel, in, facts, false, isTransposed));
-  int64_t vectorOut = std::min(widest, vectorAlong(kernel, out, facts, false, [&](ViewAttr view) {
-                                 return !isTransposed(view);
-                               }));
+  int64_t vectorIn = std::min(widest, vectorAlong(kernel, in, facts, false, isTurned));
+  int64_t vectorOut = widest;
+  if (problem.merged == 1)
+    vectorOut = std::min(widest, vectorAlong(kernel, out, facts, false,
+                                             [&](ViewAttr view) { return !isTurned(view); }));
+  while (problem.merged > 1 && vectorOut > 1 && !problem.fitsOut(vectorOut))
+    vectorOut /= 2;
   // Half a vector on the reading side of narrow elements: the register transposes need fewer
   // registers, so more blocks are resident.
   if (bytes <= 2 && vectorIn == widest && problem.areInputs)
@@ -203,13 +203,13 @@ SelectedSchedule ScheduleSelector::tiles() {
   while (tileIn * tileOut * problem.bytes > 48 * 1024)
     (tileIn >= tileOut ? tileIn : tileOut) /= 2;
   // No larger than the tensor needs, and no smaller than one pass of the threads over the tile.
-  auto shrink = [&](int64_t &tile, unsigned dim, int64_t least) {
-    std::optional<int64_t> constant = constantSize(extent(dim));
+  auto shrink = [&](int64_t &tile, AffineExpr extent, int64_t least) {
+    std::optional<int64_t> constant = constantSize(extent);
     while (constant && tile / 2 >= *constant && tile / 2 >= least)
       tile /= 2;
   };
-  shrink(tileIn, in, std::max<int64_t>(8, vectorIn));
-  shrink(tileOut, out, std::max<int64_t>(8, vectorOut));
+  shrink(tileIn, extent(in), std::max<int64_t>(8, vectorIn));
+  shrink(tileOut, problem.extents().back(), std::max<int64_t>(8, vectorOut));
   auto fits = [&] {
     auto [blocks, vectors] = problem.shares(tileIn, tileOut, vectorIn, vectorOut);
     return std::min(blocks, vectors) >= threads;
@@ -218,10 +218,50 @@ SelectedSchedule ScheduleSelector::tiles() {
     threads /= 2;
   while (!fits() && vectorIn * vectorOut > 1)
     (vectorIn >= vectorOut ? vectorIn : vectorOut) /= 2;
-  return {PermuteScheduleAttr::get(context(), PermuteClass::Tiles, threads, 1, 1, in, tileIn,
-                                   tileOut, vectorIn, vectorOut, index),
-          "input and output are contiguous along different dimensions: tiles of " +
+  return tilesOf(problem, threads, tileIn, tileOut, vectorIn, vectorOut);
+}
+
+SelectedSchedule ScheduleSelector::tilesOf(const TileProblem &problem, int64_t threads,
+                                           int64_t tileIn, int64_t tileOut, int64_t vectorIn,
+                                           int64_t vectorOut) const {
+  std::string merged =
+      problem.merged > 1 ? ", the last " + std::to_string(problem.merged) + " as one" : "";
+  return {PermuteScheduleAttr::get(context(), PermuteClass::Tiles, threads, 1, 1, problem.in,
+                                   tileIn, tileOut, vectorIn, vectorOut, index, problem.merged),
+          "input and output are contiguous along different dimensions" + merged + ": tiles of " +
               std::to_string(tileIn) + " by " + std::to_string(tileOut) + " through shared memory"};
+}
+
+/// Tiles whose rows go on over as many of the last dimensions as can be one, where these are good;
+/// of 4 bytes half as wide along the other side where more of them are full so.
+std::optional<SelectedSchedule> ScheduleSelector::mergedTiles() {
+  unsigned in = *transposedDim(kernel);
+  for (int64_t merged = kernel.getRank() - 1 - in; merged > 1; --merged) {
+    TileProblem problem = TileProblem::of(kernel, in, merged);
+    if (!problem.canMerge())
+      continue;
+    SelectedSchedule selected = tiles(problem);
+    auto wide = cast<PermuteScheduleAttr>(selected.schedule);
+    if (!hasGoodTiles(selected) && problem.widest == 4 &&
+        wide.getTileIn() >= 2 * wide.getVectorIn())
+      selected = tilesOf(problem, wide.getThreads(), wide.getTileIn() / 2, wide.getTileOut() * 2,
+                         wide.getVectorIn(), wide.getVectorOut());
+    if (hasGoodTiles(selected) && !tearsBytes(selected))
+      return smallTiles(selected);
+    break;
+  }
+  return std::nullopt;
+}
+
+/// Rows of bytes that do not begin with sectors: boxes tear less of them.
+bool ScheduleSelector::tearsBytes(const SelectedSchedule &selected) const {
+  ViewAttr output = kernel.getOutput(0);
+  auto strides =
+      llvm::map_to_vector(LinearAccess::of(output.getAccess())->strides,
+                          [](AffineExpr stride) { return constantSize(stride).value_or(0); });
+  int64_t merged = cast<PermuteScheduleAttr>(selected.schedule).getMerged();
+  return elementBytes(output.getElement()) == 1 &&
+         !haveWholeSectors(ArrayRef(strides).drop_back(size_t(merged - 1)), 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,16 +329,19 @@ bool swage::haveWholeSectors(ArrayRef<int64_t> strides, int64_t bytes) {
 /// Whether tiles have wide vectors and long rows on both sides, and few of their places are empty.
 bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
   auto schedule = cast<PermuteScheduleAttr>(selected.schedule);
+  unsigned in = unsigned(schedule.getTransposed());
+  TileProblem problem = TileProblem::of(kernel, in, schedule.getMerged());
   int64_t bytes = elementBytes(kernel.getOutput(0).getElement());
   double waste = 1;
-  for (auto [dim, tile] :
-       {std::pair<int64_t, int64_t>(schedule.getTransposed(), schedule.getTileIn()),
-        {kernel.getRank() - 1, schedule.getTileOut()}})
-    if (std::optional<int64_t> constant = constantSize(extent(unsigned(dim))))
+  for (auto [extent, tile] : {std::pair(extent(in), schedule.getTileIn()),
+                              {problem.extents().back(), schedule.getTileOut()}})
+    if (std::optional<int64_t> constant = constantSize(extent))
       waste *= double(llvm::divideCeil(*constant, tile) * tile) / double(*constant);
-  return schedule.getVectorIn() * bytes >= 8 && schedule.getVectorOut() * bytes >= 16 &&
+  // What is found by division is worth it where a read of 4-byte elements is 16 bytes.
+  int64_t least = problem.merged > 1 && bytes == 4 ? 16 : 8;
+  return schedule.getVectorIn() * bytes >= least && schedule.getVectorOut() * bytes >= 16 &&
          schedule.getTileIn() * bytes >= 128 && schedule.getTileOut() * bytes >= 128 &&
-         waste <= 1.1;
+         waste <= (problem.merged > 1 && bytes < 8 ? 1.15 : 1.1);
 }
 
 /// Where tiles are few: smaller ones, of which a thread moves 16 to 32 bytes. Rows of a tile keep
@@ -306,12 +349,12 @@ bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
 SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) const {
   constexpr int64_t kTilesOfEach = 3, kLeastBytes = 64, kLeastSide = 32, kMostThreads = 512;
   auto schedule = cast<PermuteScheduleAttr>(selected.schedule);
-  unsigned in = unsigned(schedule.getTransposed()), out = kernel.getRank() - 1;
+  unsigned in = unsigned(schedule.getTransposed());
+  TileProblem problem = TileProblem::of(kernel, in, schedule.getMerged());
   std::optional<int64_t> points = product(false), extentIn = constantSize(extent(in)),
-                         extentOut = constantSize(extent(out));
+                         extentOut = constantSize(problem.extents().back());
   if (!points || *points == 0)
     return selected;
-  TileProblem problem = TileProblem::of(kernel, in);
   int64_t tileIn = schedule.getTileIn(), tileOut = schedule.getTileOut();
   auto count = [&] {
     return *points / (*extentIn * *extentOut) * int64_t(llvm::divideCeil(*extentIn, tileIn)) *
@@ -337,7 +380,7 @@ SelectedSchedule ScheduleSelector::smallTiles(const SelectedSchedule &selected) 
   if (threads < 32)
     return selected;
   return {PermuteScheduleAttr::get(context(), PermuteClass::Tiles, threads, 1, 1, in, tileIn,
-                                   tileOut, vectorIn, vectorOut, index),
+                                   tileOut, vectorIn, vectorOut, index, problem.merged),
           "few elements, contiguous along different dimensions: tiles of " +
               std::to_string(tileIn) + " by " + std::to_string(tileOut) + " through shared memory"};
 }
@@ -349,20 +392,17 @@ SelectedSchedule ScheduleSelector::run() {
   case Family::Runs:
     return boxesOr(runs());
   case Family::Tiles: {
-    SelectedSchedule plain = tiles();
+    SelectedSchedule plain = tiles(TileProblem::of(kernel, *transposedDim(kernel)));
     if (kernel.writesRows())
       return plain;
     if (hasGoodTiles(plain)) {
       // Of bytes boxes tear less of rows that do not begin with sectors, but not of few.
       SelectedSchedule fitted = smallTiles(plain);
-      ViewAttr output = kernel.getOutput(0);
-      auto strides =
-          llvm::map_to_vector(LinearAccess::of(output.getAccess())->strides,
-                              [](AffineExpr stride) { return constantSize(stride).value_or(0); });
-      bool tears = elementBytes(output.getElement()) == 1 && !haveWholeSectors(strides, 1);
-      if (!tears || fitted.schedule != plain.schedule)
+      if (!tearsBytes(plain) || fitted.schedule != plain.schedule)
         return fitted;
     }
+    if (std::optional<SelectedSchedule> merged = mergedTiles())
+      return *merged;
     return boxes().value_or(plain);
   }
   case Family::Reduce:

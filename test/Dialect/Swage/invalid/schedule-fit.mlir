@@ -122,6 +122,42 @@ swage.kernel @k5_tiles_shared symbols 0 extents affine_map<() -> (8, 64)> reduce
 
 // -----
 
+// expected-error @+1 {{'swage.kernel' op schedule counts the last 2 dimensions as one, but not everything lies so that it could}}
+swage.kernel @merged_gap symbols 0 extents affine_map<() -> (8, 4, 16)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1, d2) -> (d1 * 128 + d2 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 128), access = (d0, d1, d2) -> (d0 * 128 + d1 * 32 + d2), align = 16>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 32, movement = 16, unroll = 1, transposed = 0, tile_in = 16, tile_out = 64, vector_in = 8, vector_out = 8, index = 32, merged = 2>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule counts the last 3 dimensions as one, but}}
+swage.kernel @merged_transposed symbols 0 extents affine_map<() -> (8, 4, 16)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1, d2) -> (d1 * 128 + d2 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 4, 16), access = (d0, d1, d2) -> (d0 * 64 + d1 * 16 + d2), align = 16>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 32, movement = 16, unroll = 1, transposed = 0, tile_in = 16, tile_out = 64, vector_in = 8, vector_out = 8, index = 32, merged = 3>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has vectors of 8, which do not fit its last 2 dimensions as one}}
+swage.kernel @merged_vector symbols 0 extents affine_map<() -> (8, 4, 15)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (60, 8), access = (d0, d1, d2) -> (d1 * 120 + d2 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 60), access = (d0, d1, d2) -> (d0 * 60 + d1 * 15 + d2), align = 16>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 32, movement = 16, unroll = 1, transposed = 0, tile_in = 32, tile_out = 64, vector_in = 8, vector_out = 8, index = 32, merged = 2>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
 // expected-error @+1 {{, but reduces 0 dimensions}}
 swage.kernel @k5_row_no_collective symbols 0 extents affine_map<() -> (8, 64)> reduced []
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]

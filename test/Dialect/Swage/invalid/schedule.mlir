@@ -40,6 +40,16 @@ func.func private @permute_unroll() attributes {schedule = #swage.permute_schedu
 
 // -----
 
+// expected-error @+1 {{merged is 0, but must be 1, or more of tiles}}
+func.func private @permute_merged() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32, merged = 0>}
+
+// -----
+
+// expected-error @+1 {{merged is 2, but must be 1, or more of tiles}}
+func.func private @permute_merged_runs() attributes {schedule = #swage.permute_schedule<kind = runs, threads = 256, movement = 16, unroll = 1, transposed = 0, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32, merged = 2>}
+
+// -----
+
 // expected-error @+1 {{transposed is -1, but tiles need a dimension}}
 func.func private @permute_transposed() attributes {schedule = #swage.permute_schedule<kind = tiles, threads = 256, movement = 16, unroll = 1, transposed = -1, tile_in = 64, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>}
 

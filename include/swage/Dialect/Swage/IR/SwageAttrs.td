@@ -138,11 +138,13 @@ def Swage_PermuteScheduleAttr : Swage_Attr<"PermuteSchedule", "permute_schedule"
   let description = [{
     `runs`: the innermost dimension is the same on both sides and moves `movement` bytes at a time (1, 2, 4, 8, 16) with
     `unroll` movements a thread. `tiles`: the iteration dimension `transposed` is innermost in the input; `tile_in` by
-    `tile_out` elements go through shared memory, `vector_in` and `vector_out` elements an access.
+    `tile_out` elements go through shared memory, `vector_in` and `vector_out` elements an access. The last `merged` dimensions are
+    counted as one (IR/TileProblem.h).
   }];
   let parameters = (ins EnumParameter<Swage_PermuteClass>:$kind, "int64_t":$threads, "int64_t":$movement,
                         "int64_t":$unroll, "int64_t":$transposed, "int64_t":$tile_in, "int64_t":$tile_out,
-                        "int64_t":$vector_in, "int64_t":$vector_out, "int64_t":$index);
+                        "int64_t":$vector_in, "int64_t":$vector_out, "int64_t":$index,
+                        DefaultValuedParameter<"int64_t", "1">:$merged);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

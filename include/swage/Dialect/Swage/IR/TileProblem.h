@@ -11,13 +11,30 @@
 
 namespace swage {
 
+/// The last `merged` dimensions may be one for tiles, where all extents are constants and what is
+/// not turned lies along them as their points are counted, or is the same along all of them.  What
+/// is turned is found by division: so many neighbouring elements of the result make whole rows of a
+/// tile however short the last extent is.
 struct TileProblem {
+  mutable KernelOp kernel;
+  unsigned in;
+  int64_t merged;
   int64_t widest = 1;     ///< bytes of the widest element that is turned
   int64_t bytes = 0;      ///< of all that are turned at one place
   bool areInputs = false; ///< rather than outputs
 
   /// Operands that are contiguous along `in` and move along the innermost dimension.
-  static TileProblem of(KernelOp kernel, unsigned in);
+  static TileProblem of(KernelOp kernel, unsigned in, int64_t merged = 1);
+
+  bool isTurned(ViewAttr view) const;
+  /// Whether so many dimensions can be one; always where it is 1.
+  bool canMerge() const;
+  /// Whether vectors of so many elements can be read and written along the innermost dimension, by
+  /// what is not turned.
+  bool fitsOut(int64_t vector) const;
+  /// The iteration space with the merged dimensions as one, and a view's offset there.
+  llvm::SmallVector<mlir::AffineExpr> extents() const;
+  mlir::AffineExpr offset(ViewAttr view) const;
 
   /// Micro-blocks that go through registers and vectors on the other side of shared memory: each
   /// thread takes as many of a tile.
