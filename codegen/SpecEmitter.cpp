@@ -55,7 +55,7 @@ LogicalResult SpecEmitter::check() {
           !llvm::is_contained(geometry.getDividers().getResults(), expr))
         return kernel.emitOpError() << "has a runtime extent behind the first that is no divider";
   }
-  unsigned wanted = kernel.getRank() - unsigned(permute ? permute.getMerged() - 1 : 0);
+  unsigned wanted = kernel.getRank() - unsigned(mergedDims() - 1);
   if (rank != wanted * (isTiles ? 2 : 1) || rank == 0)
     return kernel.emitOpError() << "has " << rank << " extents in its geometry, but rank "
                                 << wanted;

@@ -245,11 +245,9 @@ void SpecEmitter::emitOperand(const Operand &operand) {
   if (!operand.isOutput && operand.access == Access::Boxed)
     emitPart(operand);
   AffineExpr offset = operand.view.getAccess().getResult(0);
-  if (int64_t merged = mergedDims(); merged > 1) {
-    auto permute = cast<PermuteScheduleAttr>(*kernel.getSchedule());
-    offset =
-        TileProblem::of(kernel, unsigned(permute.getTransposed()), merged).offset(operand.view);
-  }
+  if (auto permute = dyn_cast<PermuteScheduleAttr>(*kernel.getSchedule()))
+    offset = TileProblem::of(kernel, unsigned(permute.getTransposed()), permute.getMerged())
+                 .offset(operand.view);
   if (isRow(operand.view.getSource())) {
     out.function("static __device__ Index count(const Sizes &sizes)",
                  print(operand.view.getShape().getResult(0)));

@@ -19,7 +19,8 @@
 //
 // Contract: kVectorIn divides the extent of "in", kVectorOut that of "out", and both are aligned in
 // every operand they apply to; tiles are powers of two.  At the edges loads are clamped and stores
-// predicated, vector by vector.
+// predicated, vector by vector.  A coordinate may count through several dimensions: offsets along
+// "out" of what is turned need not be linear in it.
 #pragma once
 
 #include "swage/permute_results.cuh"

@@ -139,6 +139,10 @@ static LogicalResult verify(KernelOp kernel, PermuteScheduleAttr schedule) {
     return kernel.emitOpError()
            << "has a schedule of tiles, but nothing that is contiguous along dimension "
            << schedule.getTransposed();
+  if (problem.areInputs && problem.areOutputs)
+    return kernel.emitOpError() << "has a schedule of tiles, but both inputs and outputs that are "
+                                   "contiguous along dimension "
+                                << schedule.getTransposed();
   if (int64_t shared = schedule.getTileIn() * schedule.getTileOut() * problem.bytes;
       shared > kSharedMemory)
     return kernel.emitOpError() << "schedule needs " << shared

@@ -1,6 +1,7 @@
 //===- TileProblem.cpp - What tiles turn ----------------------------------===//
 #include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace swage;
@@ -14,13 +15,17 @@ static SmallVector<ViewAttr> viewsOf(KernelOp kernel) {
 
 TileProblem TileProblem::of(KernelOp kernel, unsigned in, int64_t merged) {
   TileProblem problem{kernel, in, merged};
-  for (ViewAttr view : viewsOf(kernel))
-    if (view.getSource() == Source::Memory && problem.isTurned(view)) {
-      int64_t bytes = elementBytes(view.getElement());
-      problem.widest = std::max(problem.widest, bytes);
-      problem.bytes += bytes;
-      problem.areInputs |= llvm::is_contained(kernel.getInputs(), view);
-    }
+  auto add = [&](ArrayAttr views, bool &areTurned) {
+    for (ViewAttr view : views.getAsRange<ViewAttr>())
+      if (view.getSource() == Source::Memory && problem.isTurned(view)) {
+        int64_t bytes = elementBytes(view.getElement());
+        problem.widest = std::max(problem.widest, bytes);
+        problem.bytes += bytes;
+        areTurned = true;
+      }
+  };
+  add(kernel.getInputs(), problem.areInputs);
+  add(kernel.getOutputs(), problem.areOutputs);
   return problem;
 }
 
@@ -34,6 +39,10 @@ bool TileProblem::canMerge() const {
   unsigned rank = kernel.getRank(), first = rank - unsigned(merged);
   if (merged > rank || in >= first || kernel.getSymbols() != 0 || !areInputs)
     return false;
+  int64_t points = 1;
+  for (AffineExpr extent : kernel.getExtents().getResults().take_back(size_t(merged)))
+    if (llvm::MulOverflow(points, *constantSize(extent), points))
+      return false;
   auto lies = [&](ViewAttr view) {
     LinearAccess access = *LinearAccess::of(view.getAccess());
     bool isSame = true, isDense = constantSize(access.strides[rank - 1]) == 1;
@@ -88,7 +97,7 @@ AffineExpr TileProblem::offset(ViewAttr view) const {
     return offset + last * access.strides[rank - 1];
   int64_t inner = 1;
   for (unsigned dim = rank; dim-- > first;) {
-    int64_t extent = *constantSize(kernel.getExtents().getResult(dim));
+    int64_t extent = std::max<int64_t>(1, *constantSize(kernel.getExtents().getResult(dim)));
     AffineExpr coordinate = last.floorDiv(inner);
     offset = offset + (dim > first ? coordinate % extent : coordinate) * access.strides[dim];
     inner *= extent;

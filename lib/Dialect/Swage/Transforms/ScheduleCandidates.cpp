@@ -227,9 +227,10 @@ void Grid::permute(PermuteScheduleAttr known) {
       for (int64_t tileOut : {16, 32, 64, 128})
         for (int64_t vectorIn : kWidths)
           for (int64_t vectorOut : kWidths)
-            addChecked<PermuteScheduleAttr>(PermuteClass::Tiles, threads, int64_t(1), int64_t(1),
-                                            known.getTransposed(), tileIn, tileOut, vectorIn,
-                                            vectorOut, int64_t(32), known.getMerged());
+            for (int64_t merged = 1; merged <= known.getMerged(); ++merged)
+              addChecked<PermuteScheduleAttr>(PermuteClass::Tiles, threads, int64_t(1), int64_t(1),
+                                              known.getTransposed(), tileIn, tileOut, vectorIn,
+                                              vectorOut, int64_t(32), merged);
 }
 
 /// Boxes of twice and half the extent along each dimension; and for each of these, blocks that

@@ -253,15 +253,16 @@ std::optional<SelectedSchedule> ScheduleSelector::mergedTiles() {
   return std::nullopt;
 }
 
-/// Rows of bytes that do not begin with sectors: boxes tear less of them.
+/// Whether rows of bytes do not begin with sectors: boxes tear less of them.
 bool ScheduleSelector::tearsBytes(const SelectedSchedule &selected) const {
-  ViewAttr output = kernel.getOutput(0);
-  auto strides =
-      llvm::map_to_vector(LinearAccess::of(output.getAccess())->strides,
-                          [](AffineExpr stride) { return constantSize(stride).value_or(0); });
   int64_t merged = cast<PermuteScheduleAttr>(selected.schedule).getMerged();
-  return elementBytes(output.getElement()) == 1 &&
-         !haveWholeSectors(ArrayRef(strides).drop_back(size_t(merged - 1)), 1);
+  return llvm::any_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr output) {
+    auto strides =
+        llvm::map_to_vector(LinearAccess::of(output.getAccess())->strides,
+                            [](AffineExpr stride) { return constantSize(stride).value_or(0); });
+    return elementBytes(output.getElement()) == 1 &&
+           !haveWholeSectors(ArrayRef(strides).drop_back(size_t(merged - 1)), 1);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -338,10 +339,11 @@ bool ScheduleSelector::hasGoodTiles(const SelectedSchedule &selected) const {
     if (std::optional<int64_t> constant = constantSize(extent))
       waste *= double(llvm::divideCeil(*constant, tile) * tile) / double(*constant);
   // What is found by division is worth it where a read of 4-byte elements is 16 bytes.
-  int64_t least = problem.merged > 1 && bytes == 4 ? 16 : 8;
-  return schedule.getVectorIn() * bytes >= least && schedule.getVectorOut() * bytes >= 16 &&
-         schedule.getTileIn() * bytes >= 128 && schedule.getTileOut() * bytes >= 128 &&
-         waste <= (problem.merged > 1 && bytes < 8 ? 1.15 : 1.1);
+  int64_t least = problem.merged > 1 && problem.widest == 4 ? 16 : 8;
+  return schedule.getVectorIn() * problem.widest >= least &&
+         schedule.getVectorOut() * bytes >= 16 && schedule.getTileIn() * problem.widest >= 128 &&
+         schedule.getTileOut() * bytes >= 128 &&
+         waste <= (problem.merged > 1 && problem.widest < 8 ? 1.15 : 1.1);
 }
 
 /// Where tiles are few: smaller ones, of which a thread moves 16 to 32 bytes. Rows of a tile keep

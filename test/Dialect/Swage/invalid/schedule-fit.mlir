@@ -122,6 +122,56 @@ swage.kernel @k5_tiles_shared symbols 0 extents affine_map<() -> (8, 64)> reduce
 
 // -----
 
+// expected-error @+1 {{'swage.kernel' op has a schedule of tiles, but both inputs and outputs that are contiguous along dimension 0}}
+swage.kernel @turned_twice symbols 0 extents affine_map<() -> (8, 4, 16)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1, d2) -> (d1 * 128 + d2 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1, d2) -> (d1 * 128 + d2 * 8 + d0), align = 16>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 32, movement = 16, unroll = 1, transposed = 0, tile_in = 32, tile_out = 64, vector_in = 8, vector_out = 8, index = 32>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule counts the last 2 dimensions as one, but}}
+swage.kernel @merged_sizes symbols 1 extents affine_map<()[s0] -> (8, s0, 16)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (s0 * 16, 8), access = (d0, d1, d2)[s0] -> (d1 * 128 + d2 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (8, s0 * 16), access = (d0, d1, d2)[s0] -> (d0 * 16 * s0 + d1 * 16 + d2), align = 16>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 32, movement = 16, unroll = 1, transposed = 0, tile_in = 32, tile_out = 64, vector_in = 8, vector_out = 8, index = 32, merged = 2>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule counts the last 2 dimensions as one, but}}
+swage.kernel @merged_partly symbols 0 extents affine_map<() -> (8, 4, 16)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1, d2) -> (d1 * 128 + d2 * 8 + d0), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (8, 4), access = (d0, d1, d2) -> (d0 * 4 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1, d2) -> (d0 * 64 + d1 * 16 + d2), align = 16>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 32, movement = 16, unroll = 1, transposed = 0, tile_in = 32, tile_out = 64, vector_in = 8, vector_out = 8, index = 32, merged = 2>
+    {
+^body(%a: f32, %b: f32):
+  %c = arith.addf %a, %b : f32
+  swage.yield %c : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has vectors of 8, which do not fit its last 2 dimensions as one}}
+swage.kernel @merged_align symbols 0 extents affine_map<() -> (8, 4, 16)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1, d2) -> (d1 * 128 + d2 * 8 + d0), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1, d2) -> (d0 * 64 + d1 * 16 + d2), align = 8>]
+    schedule #swage.permute_schedule<kind = tiles, threads = 32, movement = 16, unroll = 1, transposed = 0, tile_in = 32, tile_out = 64, vector_in = 8, vector_out = 8, index = 32, merged = 2>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
 // expected-error @+1 {{'swage.kernel' op schedule counts the last 2 dimensions as one, but not everything lies so that it could}}
 swage.kernel @merged_gap symbols 0 extents affine_map<() -> (8, 4, 16)> reduced []
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 8), access = (d0, d1, d2) -> (d1 * 128 + d2 * 8 + d0), align = 16>]

@@ -11,17 +11,19 @@
 
 namespace swage {
 
-/// The last `merged` dimensions may be one for tiles, where all extents are constants and what is
-/// not turned lies along them as their points are counted, or is the same along all of them.  What
-/// is turned is found by division: so many neighbouring elements of the result make whole rows of a
-/// tile however short the last extent is.
+/// The last `merged` dimensions may be one for tiles, where all sizes are constants, all operands
+/// are in memory, inputs are turned, and what is not turned lies along these dimensions as their
+/// points are counted, or is the same along all of them.  What is turned is found by division: so
+/// neighbouring elements of the result make whole rows of a tile however short the last extent is.
+/// (What lies so in every operand is one dimension already, by --swage-merge-dimensions.)
 struct TileProblem {
   mutable KernelOp kernel;
   unsigned in;
   int64_t merged;
   int64_t widest = 1;     ///< bytes of the widest element that is turned
   int64_t bytes = 0;      ///< of all that are turned at one place
-  bool areInputs = false; ///< rather than outputs
+  /// Whether inputs are turned, or outputs: one of both.
+  bool areInputs = false, areOutputs = false;
 
   /// Operands that are contiguous along `in` and move along the innermost dimension.
   static TileProblem of(KernelOp kernel, unsigned in, int64_t merged = 1);
@@ -29,8 +31,8 @@ struct TileProblem {
   bool isTurned(ViewAttr view) const;
   /// Whether so many dimensions can be one; always where it is 1.
   bool canMerge() const;
-  /// Whether vectors of so many elements can be read and written along the innermost dimension, by
-  /// what is not turned.
+  /// Whether vectors of so many elements cover the innermost dimension, and what is not turned can
+  /// be read and written by them.
   bool fitsOut(int64_t vector) const;
   /// The iteration space with the merged dimensions as one, and a view's offset there.
   llvm::SmallVector<mlir::AffineExpr> extents() const;
