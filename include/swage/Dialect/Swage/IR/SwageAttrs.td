@@ -139,7 +139,7 @@ def Swage_PermuteScheduleAttr : Swage_Attr<"PermuteSchedule", "permute_schedule"
     `runs`: the innermost dimension is the same on both sides and moves `movement` bytes at a time (1, 2, 4, 8, 16) with
     `unroll` movements a thread. `tiles`: the iteration dimension `transposed` is innermost in the input; `tile_in` by
     `tile_out` elements go through shared memory, `vector_in` and `vector_out` elements an access. The last `merged` dimensions are
-    counted as one (IR/TileProblem.h).
+    counted as one, along which the results are dense; what is turned is found there by division (IR/TileProblem.h).
   }];
   let parameters = (ins EnumParameter<Swage_PermuteClass>:$kind, "int64_t":$threads, "int64_t":$movement,
                         "int64_t":$unroll, "int64_t":$transposed, "int64_t":$tile_in, "int64_t":$tile_out,
