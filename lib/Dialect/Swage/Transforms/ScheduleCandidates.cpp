@@ -8,8 +8,10 @@
 #include "swage/Dialect/Swage/Transforms/ScheduleCandidates.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/FlatSpace.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -73,11 +75,20 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Default([](Attribute) { return Attribute(); });
 }
 
+/// Whether what has one schedule can have the other: a kernel of one family has no phases for
+/// another.  Tiles and boxes are of one.
+static bool areOfOneFamily(Attribute a, Attribute b) {
+  auto turns = [](Attribute schedule) {
+    auto permute = dyn_cast<PermuteScheduleAttr>(schedule);
+    return isa<BoxScheduleAttr>(schedule) || (permute && permute.getKind() == PermuteClass::Tiles);
+  };
+  return a.getTypeID() == b.getTypeID() || (turns(a) && turns(b));
+}
+
 bool swage::tryReplaceSchedule(KernelOp kernel, Attribute schedule) {
   Attribute before = kernel.getScheduleAttr();
   Attribute fitted = before && schedule ? withIndexOf(schedule, before) : Attribute();
-  // A kernel of one family has no phases for another.
-  if (!fitted || fitted.getTypeID() != before.getTypeID())
+  if (!fitted || !areOfOneFamily(fitted, before))
     return false;
   kernel.setScheduleAttr(fitted);
   if (isAccepted(kernel))
@@ -98,7 +109,9 @@ private:
   void crowds(RowScheduleAttr known, int64_t length);
   void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
+  void tiles(int64_t in, ArrayRef<int64_t> threads, int64_t least);
   void boxes(BoxScheduleAttr known);
+  void boxesLike(PermuteScheduleAttr known);
   void reduce(ReduceScheduleAttr known);
   void attention(AttentionScheduleAttr known);
   void attention(PortableAttentionScheduleAttr known);
@@ -222,20 +235,53 @@ void Grid::permute(PermuteScheduleAttr known) {
                                           int64_t(32), int64_t(1));
     return;
   }
-  for (int64_t threads : {64, 128, 256, 512})
-    for (int64_t tileIn : {16, 32, 64, 128})
-      for (int64_t tileOut : {16, 32, 64, 128})
-        for (int64_t vectorIn : kWidths)
-          for (int64_t vectorOut : kWidths)
-            for (int64_t merged = 1; merged <= known.getMerged(); ++merged)
-              addChecked<PermuteScheduleAttr>(PermuteClass::Tiles, threads, int64_t(1), int64_t(1),
-                                              known.getTransposed(), tileIn, tileOut, vectorIn,
-                                              vectorOut, int64_t(32), merged);
+  boxesLike(known);
+  tiles(known.getTransposed(), {64, 128, 256, 512}, 16);
 }
 
-/// Boxes of twice and half the extent along each dimension; and for each of these, blocks that
-/// follow each other along another one.
+/// Tiles with sides from `least` on, and all numbers of last dimensions that can be one.
+void Grid::tiles(int64_t in, ArrayRef<int64_t> threads, int64_t least) {
+  SmallVector<int64_t> counts;
+  for (int64_t merged = 1; merged < int64_t(kernel.getRank()) - in; ++merged)
+    if (TileProblem::of(kernel, unsigned(in), merged).canMerge())
+      counts.push_back(merged);
+  for (int64_t count : threads)
+    for (int64_t tileIn = least; tileIn <= 128; tileIn *= 2)
+      for (int64_t tileOut = least; tileOut <= 128; tileOut *= 2)
+        for (int64_t vectorIn : kWidths)
+          for (int64_t vectorOut : kWidths)
+            for (int64_t merged : counts)
+              addChecked<PermuteScheduleAttr>(PermuteClass::Tiles, count, int64_t(1), int64_t(1),
+                                              in, tileIn, tileOut, vectorIn, vectorOut, int64_t(32),
+                                              merged);
+}
+
+/// A few boxes of about a tile's extents.
+void Grid::boxesLike(PermuteScheduleAttr known) {
+  SmallVector<int64_t> box(kernel.getRank(), 1);
+  for (unsigned dim = 0; dim < box.size(); ++dim)
+    if (!constantSize(kernel.getExtents().getResult(dim)))
+      return;
+  auto extent = [&](size_t dim) { return *constantSize(kernel.getExtents().getResult(dim)); };
+  for (int64_t side : {32, 64}) {
+    std::fill(box.begin(), box.end(), 1);
+    size_t in = size_t(known.getTransposed());
+    box[in] = std::clamp<int64_t>(extent(in), 1, side);
+    int64_t out = 256;
+    for (size_t dim = box.size(); --dim > in && out > 1; out /= box[dim])
+      box[dim] = std::clamp<int64_t>(extent(dim), 1, out);
+    for (int64_t threads : {256, 512})
+      for (int64_t lanes : {8, 16, 32})
+        addChecked<BoxScheduleAttr>(threads, ArrayRef<int64_t>(box), lanes, true, int64_t(32),
+                                    int64_t(-1));
+  }
+}
+
+/// Tiles, which are few; then boxes of twice and half the extent along each dimension; and for each
+/// of these, blocks that follow each other along another one.
 void Grid::boxes(BoxScheduleAttr known) {
+  if (std::optional<unsigned> in = transposedDim(kernel))
+    tiles(*in, {256}, 32);
   SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(known.getBox())};
   for (unsigned dim = 0; dim < known.getBox().size(); ++dim)
     for (size_t i = 0, count = shapes.size(); i < count && count < 100; ++i)
