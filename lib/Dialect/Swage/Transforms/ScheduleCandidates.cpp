@@ -109,7 +109,13 @@ private:
   void crowds(RowScheduleAttr known, int64_t length);
   void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
-  void tiles(int64_t in, ArrayRef<int64_t> threads, int64_t least);
+  void tiles(int64_t in);
+  void fewTiles(int64_t in);
+  void addTiles(int64_t threads, int64_t in, int64_t tileIn, int64_t tileOut, int64_t vectorIn,
+                int64_t vectorOut, int64_t merged) {
+    addChecked<PermuteScheduleAttr>(PermuteClass::Tiles, threads, int64_t(1), int64_t(1), in,
+                                    tileIn, tileOut, vectorIn, vectorOut, int64_t(32), merged);
+  }
   void boxes(BoxScheduleAttr known);
   void boxesLike(PermuteScheduleAttr known);
   void reduce(ReduceScheduleAttr known);
@@ -236,24 +242,37 @@ void Grid::permute(PermuteScheduleAttr known) {
     return;
   }
   boxesLike(known);
-  tiles(known.getTransposed(), {64, 128, 256, 512}, 16);
+  tiles(known.getTransposed());
 }
 
-/// Tiles with sides from `least` on, and all numbers of last dimensions that can be one.
-void Grid::tiles(int64_t in, ArrayRef<int64_t> threads, int64_t least) {
+/// Tiles with any number of last dimensions that can be one.
+void Grid::tiles(int64_t in) {
   SmallVector<int64_t> counts;
   for (int64_t merged = 1; merged < int64_t(kernel.getRank()) - in; ++merged)
     if (TileProblem::of(kernel, unsigned(in), merged).canMerge())
       counts.push_back(merged);
-  for (int64_t count : threads)
-    for (int64_t tileIn = least; tileIn <= 128; tileIn *= 2)
-      for (int64_t tileOut = least; tileOut <= 128; tileOut *= 2)
+  for (int64_t threads : {64, 128, 256, 512})
+    for (int64_t tileIn : {16, 32, 64, 128})
+      for (int64_t tileOut : {16, 32, 64, 128})
         for (int64_t vectorIn : kWidths)
           for (int64_t vectorOut : kWidths)
             for (int64_t merged : counts)
-              addChecked<PermuteScheduleAttr>(PermuteClass::Tiles, count, int64_t(1), int64_t(1),
-                                              in, tileIn, tileOut, vectorIn, vectorOut, int64_t(32),
-                                              merged);
+              addTiles(threads, in, tileIn, tileOut, vectorIn, vectorOut, merged);
+}
+
+/// A few tiles, with as many dimensions as can be one and the widest vectors along them.
+void Grid::fewTiles(int64_t in) {
+  int64_t merged = int64_t(kernel.getRank()) - 1 - in;
+  while (!TileProblem::of(kernel, unsigned(in), merged).canMerge())
+    --merged;
+  TileProblem problem = TileProblem::of(kernel, unsigned(in), merged);
+  int64_t vectorOut = std::max<int64_t>(1, 16 / problem.widest);
+  while (vectorOut > 1 && !problem.fitsOut(vectorOut))
+    vectorOut /= 2;
+  for (int64_t tileIn : {32, 64, 128})
+    for (int64_t tileOut : {32, 64, 128})
+      for (int64_t vectorIn : kWidths)
+        addTiles(256, in, tileIn, tileOut, vectorIn, vectorOut, merged);
 }
 
 /// A few boxes of about a tile's extents.
@@ -277,11 +296,11 @@ void Grid::boxesLike(PermuteScheduleAttr known) {
   }
 }
 
-/// Tiles, which are few; then boxes of twice and half the extent along each dimension; and for each
+/// A few tiles; then boxes of twice and half the extent along each dimension; and for each
 /// of these, blocks that follow each other along another one.
 void Grid::boxes(BoxScheduleAttr known) {
   if (std::optional<unsigned> in = transposedDim(kernel))
-    tiles(*in, {256}, 32);
+    fewTiles(*in);
   SmallVector<SmallVector<int64_t>> shapes{SmallVector<int64_t>(known.getBox())};
   for (unsigned dim = 0; dim < known.getBox().size(); ++dim)
     for (size_t i = 0, count = shapes.size(); i < count && count < 100; ++i)
