@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 using namespace swage;
@@ -57,6 +58,9 @@ private:
   std::string_view defining;
   Alias definition;
   size_t aliasNodes = 0;
+  /// Where `array<` has been read: of elements of index type, or of an alias of it, MLIR's parser
+  /// asks for the width, and ends the process.
+  enum class ArrayText { None, Name, Open } inArray = ArrayText::None;
   /// Depth at which an affine map began, and operators since; no map where the depth is 0.
   size_t affineDepth = 0, affineOperators = 0;
 
@@ -102,6 +106,15 @@ private:
       at = newline == std::string_view::npos ? text.size() : newline;
       return;
     }
+    if (c == ' ' || c == '\t' || c == '\r') {
+      ++at;
+      return;
+    }
+    ArrayText array = std::exchange(inArray, ArrayText::None);
+    if (c == '<' && array == ArrayText::Name)
+      inArray = ArrayText::Open;
+    if (array == ArrayText::Open && (c == '!' || text.substr(at, 5) == "index"))
+      return refuse(at, "an array has elements of integer or float type, which is written out");
     if (c == '"')
       return string();
     if (isDigit(c))
@@ -178,7 +191,9 @@ private:
       name = name.substr(0, minus);
       at = start + minus;
     }
-    if (name == "affine_map" || name == "affine_set") {
+    if (name == "array") {
+      inArray = ArrayText::Name;
+    } else if (name == "affine_map" || name == "affine_set") {
       beginAffine();
     } else if (name == "floordiv" || name == "ceildiv" || name == "mod") {
       affineOperator();
