@@ -12,7 +12,7 @@ from ._errors import Error
 from ._lowering import Node, Reference, lowerings
 from ._text import Text, Type, Unsupported, Value
 
-__all__ = ["Node", "Reference", "to_text"]
+__all__ = ["Node", "Reference", "has_lowering", "to_text"]
 
 #: Arguments that say where and how a tensor lies in memory, which Swage decides.
 _IGNORED = {"device", "layout", "memory_format", "pin_memory", "non_blocking", "copy", "implicit", "cudnn_enable"}
@@ -56,6 +56,15 @@ def to_text(arguments: Dict[str, Value], nodes: List[Node], constants: Dict[str,
     return f"func.func @main(\n{signature}\n) -> ({types}) {{\n{body}  return {names} : {types}\n}}\n"
 
 
+def _lowering_of(target):
+    return lowerings.get(target) or lowerings.get(target.rsplit(".", 1)[0])
+
+
+def has_lowering(target):
+    """Whether an op, by its name with the overload, has words in the dialect, for some arguments at least."""
+    return _lowering_of(target) is not None
+
+
 def _lower(text, node, values):
     def resolve(argument):
         if isinstance(argument, Reference):
@@ -65,8 +74,7 @@ def _lower(text, node, values):
     for type in node.types:
         if not isinstance(type, Type):
             raise Unsupported(f"a tensor of {type}")
-    packet = node.target.rsplit(".", 1)[0]
-    function = lowerings.get(node.target) or lowerings.get(packet)
+    function = _lowering_of(node.target)
     if function is None:
         raise Unsupported("no op of the dialect does this")
     arguments = [resolve(argument) for argument in node.arguments]

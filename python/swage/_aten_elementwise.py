@@ -2,7 +2,7 @@
 
 import math
 
-from ._lowering import arithmetic, binary, known, lowers, operand, scaled, wide
+from ._lowering import arithmetic, axis_of, binary, known, lowers, operand, scaled, wide
 from ._text import FLOATS, Type, Unsupported, Value, is_exact
 
 
@@ -121,6 +121,65 @@ def _gelu(text, node, self, approximate="none"):
         bell = text.op(name, "math.tanh", times(inner, math.sqrt(2 / math.pi)))
     above = text.op(name, "arith.addf", bell, text.constant(1.0, x.type))
     return text.cast(text.op(name, "arith.mulf", half, above), node.element, name)
+
+
+@lowers("aten.glu")
+def _glu(text, node, self, dim=-1):
+    axis = axis_of(dim, self)
+    half = self.shape[axis] // 2 if isinstance(self.shape[axis], int) else None
+    if half is None:
+        raise Unsupported("halves of a dynamic extent")
+    value, gate = (text.slice(self, axis, first, half) for first in (0, half))
+    factor = _sigmoid(text, node._replace(target="aten.sigmoid"), gate)
+    return binary(text, node, "mul", value, factor)
+
+
+@lowers("aten.leaky_relu")
+def _leaky_relu(text, node, self, negative_slope=0.01):
+    below = binary(text, node, "mul", self, negative_slope)
+    return text.select(node.name, text.compare(node.name, "gt", self, text.constant(0, self.type)), self, below)
+
+
+@lowers("aten.elu")
+def _elu(text, node, self, alpha=1.0, scale=1.0, input_scale=1.0):
+    """scale * x, or scale * alpha * (exp(input_scale * x) - 1) where x is negative."""
+    x, name = wide(text, self), node.name
+    power = text.op(name, "math.expm1", x if input_scale == 1 else scaled(text, x, input_scale))
+    below = power if alpha * scale == 1 else scaled(text, power, alpha * scale)
+    above = x if scale == 1 else scaled(text, x, scale)
+    chosen = text.select(name, text.compare(name, "gt", x, text.constant(0, x.type)), above, below)
+    return text.cast(chosen, node.element, name)
+
+
+def _softplus_of(text, name, x, beta, threshold):
+    y = x if beta == 1 else scaled(text, x, beta)
+    logarithm = text.op(name, "math.log1p", text.op(name, "math.exp", y))
+    bend = logarithm if beta == 1 else scaled(text, logarithm, 1 / beta)
+    return text.select(name, text.compare(name, "gt", y, text.constant(threshold, y.type)), x, bend)
+
+
+@lowers("aten.softplus")
+def _softplus(text, node, self, beta=1.0, threshold=20.0):
+    return text.cast(_softplus_of(text, node.name, wide(text, self), beta, threshold), node.element, node.name)
+
+
+@lowers("aten.mish")
+def _mish(text, node, self):
+    x, name = wide(text, self), node.name
+    factor = text.op(name, "math.tanh", _softplus_of(text, name, x, 1.0, 20.0))
+    return text.cast(text.op(name, "arith.mulf", x, factor), node.element, name)
+
+
+@lowers("aten.hardsigmoid", "aten.hardswish")
+def _hardsigmoid(text, node, self):
+    """min(max(x + 3, 0), 6) / 6, or x times that."""
+    x, name = wide(text, self), node.name
+    value = text.op(name, "arith.addf", x, text.constant(3.0, x.type))
+    value = text.op(name, "arith.maximumf", value, text.constant(0.0, x.type))
+    value = text.op(name, "arith.minimumf", value, text.constant(6.0, x.type))
+    if ".hardswish" in node.target:
+        value = text.op(name, "arith.mulf", x, value)
+    return text.cast(text.op(name, "arith.divf", value, text.constant(6.0, x.type)), node.element, name)
 
 
 def _promoted(a, b):

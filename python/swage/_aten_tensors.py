@@ -2,7 +2,7 @@
 
 import math
 
-from ._lowering import axis_of, binary, known, lowers, scaled
+from ._lowering import axis_of, binary, known, lowers, scaled, wide
 from ._text import FLOATS, Type, Unsupported, decimal, product
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -163,6 +163,37 @@ def _var(text, node, self, dim=None, unbiased=True, keepdim=False, correction=No
     return text.op(node.name, "arith.divf", total, text.constant(count - less, total.type))
 
 
+@lowers("aten.std.correction", "aten.std.dim", "aten.std.default")
+def _std(text, node, *arguments, **keywords):
+    return text.op(node.name, "math.sqrt", _var(text, node, *arguments, **keywords))
+
+
+@lowers("aten.linalg_vector_norm")
+def _vector_norm(text, node, self, ord=2, dim=None, keepdim=False, dtype=None):
+    x, dims = wide(text, self), _dims(dim, self)
+    if ord == 2:
+        total = text.reduce("sum", text.op(f"{node.name}.square", "arith.mulf", x, x), dims, node.name)
+        value = text.op(node.name, "math.sqrt", total)
+    elif ord in (1, math.inf, -math.inf):
+        kind = {1: "sum", math.inf: "max", -math.inf: "min"}[ord]
+        value = text.reduce(kind, text.op(f"{node.name}.abs", "math.absf", x), dims, node.name)
+    else:
+        raise Unsupported(f"a norm of order {ord}")
+    return text.cast(text.reshape(value, node.shape), node.element)
+
+
+@lowers("aten.logsumexp")
+def _log_sum_exp(text, node, self, dim, keepdim=False):
+    dims = _dims(dim, self)
+    if len(dims) != 1:
+        raise Unsupported("a sum of exponentials over several dimensions")
+    x = self if self.element in FLOATS else text.cast(self, node.element)
+    kept = Type(tuple(extent for k, extent in enumerate(x.shape) if k not in dims), "f64" if x.element == "f64" else "f32")
+    weights, value = text.declare(f"{node.name}.weights", x.type), text.declare(node.name, kept)
+    text.lines.append(f"{weights}, {value} = swage.softmax {x} axis {dims[0]} : {x.type} -> {x.type}, {kept}")
+    return text.cast(text.reshape(value, node.shape), node.element)
+
+
 @lowers("aten.softmax", "aten._softmax", "aten.log_softmax", "aten._log_softmax", "aten._safe_softmax")
 def _softmax(text, node, self, dim, dtype=None):
     x = self if dtype is None or isinstance(dtype, bool) and not dtype else text.cast(self, node.element)
@@ -201,6 +232,68 @@ def _rms_norm(text, node, input, normalized_shape, weight=None, eps=None):
     if eps is None:
         eps = {"f16": 2.0**-10, "bf16": 2.0**-7, "f32": 2.0**-23, "f64": 2.0**-52}[input.element]
     return _norm(text, node, "rms_norm", input, normalized_shape, {"gamma": weight}, eps)
+
+
+def _per_channel(text, x, value):
+    """What dimension 1 of x has one number for, in the type that x is computed in."""
+    return text.broadcast(text.cast(value, x.element), x.shape, [1])
+
+
+def _of_channels(text, node, x, weight, bias):
+    """x times weights plus biases, which may be left out, one for each channel, in dimension 1."""
+    for op, parameter in (("mulf", weight), ("addf", bias)):
+        if parameter is not None:
+            x = text.op(node.name, f"arith.{op}", x, _per_channel(text, x, parameter))
+    return text.cast(x, node.element, node.name)
+
+
+def _norm_of_groups(text, node, x, groups, weight, bias, epsilon):
+    """Channels, which are dimension 1, in groups that are rows with all that is behind them."""
+    if not isinstance(x.shape[1], int):
+        raise Unsupported("groups of a dynamic number of channels")
+    rows = (x.shape[0], groups, product((x.shape[1] // groups, *x.shape[2:])))
+    flat = text.reshape(x, rows)
+    normed = _norm(text, node._replace(types=(flat.type,)), "layer_norm", flat, rows[2:], {}, epsilon)
+    return _of_channels(text, node, wide(text, text.reshape(normed, x.shape)), weight, bias)
+
+
+@lowers("aten.group_norm")
+def _group_norm(text, node, input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
+    return _norm_of_groups(text, node, input, num_groups, weight, bias, eps)
+
+
+@lowers("aten.instance_norm")
+def _instance_norm(text, node, input, weight, bias, mean, variance, use_input_stats, momentum, eps, cudnn_enabled=True):
+    if not use_input_stats:
+        return _with_known_moments(text, node, input, weight, bias, mean, variance, eps)
+    return _norm_of_groups(text, node, input, input.shape[1], weight, bias, eps)
+
+
+@lowers("aten.batch_norm")
+def _batch_norm(text, node, input, weight, bias, mean, variance, training, momentum, eps, cudnn_enabled=True):
+    if not training:
+        return _with_known_moments(text, node, input, weight, bias, mean, variance, eps)
+    if mean is not None:
+        raise Unsupported("a batch norm that updates its running moments; export the model after .eval()")
+    order = [1, 0, *range(2, len(input.shape))]
+    channels = text.permute(input, order)
+    normed = _norm(text, node._replace(types=(channels.type,)), "layer_norm", channels, channels.shape[1:], {}, eps)
+    return _of_channels(text, node, wide(text, text.permute(normed, order)), weight, bias)
+
+
+@lowers("aten._native_batch_norm_legit_no_training")
+def _native_batch_norm(text, node, input, weight, bias, mean, variance, momentum, eps):
+    return [_with_known_moments(text, node, input, weight, bias, mean, variance, eps)]
+
+
+def _with_known_moments(text, node, input, weight, bias, mean, variance, epsilon):
+    """(x - mean) / sqrt(variance + epsilon), with moments for each channel."""
+    x, name = wide(text, input), node.name
+    spread = wide(text, variance)
+    spread = text.op(name, "arith.addf", spread, text.constant(epsilon, spread.type))
+    centred = text.op(name, "arith.subf", x, _per_channel(text, x, mean))
+    normed = text.op(name, "arith.mulf", centred, _per_channel(text, x, text.op(name, "math.rsqrt", spread)))
+    return _of_channels(text, node, normed, weight, bias)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -58,7 +58,8 @@ def import_exported(program):
     Takes graphs as torch.export gives them and after run_decompositions. Shapes and types are those of the graph: an
     extent that was exported as a Dim is `?`. float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, bool, int8,
     int32 and int64. Attention in one piece (scaled_dot_product_attention) becomes swage.attention, written as products
-    and a softmax it becomes these.
+    and a softmax it becomes these. An op that the dialect has no words for is taken apart as torch does it, if it has
+    words for the pieces.
 
     Elementwise work is evaluated in float32 (float64 for float64) and rounded where it is stored or where the model casts;
     torch rounds after each op.
@@ -69,7 +70,8 @@ def import_exported(program):
     graph = program.graph
     if any(_writes(node) for node in graph.nodes):
         program = program.run_decompositions({})  # ops in place as ops with results, and nothing else
-        graph = program.graph
+    program = _decompose_missing(program)
+    graph = program.graph
     signature = program.graph_signature
     _refuse_writes(signature)
 
@@ -105,6 +107,26 @@ def import_exported(program):
     results = [spec.arg.name for spec in signature.output_specs if type(spec.arg).__name__ == "TensorArgument"]
     text = _aten.to_text(arguments, nodes, constants, results)
     return ImportedProgram(text, inputs, weights)
+
+
+def _decompose_missing(program):
+    """The program with ops that have no lowering taken apart, those whose pieces have one."""
+    missing = {node.target for node in program.graph.nodes if node.op == "call_function" and not _is_known(node)}
+    if not missing:
+        return program
+    from torch.export import default_decompositions
+
+    table = default_decompositions()
+    for op in sorted((op for op in missing if op in table), key=str):
+        taken = program.run_decompositions({op: table[op]})
+        unknown = {node.target for node in taken.graph.nodes if node.op == "call_function" and not _is_known(node)}
+        if unknown < missing:
+            program, missing = taken, unknown
+    return program
+
+
+def _is_known(node):
+    return node.target is operator.getitem or _is_of_sizes(node) or _aten.has_lowering(str(node.target))
 
 
 def _writes(node):

@@ -77,6 +77,71 @@ class Recorded(TestCase):
         with self.assertRefused("input", "a part of a dynamic extent"):
             record(("s0", 4), ("y", "aten.select.int", ("%x", 1, 0), ("s0",)), ("z", "aten.split.Tensor", ("%x", 2), (2, 4)))
 
+    def test_activations(self):
+        shape = (5, 24)
+        softplus = lambda x, beta=1.0: numpy.log1p(numpy.exp(beta * x)) / beta
+        functions = {
+            ("leaky_relu", 0.1): lambda x: numpy.where(x > 0, x, 0.1 * x),
+            ("elu", 2.0, 1.5, 0.5): lambda x: 1.5 * numpy.where(x > 0, x, 2 * numpy.expm1(0.5 * x)),
+            ("softplus", 2.0, 20.0): lambda x: softplus(x, 2.0),
+            ("mish",): lambda x: x * numpy.tanh(softplus(x)),
+            ("hardsigmoid",): lambda x: numpy.clip(x + 3, 0, 6) / 6,
+            ("hardswish",): lambda x: x * numpy.clip(x + 3, 0, 6) / 6,
+        }
+        nodes = [(name, f"aten.{name}.default", ("%x", *rest), shape) for name, *rest in functions]
+        glu = ("glu", "aten.glu.default", ("%x", 1), (5, 12))
+        f = swage.compile(record(shape, *nodes, glu, results=[*(node[0] for node in nodes), "glu"]), device="sim")
+        x = random(*shape)
+        wide = x.astype(numpy.float64)
+        *found, gated = f(x)
+        for one, reference in zip(found, functions.values()):
+            self.assertClose(one, reference(wide))
+        self.assertClose(gated, wide[:, :12] / (1 + numpy.exp(-wide[:, 12:])))
+        with self.assertRefused("input", "halves of a dynamic extent"):
+            record((4, "s0"), ("y", "aten.glu.default", ("%x", 1), (4, "s1")))
+
+    def test_norms(self):
+        shape = (3, 8, 5, 2)
+        nodes = [
+            ("w", "aten.full.default", ((8,), 3.0), (8,)),
+            ("b", "aten.full.default", ((8,), 0.5), (8,)),
+            ("groups", "aten.group_norm.default", ("%x", 2, "%w", "%b", 1e-5), shape),
+            ("instances", "aten.instance_norm.default", ("%x", None, None, None, None, True, 0.1, 1e-5, True), shape),
+            ("batch", "aten.batch_norm.default", ("%x", "%w", None, None, None, True, 0.1, 1e-5, True), shape),
+            ("known", "aten.batch_norm.default", ("%x", "%w", "%b", "%b", "%w", False, 0.1, 1e-5, True), shape),
+            ("lengths", "aten.linalg_vector_norm.default", ("%x", 2, [1], True), (3, 1, 5, 2)),
+            ("sums", "aten.linalg_vector_norm.default", ("%x", 1, [-1]), (3, 8, 5)),
+            ("logsum", "aten.logsumexp.default", ("%x", [1]), (3, 5, 2)),
+            ("spread", "aten.std.correction", ("%x", [1]), (3, 5, 2)),
+        ]
+        f = swage.compile(record(shape, *nodes, results=[node[0] for node in nodes[2:]]), device="sim")
+        x = random(*shape)
+        wide = x.astype(numpy.float64)
+
+        def normed(axes, x=wide):
+            centred = x - x.mean(axes, keepdims=True)
+            return centred / numpy.sqrt((centred**2).mean(axes, keepdims=True) + 1e-5)
+
+        expected = [
+            3 * normed((2, 3, 4), wide.reshape(3, 2, 4, 5, 2)).reshape(shape) + 0.5,
+            normed((2, 3)),
+            3 * normed((0, 2, 3)),
+            3 * (wide - 0.5) / numpy.sqrt(3 + 1e-5) + 0.5,
+            numpy.sqrt((wide**2).sum(1, keepdims=True)),
+            abs(wide).sum(-1),
+            numpy.log(numpy.exp(wide).sum(1)),
+            wide.std(1, ddof=1),
+        ]
+        for one, other in zip(f(x), expected):
+            self.assertClose(one, other)
+        for why, node in {
+            "updates its running moments": ("aten.batch_norm.default", ("%x", None, None, "%x", "%x", True, 0.1, 1e-5, True)),
+            "a norm of order 3": ("aten.linalg_vector_norm.default", ("%x", 3, [1])),
+            "over several dimensions": ("aten.logsumexp.default", ("%x", [0, 1])),
+        }.items():
+            with self.assertRefused("input", why):
+                record(shape, ("y", *node, shape))
+
     def test_numbers_are_exact_or_wide(self):
         half = Type((4,), "f16")
         node = Node("y", "aten.mul.Tensor", (Reference("x"), 0.1), {}, (half,))
@@ -140,6 +205,16 @@ class Exported(TestCase):
         self.check(lambda x: [x.sum(1), x.mean((0, 2), keepdim=True), x.amax(-1), x.amin(0), x.sum(), x.var(-1)], x)
         self.check(lambda x: [(x > 2).any(-1), (x > -2).all(1, keepdim=True), x.var(-1, correction=0)], x)
         self.check(lambda x: (x - x.mean(-1, keepdim=True)) * torch.rsqrt(x.var(-1, keepdim=True, unbiased=False) + 1e-5), x)
+
+    def test_more_of_torch(self):
+        x, image = torch.randn(5, 24), torch.randn(3, 8, 6, 10)
+        names = "leaky_relu elu selu celu softplus mish hardswish hardsigmoid hardtanh logsigmoid relu6 softsign glu"
+        self.check(lambda x: [getattr(functional, name)(x) for name in names.split()], x)
+        self.check(lambda x: [functional.normalize(x, dim=-1), x.norm(dim=0), x.norm(p=1, dim=1), x.logsumexp(1), x.std(1)], x)
+        self.check(nn.GroupNorm(4, 8), image)
+        self.check(nn.BatchNorm2d(8), image)
+        self.check(lambda x: [functional.instance_norm(x), functional.batch_norm(x, None, None, training=True)], image)
+        self.check(lambda x: [functional.pixel_shuffle(x, 2), functional.group_norm(x, 2)], image)
 
     def test_places(self):
         x = torch.randn(3, 4, 24)

@@ -48,12 +48,12 @@ func.func @keeps_transpose_apart(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// Two collectives are two kernels, unless the second is a norm or the largest absolute value.
+// Two collectives are two kernels, unless the second is a norm or a reduction.
 // CHECK-LABEL: func.func @one_collective
 // CHECK-COUNT-2: swage.launch
 func.func @one_collective(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective, or a second one that is a norm, the largest absolute value}}
+  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective, or a second one that is a norm or a reduction of the same rows}}
   %p = swage.softmax %n axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   return %p : tensor<4x8xf32>
 }
@@ -139,7 +139,7 @@ func.func @shared_producer(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<
   // expected-remark @+1 {{fused with arith.addf}}
   %n = swage.softmax %a axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   %t = math.exp %a : tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with arith.addf: a kernel has one collective, or a second one that is a norm, the largest absolute value}}
+  // expected-remark @+1 {{not fused with arith.addf: a kernel has one collective, or a second one that is a norm or a reduction of the same rows}}
   %m = swage.softmax %t axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   return %n, %m : tensor<4x8xf32>, tensor<4x8xf32>
 }

@@ -226,22 +226,6 @@ func.func @mean_rounded(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
-// The normalised dimension is not a trailing one.
-// CHECK-LABEL: func @leading_axis
-// CHECK-NOT: swage.rms_norm
-// CHECK: return
-func.func @leading_axis(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %x2 = arith.mulf %x, %x : tensor<4x8xf32>
-  %ms = swage.reduce mean %x2 dims [0] : tensor<4x8xf32> -> tensor<8xf32>
-  %rstd = math.rsqrt %ms : tensor<8xf32>
-  %rstds = swage.broadcast %rstd dims [1] : tensor<8xf32> -> tensor<4x8xf32>
-  // expected-remark @+1 {{not recognised as rms_norm or layer_norm: normalises dimension 0, but only trailing dimensions can be}}
-  %y = arith.mulf %x, %rstds : tensor<4x8xf32>
-  return %y : tensor<4x8xf32>
-}
-
-// -----
-
 // The statistic goes back along the other axis of a square tensor.
 // CHECK-LABEL: func @transposed_statistic
 // CHECK-NOT: swage.rms_norm

@@ -390,3 +390,24 @@ func.func @log_softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %y = arith.subf %d, %logs : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// Dimensions that are not trailing ones become that for the norm; the factor for each row element stays where it is.
+// CHECK-LABEL: func @leading_axis
+// CHECK: %[[T:.*]] = swage.permute %arg0 [1, 0]
+// CHECK: %[[N:.*]], %[[R:.*]] = swage.rms_norm %[[T]] axis 1 eps {{.*}} : (tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8xf32>)
+// CHECK: %[[B:.*]] = swage.permute %[[N]] [1, 0]
+// CHECK: %[[Y:.*]] = arith.mulf %[[B]], %{{.*}} : tensor<4x8xf32>
+// CHECK: return %[[Y]], %[[R]]
+func.func @leading_axis(%x: tensor<4x8xf32>, %g: tensor<4x1xf32>) -> (tensor<4x8xf32>, tensor<8xf32>) {
+  %x2 = arith.mulf %x, %x : tensor<4x8xf32>
+  %ms = swage.reduce mean %x2 dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+  %rstd = math.rsqrt %ms : tensor<8xf32>
+  %rstds = swage.broadcast %rstd dims [1] : tensor<8xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{recognised rms_norm}}
+  %n = arith.mulf %x, %rstds : tensor<4x8xf32>
+  %gs = swage.broadcast %g dims [0, 1] : tensor<4x1xf32> -> tensor<4x8xf32>
+  %y = arith.mulf %n, %gs : tensor<4x8xf32>
+  return %y, %rstd : tensor<4x8xf32>, tensor<8xf32>
+}

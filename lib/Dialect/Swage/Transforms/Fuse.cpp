@@ -32,6 +32,36 @@ constexpr size_t kMaxIndexOps = 64;
 // Copies where one kernel cannot read as it must
 //===----------------------------------------------------------------------===//
 
+/// Whether one kernel serves the ops and all their accesses.
+bool Fuser::isServed(const OpSet &ops) const {
+  std::string why;
+  std::optional<BuiltKernel> built = build(ops, why);
+  return built && accessProblem(*built->kernel).empty();
+}
+
+/// Whether a norm is a kernel if its result is written as the permute that alone reads it says:
+/// rows that lie across memory are then read and written with the grain. There is a copy behind
+/// the permute then.
+bool Fuser::isServedBehindPermute(Operation *op) {
+  auto permute = isa<LayerNormOp, RmsNormOp>(op) && op->getResult(0).hasOneUse()
+                     ? dyn_cast<PermuteOp>(*op->getResult(0).user_begin())
+                     : PermuteOp();
+  if (!permute)
+    return false;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(permute);
+  auto copy = CopyOp::create(builder, permute.getLoc(), permute.getType(), permute);
+  permute.getResult().replaceAllUsesExcept(copy, copy);
+  OpSet both;
+  both.insert(op);
+  both.insert(copy);
+  if (failed(analyse()) || isServed(both))
+    return true; // what is wrong with the shapes is an error by now
+  copy.getResult().replaceAllUsesWith(permute);
+  copy.erase();
+  return failed(analyse());
+}
+
 /// A row that would be read against the grain is permuted by a kernel of its own first, and a table
 /// of pages is looked at in memory.
 void Fuser::insertCopiesBeforeCollectives() {
@@ -40,9 +70,7 @@ void Fuser::insertCopiesBeforeCollectives() {
       continue;
     OpSet alone;
     alone.insert(&op);
-    std::string why;
-    std::optional<BuiltKernel> built = build(alone, why);
-    if (built && accessProblem(*built->kernel).empty())
+    if (isServed(alone) || (fuse && isServedBehindPermute(&op)))
       continue;
     for (OpOperand &operand : op.getOpOperands())
       if (Operation *source = operand.get().getDefiningOp(); source && isIndexOp(source)) {

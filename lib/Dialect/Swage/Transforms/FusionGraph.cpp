@@ -1,7 +1,7 @@
 //===- FusionGraph.cpp - What fusion does to the graph first --------------===//
 //
-// Rewrites that need no decision: what no kernel can hold is an error, a concatenation moves to
-// where it is written, and a function result that no op of a kernel gives gets a copy.
+// Rewrites that need no decision: what no kernel can hold is an error, and a function result that
+// no op of a kernel gives gets a copy.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +9,7 @@
 #include "KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -17,6 +18,17 @@ using namespace swage;
 
 bool swage::isKernelNode(Operation *op) {
   return isCollectiveOp(op) || isElementwiseOp(op) || isa<ConcatOp, AttentionOp, AppendOp>(op);
+}
+
+void swage::eraseUnread(Operation *op) {
+  if (!op || !isOpTriviallyDead(op))
+    return;
+  llvm::SetVector<Operation *> before;
+  for (Value operand : op->getOperands())
+    before.insert(operand.getDefiningOp());
+  op->erase();
+  for (Operation *producer : before)
+    eraseUnread(producer);
 }
 
 LogicalResult swage::checkKernelOps(func::FuncOp function) {
@@ -82,39 +94,6 @@ LogicalResult swage::checkKernelOps(func::FuncOp function) {
     return op.emitOpError() << "has no kernel";
   }
   return success();
-}
-
-/// Pattern: f(concat(a, b)) -> concat(f(a), f(b)) for a permute, a cast or another elementwise op
-/// of one operand, so that the parts are written where they end up.
-void swage::sinkConcats(func::FuncOp function) {
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (op.getNumOperands() != 1 ||
-        !(isa<PermuteOp>(op) || (isElementwiseOp(&op) && !isa<CopyOp>(op))))
-      continue;
-    auto concat = op.getOperand(0).getDefiningOp<ConcatOp>();
-    if (!concat || !concat->hasOneUse())
-      continue;
-    OpBuilder builder(&op);
-    int64_t axis = concat.getAxis();
-    if (auto permute = dyn_cast<PermuteOp>(op))
-      axis = llvm::find(permute.getPermutation(), axis) - permute.getPermutation().begin();
-    auto result = cast<RankedTensorType>(op.getResult(0).getType());
-    if (result.isDynamicDim(axis))
-      continue;
-    SmallVector<int64_t> shape(result.getShape());
-    shape[axis] /= static_cast<int64_t>(concat.getParts().size());
-    SmallVector<Value> parts;
-    for (Value part : concat.getParts()) {
-      Operation *moved = builder.clone(op);
-      moved->setOperand(0, part);
-      moved->getResult(0).setType(RankedTensorType::get(shape, result.getElementType()));
-      parts.push_back(moved->getResult(0));
-    }
-    op.getResult(0).replaceAllUsesWith(
-        ConcatOp::create(builder, concat.getLoc(), result, parts, axis));
-    op.erase();
-    concat.erase();
-  }
 }
 
 /// Function results that no op of a kernel gives get a copy; without fusion, so does every index

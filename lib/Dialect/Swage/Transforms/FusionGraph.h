@@ -10,11 +10,15 @@ namespace swage {
 /// Whether a kernel is made of ops like this one; index ops and constants only shape how they read.
 bool isKernelNode(mlir::Operation *op);
 
+/// Erases an op whose results nobody reads, and what computes what it alone has read.
+void eraseUnread(mlir::Operation *op);
+
 /// Every op of the function must be one that a kernel can hold; what is not is an error at the op.
 mlir::LogicalResult checkKernelOps(mlir::func::FuncOp function);
 
-/// Pattern: f(concat(a, b)) -> concat(f(a), f(b)) for a permute, a cast or another elementwise op of one operand, so that
-/// the parts are written where they end up.
+/// Pattern: f(concat(a, b), y) -> concat(f(a, part of y), f(b, part of y)) for a permute or an
+/// elementwise op, also behind a reshape, so that the parts are written where they end up
+/// (SinkConcats.cpp).
 void sinkConcats(mlir::func::FuncOp function);
 
 /// Function results that no op of a kernel gives get a copy; without fusion, so does every index op.

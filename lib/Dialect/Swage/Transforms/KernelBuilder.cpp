@@ -284,12 +284,15 @@ Value KernelBuilder::softmaxOperand(SoftmaxOp op, Value x) {
 }
 
 static constexpr const char *kOneCollective =
-    "a kernel has one collective, or a second one that is a norm, the largest absolute value, or "
-    "the sum of integers of a group";
+    "a kernel has one collective, or a second one that is a norm or a reduction of the same rows, "
+    "or of groups of them the largest absolute value or the sum of integers";
 
 bool swage::mayComeSecond(Collective kind, Type type) {
-  return isNorm(kind) || kind == Collective::AbsMax ||
-         (kind == Collective::Sum && type.isInteger(32));
+  return kind != Collective::Softmax && kind != Collective::LogSoftmax &&
+         (isa<FloatType>(type) || type.isInteger(32));
+}
+static bool mayGoOverGroups(Collective kind, Type type) {
+  return kind == Collective::AbsMax || (kind == Collective::Sum && type.isInteger(32));
 }
 
 /// Whether two norms differ in nothing but gamma and beta: then they are one collective.
@@ -356,8 +359,8 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
         return refuse(kOneCollective), Value();
       if (!findGroups(dims))
         return {};
-      if (dims && isNorm(kind))
-        return refuse("a norm goes over groups of another collective's rows"), Value();
+      if (dims && !mayGoOverGroups(kind, type))
+        return refuse(kOneCollective), Value();
       // Values of another type than the first collective's have registers of their own in groups.
       if (!dims && type != collectiveScalars[0].getValue().getType())
         return refuse("two collectives over one row are of two types"), Value();

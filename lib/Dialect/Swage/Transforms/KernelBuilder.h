@@ -88,6 +88,7 @@ private:
   std::nullopt_t refuse(const llvm::Twine &message);
   mlir::MLIRContext *context() const { return ops.front()->getContext(); }
 
+  mlir::Value firstWritten(mlir::Value output) const;
   mlir::Value chooseSeed() const;
   Relation identityOf(mlir::Value seed) const;
   void span(mlir::Value seed);
@@ -188,6 +189,7 @@ private:
   /// What adds attention's new keys, and values: which element of the rows belongs to a point, and
   /// their head dim.
   llvm::MapVector<mlir::Operation *, std::pair<Relation, unsigned>> appends;
+  bool followsLoads = false;             ///< whether loaded tensors are related to points, too
   bool makesQueries = false;             ///< of attention, in shared memory
   mlir::Value weighted;                  ///< attention's result for a query and a value dim
   llvm::SmallVector<PagesOp> pages;      ///< that attention's operands are in

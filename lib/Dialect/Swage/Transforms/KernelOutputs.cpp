@@ -68,10 +68,11 @@ std::optional<std::pair<Value, Relation>> KernelBuilder::partAt(ConcatOp op, Rel
   return std::pair(Value(op.getParts()[*first / *part]), relation);
 }
 
-/// The concatenation of the group that a value is, or that index ops have moved; or null.
+/// The concatenation of the group that a value is, or that index ops and copies of these have
+/// moved; or null.
 ConcatOp KernelBuilder::concatBehind(Value value) const {
   Operation *op = value.getDefiningOp();
-  while (op && isIndexOp(op))
+  while (op && (isIndexOp(op) || (isa<CopyOp>(op) && ops.contains(op))))
     op = op->getOperand(0).getDefiningOp();
   return op && ops.contains(op) ? dyn_cast<ConcatOp>(op) : ConcatOp();
 }

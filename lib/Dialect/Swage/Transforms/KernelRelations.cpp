@@ -16,6 +16,15 @@ using namespace swage;
 // Relations
 //===----------------------------------------------------------------------===//
 
+/// What of an output the iteration space has an element of at each point: of a cache that is the
+/// rows that are added, and of a concatenation a part.
+Value KernelBuilder::firstWritten(Value output) const {
+  if (auto append = output.getDefiningOp<AppendOp>())
+    output = append.getRows();
+  ConcatOp concat = concatBehind(output);
+  return concat ? concat.getParts().front() : output;
+}
+
 /// The iteration space is a collective's input, or else the largest output: anything smaller would
 /// leave some output unwritten.
 Value KernelBuilder::chooseSeed() const {
@@ -24,11 +33,7 @@ Value KernelBuilder::chooseSeed() const {
   Value best;
   AffineExpr most;
   for (Value output : outputs) {
-    Value candidate = output;
-    if (auto append = output.getDefiningOp<AppendOp>())
-      candidate = append.getRows();
-    if (ConcatOp concat = concatBehind(candidate))
-      candidate = concat.getParts().front();
+    Value candidate = firstWritten(output);
     AffineExpr count = getAffineConstantExpr(1, context());
     for (AffineExpr extent : shapes.shapeOf(candidate))
       count = multiplySizes(count, extent);
@@ -283,7 +288,8 @@ bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
   Value result = op->getResult(0);
   if (known(result)) {
     for (Value operand : op->getOperands())
-      if (isa<RankedTensorType>(operand.getType()) && !known(operand) && isComputed(operand))
+      if (isa<RankedTensorType>(operand.getType()) && !known(operand) &&
+          (followsLoads || isComputed(operand)))
         if (!note(operand, pull(op, Relation(relations[result]))))
           return false;
     for (Value operand : op->getOperands())
@@ -317,6 +323,7 @@ void KernelBuilder::span(Value seed) {
 }
 
 bool KernelBuilder::propagate(Value seed) {
+  followsLoads = false;
   // Every op of the group, what is inlined into it, and the index ops between them, in program
   // order.
   llvm::SetVector<Operation *> reach;
@@ -333,14 +340,23 @@ bool KernelBuilder::propagate(Value seed) {
   reach.insert(ops.begin(), ops.end());
   SmallVector<Operation *> order(reach.begin(), reach.end());
   llvm::sort(order, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (Operation *op : order)
-      if (!visitForPropagation(op, changed))
-        return false;
-    for (Operation *op : llvm::reverse(order))
-      if (!visitForPropagation(op, changed))
-        return false;
-  }
-  return true;
+  auto settle = [&] {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Operation *op : order)
+        if (!visitForPropagation(op, changed))
+          return false;
+      for (Operation *op : llvm::reverse(order))
+        if (!visitForPropagation(op, changed))
+          return false;
+    }
+    return true;
+  };
+  if (!settle())
+    return false;
+  // What an output shares with the rest may be a tensor that both load, as in x / norm(x * x).
+  followsLoads = llvm::any_of(outputs, [&](Value output) {
+    return relations.find(firstWritten(output)) == relations.end();
+  });
+  return !followsLoads || settle();
 }

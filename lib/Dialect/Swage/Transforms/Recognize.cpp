@@ -12,6 +12,7 @@
 #include "RowPattern.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include <cmath>
@@ -118,9 +119,6 @@ private:
     if (!matchVariance(value, rowValue(variance)))
       return miss("the value under the root is not the mean square or the variance of what is "
                   "normalised");
-    if (!rows->trailingAxis())
-      return miss("normalises dimension " + Twine(rows->dims.front()) +
-                  ", but only trailing dimensions can be");
     x = widened(x);
     return true;
   }
@@ -450,14 +448,14 @@ private:
         builder.setInsertionPointToStart(last->getBlock());
     }
     root->emitRemark() << "recognised " << name;
-    Operation *op = build(builder, name, statElement, !given.empty());
+    auto [op, result] = build(builder, name, statElement, !given.empty());
     for (Operation *stat : given) {
       Value value = spread(builder, op->getResult(1 + (mean ? static_cast<int>(stats[stat]) : 0)),
                            tensorType(stat->getResult(0)));
       stat->getResult(0).replaceUsesWithIf(
           value, [&](OpOperand &use) { return !matched.contains(use.getOwner()); });
     }
-    last->getResult(0).replaceAllUsesWith(op->getResult(0));
+    last->getResult(0).replaceAllUsesWith(result);
     return true;
   }
 
@@ -466,7 +464,9 @@ private:
     return false;
   }
 
-  Operation *build(OpBuilder &builder, StringRef name, Type statElement, bool withStats) {
+  /// The structured op, and what takes the place of the last op's result.
+  std::pair<Operation *, Value> build(OpBuilder &builder, StringRef name, Type statElement,
+                                      bool withStats) {
     SmallVector<Type> statTypes;
     if (withStats)
       statTypes.assign(mean ? 2 : 1, RankedTensorType::get(rows->kept(), statElement));
@@ -479,16 +479,33 @@ private:
         mask = arith::XOrIOp::create(builder, loc, mask, all);
       }
       // A row that is masked throughout is one of -inf in what was written.
-      return SoftmaxOp::create(builder, loc, type, /*stats=*/TypeRange(), x, mask,
-                               rows->dims.front(),
-                               scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
-                               /*log=*/name == "log_softmax", /*nan_rows=*/mask != nullptr);
+      auto softmax =
+          SoftmaxOp::create(builder, loc, type, /*stats=*/TypeRange(), x, mask, rows->dims.front(),
+                            scale == 1 ? FloatAttr() : builder.getF64FloatAttr(scale),
+                            /*log=*/name == "log_softmax", /*nan_rows=*/mask != nullptr);
+      return {softmax, softmax.getResult()};
     }
-    int64_t axis = *rows->trailingAxis();
+    // Norms are over trailing dimensions: others become that.
+    bool isTrailing = rows->trailingAxis().has_value();
+    SmallVector<int64_t> order(rows->keptDims);
+    llvm::append_range(order, rows->dims);
+    auto permute = [&](Value value, ArrayRef<int64_t> order) -> Value {
+      if (isTrailing)
+        return value;
+      RankedTensorType type = tensorType(value);
+      return PermuteOp::create(builder, loc, type.clone(applyPermutation(type.getShape(), order)),
+                               value, order);
+    };
+    x = permute(x, order);
+    type = tensorType(x).clone(cast<RankedTensorType>(type).getElementType());
+    auto axis = static_cast<int64_t>(rows->keptDims.size());
     APFloat eps(epsilon);
+    Operation *norm;
     if (name == "rms_norm")
-      return RmsNormOp::create(builder, loc, type, statTypes, x, gamma, axis, eps);
-    return LayerNormOp::create(builder, loc, type, statTypes, x, gamma, beta, axis, eps);
+      norm = RmsNormOp::create(builder, loc, type, statTypes, x, gamma, axis, eps);
+    else
+      norm = LayerNormOp::create(builder, loc, type, statTypes, x, gamma, beta, axis, eps);
+    return {norm, permute(norm->getResult(0), invertPermutationVector(order))};
   }
 
   /// A statistic in one of the shapes of a row value.

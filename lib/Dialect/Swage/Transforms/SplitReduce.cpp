@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FusionGraph.h"
 #include "KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
@@ -266,16 +267,21 @@ static Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value a,
   llvm_unreachable("all kinds are handled");
 }
 
-/// Erases what computes a value that nobody reads any more.
-static void eraseUnread(Operation *op) {
-  if (!op || !isOpTriviallyDead(op))
-    return;
-  llvm::SetVector<Operation *> before;
-  for (Value operand : op->getOperands())
-    before.insert(operand.getDefiningOp());
-  op->erase();
-  for (Operation *producer : before)
-    eraseUnread(producer);
+/// Whether the results come back to all elements of the rows that they are of: one kernel then
+/// reads a row once, and a cluster has it.
+static bool meetsItsRows(ReduceOp op) {
+  int64_t elements = cast<ShapedType>(op.getX().getType()).getNumElements();
+  llvm::SetVector<Operation *> reached(op->user_begin(), op->user_end());
+  for (size_t i = 0; i < reached.size(); ++i) {
+    Operation *user = reached[i];
+    if (user->getNumResults() != 1 || !(isElementwiseOp(user) || isIndexOp(user)))
+      continue;
+    auto type = cast<ShapedType>(user->getResult(0).getType());
+    if (type.hasStaticShape() && type.getNumElements() == elements)
+      return true;
+    reached.insert(user->user_begin(), user->user_end());
+  }
+  return false;
 }
 
 static void splitReduce(ReduceOp op, const Split &split) {
@@ -310,9 +316,7 @@ static void splitReduce(ReduceOp op, const Split &split) {
       result = arith::TruncFOp::create(builder, loc, narrow, result);
   }
   op.getResult().replaceAllUsesWith(result);
-  Operation *computed = op.getX().getDefiningOp();
-  op.erase();
-  eraseUnread(computed);
+  eraseUnread(op);
 }
 
 namespace {
@@ -332,6 +336,8 @@ struct SplitReducePass : swage::impl::SplitReducePassBase<SplitReducePass> {
       if (!type.hasStaticShape() || type.getNumElements() == 0)
         continue;
       Problem problem = problemOf(op, type);
+      if (problem.run == 1 && problem.kept * kCluster >= device->smCount && meetsItsRows(op))
+        continue;
       std::optional<Split> split = chooseSplit(problem, *device);
       if (!split)
         continue;

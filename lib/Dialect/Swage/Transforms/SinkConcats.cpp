@@ -1,0 +1,156 @@
+//===- SinkConcats.cpp - Concatenations move to where they are written ----===//
+//
+// A kernel writes the parts of a concatenation where they end up, but does not read them as a
+// whole. So what is computed from one is computed from its parts instead, as in x * cos +
+// concat(-b, a) * sin, the rotary embedding of many models.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FusionGraph.h"
+#include "KernelBuilder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace swage;
+
+/// Ops in front of an operand that are computed part by part as well: a bound for recursion.
+constexpr int kMaxDepth = 64;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static RankedTensorType withShape(ArrayRef<int64_t> shape, Type like) {
+  return RankedTensorType::get(shape, cast<RankedTensorType>(like).getElementType());
+}
+static bool isComputed(Operation *op) { return isElementwiseOp(op) && !isa<CopyOp>(op); }
+/// Whether nothing needs the concatenation itself once its readers have moved in front of it.
+static bool maySink(Operation *op) {
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    return isComputed(user) || isa<PermuteOp>(user) || (isa<ReshapeOp>(user) && maySink(user));
+  });
+}
+
+namespace {
+/// Gives the parts of values along an axis, of which there are `count` equal ones.
+struct Parts {
+  OpBuilder &builder;
+  int64_t axis, count;
+
+  SmallVector<int64_t> shape(RankedTensorType whole) const {
+    SmallVector<int64_t> shape(whole.getShape());
+    shape[axis] /= count;
+    return shape;
+  }
+  /// Pattern: f(x, y) -> f(part of x, part of y)
+  Value compute(Operation *op, int64_t part, int depth) const {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, get(operand, part, depth + 1));
+    Operation *moved = builder.clone(*op, mapping);
+    RankedTensorType type = typeOf(op->getResult(0));
+    moved->getResult(0).setType(withShape(shape(type), type));
+    return moved->getResult(0);
+  }
+  Value get(Value value, int64_t part, int depth = 0) const {
+    RankedTensorType type = typeOf(value), result = withShape(shape(type), type);
+    Location loc = value.getLoc();
+    Operation *op = value.getDefiningOp();
+    if (auto concat = dyn_cast_or_null<ConcatOp>(op);
+        concat && int64_t(concat.getAxis()) == axis && int64_t(concat.getParts().size()) == count)
+      return concat.getParts()[part];
+    if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
+      if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
+        return arith::ConstantOp::create(builder, loc, splat.resizeSplat(result));
+    if (op && op->hasOneUse() && isComputed(op) && depth < kMaxDepth)
+      return compute(op, part, depth);
+    if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op);
+        broadcast && broadcast.getSizes().empty() && repeatsAlongAxis(broadcast))
+      return BroadcastOp::create(builder, loc, result, broadcast.getX(), broadcast.getDims(),
+                                 ValueRange());
+    int64_t size = result.getDimSize(axis);
+    return SliceOp::create(builder, loc, result, value, axis, part * size, size, 1);
+  }
+
+private:
+  bool repeatsAlongAxis(BroadcastOp op) const {
+    const auto *dim = llvm::find(op.getDims(), axis);
+    return dim == op.getDims().end() ||
+           typeOf(op.getX()).getDimSize(dim - op.getDims().begin()) == 1;
+  }
+};
+} // namespace
+
+/// Whether a reader of what is computed from a concatenation would read more bytes than it has: a
+/// collective computes narrow elements again, but not those of a concatenation.
+static bool isReadWider(Operation *op, ConcatOp concat) {
+  while (!op->use_empty() && llvm::all_equal(op->getUsers()) && isComputed(*op->user_begin()))
+    op = *op->user_begin();
+  return elementBytes(typeOf(op->getResult(0)).getElementType()) >
+             elementBytes(typeOf(concat.getResult()).getElementType()) &&
+         !op->use_empty() && llvm::all_of(op->getUsers(), isCollectiveOp);
+}
+
+/// Pattern: f(reshape(concat), y) -> reshape(f(concat, reshape(y)))
+static Operation *moveReshapeBehind(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto reshape = operand.getDefiningOp<ReshapeOp>();
+    auto concat = reshape ? reshape.getX().getDefiningOp<ConcatOp>() : ConcatOp();
+    if (!concat || !maySink(concat) || !concat.getType().hasStaticShape() ||
+        !typeOf(operand).hasStaticShape() || isReadWider(op, concat))
+      continue;
+    OpBuilder builder(op);
+    ArrayRef<int64_t> shape = concat.getType().getShape();
+    IRMapping mapping;
+    for (Value other : op->getOperands())
+      mapping.map(other, other == operand ? concat.getResult()
+                                          : ReshapeOp::create(builder, other.getLoc(),
+                                                              withShape(shape, other.getType()),
+                                                              other, ValueRange())
+                                                .getResult());
+    Operation *moved = builder.clone(*op, mapping);
+    RankedTensorType type = typeOf(op->getResult(0));
+    moved->getResult(0).setType(withShape(shape, type));
+    op->getResult(0).replaceAllUsesWith(
+        ReshapeOp::create(builder, reshape.getLoc(), type, moved->getResult(0), ValueRange()));
+    eraseUnread(op);
+    return moved;
+  }
+  return op;
+}
+
+/// Pattern: f(concat(a, b), y) -> concat(f(a, part of y), f(b, part of y))
+static void moveConcatBehind(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto concat = operand.getDefiningOp<ConcatOp>();
+    if (!concat || !maySink(concat) || isReadWider(op, concat))
+      continue;
+    int64_t axis = concat.getAxis();
+    if (auto permute = dyn_cast<PermuteOp>(op))
+      axis = llvm::find(permute.getPermutation(), axis) - permute.getPermutation().begin();
+    RankedTensorType result = typeOf(op->getResult(0));
+    if (result.isDynamicDim(axis))
+      continue;
+    OpBuilder builder(op);
+    Parts parts{builder, axis, int64_t(concat.getParts().size())};
+    SmallVector<Value> values;
+    for (auto [i, part] : llvm::enumerate(concat.getParts()))
+      if (isa<PermuteOp>(op)) {
+        Operation *moved = builder.clone(*op);
+        moved->setOperand(0, part);
+        moved->getResult(0).setType(withShape(parts.shape(result), result));
+        values.push_back(moved->getResult(0));
+      } else {
+        values.push_back(parts.compute(op, int64_t(i), 0));
+      }
+    op->getResult(0).replaceAllUsesWith(
+        ConcatOp::create(builder, concat.getLoc(), result, values, axis));
+    eraseUnread(op);
+    return;
+  }
+}
+
+void swage::sinkConcats(func::FuncOp function) {
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+    if (isComputed(&op))
+      moveConcatBehind(moveReshapeBehind(&op));
+    else if (isa<PermuteOp>(op))
+      moveConcatBehind(&op);
+}
