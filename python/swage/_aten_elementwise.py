@@ -49,6 +49,12 @@ def _clamp(text, node, self, min=None, max=None):
     return value if max is None else binary(text, node, "minimum", value, max)
 
 
+@lowers("aten.hardtanh", "aten.relu6")
+def _hardtanh(text, node, self, min_val=-1.0, max_val=1.0):
+    bounds = (0.0, 6.0) if ".relu6" in node.target else (min_val, max_val)
+    return _clamp(text, node, self, *bounds)
+
+
 @lowers("aten.relu")
 def _relu(text, node, self):
     return binary(text, node, "maximum", self, 0)
@@ -161,6 +167,15 @@ def _softplus_of(text, name, x, beta, threshold):
 @lowers("aten.softplus")
 def _softplus(text, node, self, beta=1.0, threshold=20.0):
     return text.cast(_softplus_of(text, node.name, wide(text, self), beta, threshold), node.element, node.name)
+
+
+@lowers("aten.log_sigmoid")
+def _log_sigmoid(text, node, self):
+    """min(x, 0) - log(1 + exp(-|x|))."""
+    x, name = wide(text, self), node.name
+    power = text.op(name, "math.exp", text.op(name, "arith.negf", text.op(name, "math.absf", x)))
+    low = text.op(name, "arith.minimumf", x, text.constant(0.0, x.type))
+    return text.cast(text.op(name, "arith.subf", low, text.op(name, "math.log1p", power)), node.element, name)
 
 
 @lowers("aten.mish")

@@ -247,19 +247,31 @@ def _of_channels(text, node, x, weight, bias):
     return text.cast(x, node.element, node.name)
 
 
+def _with_statistics(text, node, found, back, weight, bias):
+    """What a norm gives, its first result brought back to the shape of its operand and weighted."""
+    normed, *statistics = found if isinstance(found, list) else [found]
+    value = _of_channels(text, node, wide(text, back(normed)), weight, bias)
+    return [value, *statistics] if statistics else value
+
+
 def _norm_of_groups(text, node, x, groups, weight, bias, epsilon):
     """Channels, which are dimension 1, in groups that are rows with all that is behind them."""
     if not isinstance(x.shape[1], int):
         raise Unsupported("groups of a dynamic number of channels")
     rows = (x.shape[0], groups, product((x.shape[1] // groups, *x.shape[2:])))
     flat = text.reshape(x, rows)
-    normed = _norm(text, node._replace(types=(flat.type,)), "layer_norm", flat, rows[2:], {}, epsilon)
-    return _of_channels(text, node, wide(text, text.reshape(normed, x.shape)), weight, bias)
+    found = _norm(text, node._replace(types=(flat.type, *node.types[1:])), "layer_norm", flat, rows[2:], {}, epsilon)
+    return _with_statistics(text, node, found, lambda normed: text.reshape(normed, x.shape), weight, bias)
 
 
 @lowers("aten.group_norm")
 def _group_norm(text, node, input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
     return _norm_of_groups(text, node, input, num_groups, weight, bias, eps)
+
+
+@lowers("aten.native_group_norm")
+def _native_group_norm(text, node, input, weight, bias, N, C, HxW, group, eps):
+    return _norm_of_groups(text, node, input, group, weight, bias, eps)
 
 
 @lowers("aten.instance_norm")
@@ -275,10 +287,21 @@ def _batch_norm(text, node, input, weight, bias, mean, variance, training, momen
         return _with_known_moments(text, node, input, weight, bias, mean, variance, eps)
     if mean is not None:
         raise Unsupported("a batch norm that updates its running moments; export the model after .eval()")
-    order = [1, 0, *range(2, len(input.shape))]
-    channels = text.permute(input, order)
-    normed = _norm(text, node._replace(types=(channels.type,)), "layer_norm", channels, channels.shape[1:], {}, eps)
-    return _of_channels(text, node, wide(text, text.permute(normed, order)), weight, bias)
+    return _norm_of_batch(text, node, input, weight, bias, eps)
+
+
+@lowers("aten._native_batch_norm_legit.no_stats")
+def _native_batch_norm_of_batch(text, node, input, weight, bias, training, momentum, eps):
+    return _norm_of_batch(text, node, input, weight, bias, eps)
+
+
+def _norm_of_batch(text, node, x, weight, bias, epsilon):
+    """Each channel is a row with all images."""
+    order = [1, 0, *range(2, len(x.shape))]
+    channels = text.permute(x, order)
+    types = (channels.type, *node.types[1:])
+    found = _norm(text, node._replace(types=types), "layer_norm", channels, channels.shape[1:], {}, epsilon)
+    return _with_statistics(text, node, found, lambda normed: text.permute(normed, order), weight, bias)
 
 
 @lowers("aten._native_batch_norm_legit_no_training")

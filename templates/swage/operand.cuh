@@ -284,19 +284,19 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   /// Whether random bits are among them, which take their time.
   enum : bool { kMakesBits = (false || ... || (Operands::source() == Source::Random)) };
   /// Whether one of them is a thread's own, and not among those of `Before`.
-  template <class Before, class Operand> static constexpr __device__ bool isAhead() {
-    return IsOwn<Operand> && !__is_base_of(Fragment<Operand, V>, Before);
+  template <class Operand, class... Before> static constexpr __device__ bool isAhead() {
+    return IsOwn<Operand> && !(__is_base_of(Fragment<Operand, V>, Before) || ...);
   }
-  template <class Before> static constexpr __device__ int aheadWords() {
-    return (0 + ... + (isAhead<Before, Operands>() ? wordsOfOne<Operands>() : 0));
+  template <class... Before> static constexpr __device__ int aheadWords() {
+    return (0 + ... + (isAhead<Operands, Before...>() ? wordsOfOne<Operands>() : 0));
   }
   /// What loadAfter with Ahead leaves out.
-  template <class Before, class Pointers, class Coord, class Sizes>
+  template <class... Before, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadAhead(const Pointers &pointers, const Coord &coord,
                                             const Sizes &sizes) {
     (
         [&] {
-          if constexpr (isAhead<Before, Operands>())
+          if constexpr (isAhead<Operands, Before...>())
             Fragment<Operands, V>::template load<Dim, Traffic::Reused>(
                 static_cast<const Slot<Operands> &>(pointers).pointer, coord, sizes);
         }(),
@@ -312,7 +312,23 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
           using Mine = Fragment<Operands, V>;
           if constexpr (__is_base_of(Mine, Before))
             static_cast<Mine &>(*this) = before;
-          else if constexpr (!Ahead || !isAhead<Before, Operands>())
+          else if constexpr (!Ahead || !isAhead<Operands, Before>())
+            Mine::template load<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord,
+                                     sizes);
+        }(),
+        ...);
+  }
+  /// What is a thread's own and has been loaded before, at the same coordinates, is copied;
+  /// loadAhead of the same has brought the rest of that, and all else is read.
+  template <class Pointers, class Coord, class Sizes, class... Before>
+  __device__ __forceinline__ void loadOthers(const Pointers &pointers, const Coord &coord,
+                                             const Sizes &sizes, const Before &...before) {
+    (
+        [&] {
+          using Mine = Fragment<Operands, V>;
+          if constexpr (IsOwn<Operands>)
+            (copyFrom<Mine>(before), ...);
+          else
             Mine::template load<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord,
                                      sizes);
         }(),
@@ -320,6 +336,11 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
   }
 
 private:
+  template <class Mine, class Before>
+  __device__ __forceinline__ void copyFrom(const Before &before) {
+    if constexpr (__is_base_of(Mine, Before))
+      static_cast<Mine &>(*this) = before;
+  }
   template <bool Memory, class Pointers, class Coord, class Sizes>
   __device__ __forceinline__ void loadWhere(const Pointers &pointers, const Coord &coord,
                                             const Sizes &sizes) {

@@ -35,15 +35,20 @@ struct RowChunk {
   /// Whether what the epilogue reads once is on its way before the threads wait for each other:
   /// left to the compiler, they wait for memory again behind the barrier.  Not with so many
   /// registers that few rows are left on a multiprocessor. What comes between two collectives has
-  /// precedence.
+  /// precedence.  What a phase before has read is kept, not read again: 64 KB of a block at most.
+  enum : int {
+    kNewWords = Late::template aheadWords<Prologue, Middle>(),
+    kKeptWords = Spec::kThreads * U * (Late::kOwnWords - kNewWords)
+  };
+  enum : bool { kKeepsInputs = !kIsElement && !IsBounded<Spec> && kKeptWords <= 16384 };
   enum : int {
     kMiddleWords = Spec::kThreads * U * Middle::template aheadWords<Prologue>(),
-    kAheadWords = Spec::kThreads * U * Late::kOwnWords,
-    kMostAhead = Spec::rowClass() != RowClass::Looped ? 6144 : 0
+    kAheadWords = Spec::kThreads * U * (kKeepsInputs ? kNewWords : Late::kOwnWords),
+    kMostAhead = Spec::rowClass() != RowClass::Looped ? 6144 : -1
   };
   enum : bool {
     kReadsMiddle = kMiddleWords > 0 && kMiddleWords <= kMostAhead,
-    kReadsAhead = kAheadWords > 0 && kMiddleWords + kAheadWords <= kMostAhead
+    kReadsAhead = Late::kOwnWords > 0 && kMiddleWords + kAheadWords <= kMostAhead
   };
   /// The same of all that it reads (gamma and beta), where 50 KB of the rows are on a multiprocessor all
   /// the same, and where a warp is alone in its block.  With 16 elements a thread, dealt out evenly, the
@@ -128,7 +133,10 @@ struct RowChunk {
     else if constexpr (kReadsAhead)
 #pragma unroll
       for (int u = 0; u < U; ++u)
-        late[u].template loadPart<true>(pointers, coord[u], sizes);
+        if constexpr (kKeepsInputs)
+          late[u].template loadAhead<Prologue, Middle>(pointers, coord[u], sizes);
+        else
+          late[u].template loadPart<true>(pointers, coord[u], sizes);
     if constexpr (kReadsMiddle)
 #pragma unroll
       for (int u = 0; u < U; ++u)
@@ -227,7 +235,9 @@ struct RowChunk {
     [[maybe_unused]] const auto ofRow = epilogueOf(0);
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      if constexpr (kReadsAhead)
+      if constexpr (kReadsAhead && kKeepsInputs)
+        late[u].loadOthers(pointers, coord[u], sizes, in[u], middle[u]);
+      else if constexpr (kReadsAhead)
         late[u].template loadPart<false>(pointers, coord[u], sizes);
       else if constexpr (!Together && !kIsElement && !kReadsAllAhead)
         late[u].load(pointers, Place{coord[u]}, sizes);

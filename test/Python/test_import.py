@@ -87,6 +87,9 @@ class Recorded(TestCase):
             ("mish",): lambda x: x * numpy.tanh(softplus(x)),
             ("hardsigmoid",): lambda x: numpy.clip(x + 3, 0, 6) / 6,
             ("hardswish",): lambda x: x * numpy.clip(x + 3, 0, 6) / 6,
+            ("hardtanh", -0.5, 2.0): lambda x: numpy.clip(x, -0.5, 2),
+            ("relu6",): lambda x: numpy.clip(x, 0, 6),
+            ("log_sigmoid",): lambda x: -softplus(-x),
         }
         nodes = [(name, f"aten.{name}.default", ("%x", *rest), shape) for name, *rest in functions]
         glu = ("glu", "aten.glu.default", ("%x", 1), (5, 12))

@@ -253,6 +253,24 @@ int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
   return blocks;
 }
 
+/// Inputs that the epilogue reads, beside the element that it is handed.
+static llvm::SetVector<unsigned> epilogueInputs(KernelOp kernel) {
+  llvm::SetVector<unsigned> inputs;
+  llvm::SetVector<Value> reached;
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(yield.getValues()))
+    if (phaseOf(kernel, i) == Phase::Epilogue)
+      reached.insert(value);
+  Value handed = handedElement(kernel, Phase::Epilogue);
+  for (size_t i = 0; i < reached.size(); ++i)
+    if (auto argument = dyn_cast<BlockArgument>(reached[i]))
+      inputs.insert(argument.getArgNumber());
+    else if (Operation *op = reached[i].getDefiningOp();
+             reached[i] != handed && !isa<CollectiveOp>(op))
+      reached.insert(op->operand_begin(), op->operand_end());
+  return inputs;
+}
+
 /// How many blocks a multiprocessor is to hold where a thread's inputs take more registers than its
 /// elements do; 0 elsewhere.  The compiler then saves registers by reading a part of the inputs late, a
 /// second wait for memory, or takes so many that fewer blocks fit.  Told how many are wanted it does
@@ -261,29 +279,37 @@ int64_t ScheduleSelector::blocksWithInputs(const Rows &rows, int64_t threads,
                                            int64_t elements) const {
   if (CollectiveOp second = kernel.getSecondCollective(); second && second.isPerElement(0))
     return 0;
-  llvm::SetVector<unsigned> early = prologueInputs(kernel);
-  int64_t soon = 0, ahead = 0; // bytes of an element, for the prologue and for the epilogue
+  llvm::SetVector<unsigned> early = prologueInputs(kernel), late = epilogueInputs(kernel);
+  // Bytes of an element, for the prologue, for the epilogue, and of the former for both.
+  int64_t soon = 0, ahead = 0, kept = 0;
   for (auto [input, attribute] : llvm::enumerate(kernel.getInputs())) {
     auto view = cast<ViewAttr>(attribute);
     if (view.getSource() == Source::Random)
       return 0; // The loads are in the order of the text anyway.
     if (view.getSource() != Source::Memory || !hasRows(view))
       continue;
+    bool isOwn = hasOwnRows(kernel, view, kernel.getRank() - 1);
     if (early.contains(input))
       soon += elementBytes(view.getElement());
-    else if (hasOwnRows(kernel, view, kernel.getRank() - 1))
+    else if (isOwn)
       ahead += elementBytes(view.getElement());
+    if (isOwn && early.contains(input) && late.contains(input))
+      kept += elementBytes(view.getElement());
   }
-  // What RowChunk::kReadsAhead leaves for later (row_parts.cuh).
-  if (threads * elements * ahead > 6144 * 4)
-    ahead = 0;
+  // What RowChunk leaves for later, kReadsAhead and kKeepsInputs (row_parts.cuh).
+  // Of one collective's inputs the compiler holds what is kept in fewer registers than it is given.
+  int64_t together = threads * elements;
+  bool isAhead = together * ahead <= 6144 * 4,
+       keeps = isAhead && kept > 0 && kernel.getSecondCollective() && together * kept <= 16384 * 4;
+  ahead = (isAhead ? ahead : 0) + (keeps ? kept : 0);
   // Two loads for each vector are taken apart, one is not.
   if (rows.widest <= 16 || soon <= 4)
     soon = 0;
   if ((soon == 0 && ahead == 0) || rows.widest > 4 * rows.vector)
     return 0;
-  int64_t blocks = residentBlocks(threads, std::max(16 + elements + elements * ahead / 4,
-                                                    24 + elements * soon / 4));
+  int64_t blocks =
+      residentBlocks(threads, std::max((keeps ? 24 : 16) + elements + elements * ahead / 4,
+                                       24 + elements * soon / 4));
   return blocks > 1 ? blocks : 0;
 }
 
