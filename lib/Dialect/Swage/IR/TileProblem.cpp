@@ -29,6 +29,13 @@ TileProblem TileProblem::of(KernelOp kernel, unsigned in, int64_t merged) {
   return problem;
 }
 
+TileProblem TileProblem::merging(KernelOp kernel, unsigned in) {
+  int64_t merged = int64_t(kernel.getRank()) - 1 - in;
+  while (merged > 1 && !of(kernel, in, merged).canMerge())
+    --merged;
+  return of(kernel, in, merged);
+}
+
 bool TileProblem::isTurned(ViewAttr view) const {
   return LinearAccess::of(view.getAccess())->isTransposed(in, kernel.getRank() - 1);
 }
@@ -73,6 +80,13 @@ bool TileProblem::fitsOut(int64_t vector) const {
            isMultiple(access.offset) &&
            llvm::all_of(ArrayRef(access.strides).drop_back(size_t(merged)), isMultiple);
   });
+}
+
+int64_t TileProblem::vectorOut() const {
+  int64_t vector = std::max<int64_t>(1, 16 / widest);
+  while (vector > 1 && !fitsOut(vector))
+    vector /= 2;
+  return vector;
 }
 
 SmallVector<AffineExpr> TileProblem::extents() const {

@@ -262,17 +262,11 @@ void Grid::tiles(int64_t in) {
 
 /// A few tiles, with as many dimensions as can be one and the widest vectors along them.
 void Grid::fewTiles(int64_t in) {
-  int64_t merged = int64_t(kernel.getRank()) - 1 - in;
-  while (!TileProblem::of(kernel, unsigned(in), merged).canMerge())
-    --merged;
-  TileProblem problem = TileProblem::of(kernel, unsigned(in), merged);
-  int64_t vectorOut = std::max<int64_t>(1, 16 / problem.widest);
-  while (vectorOut > 1 && !problem.fitsOut(vectorOut))
-    vectorOut /= 2;
+  TileProblem problem = TileProblem::merging(kernel, unsigned(in));
   for (int64_t tileIn : {32, 64, 128})
     for (int64_t tileOut : {32, 64, 128})
       for (int64_t vectorIn : kWidths)
-        addTiles(256, in, tileIn, tileOut, vectorIn, vectorOut, merged);
+        addTiles(256, in, tileIn, tileOut, vectorIn, problem.vectorOut(), problem.merged);
 }
 
 /// A few boxes of about a tile's extents.

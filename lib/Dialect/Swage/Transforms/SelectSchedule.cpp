@@ -186,12 +186,10 @@ SelectedSchedule ScheduleSelector::tiles(const TileProblem &problem) {
   auto isTurned = [&](ViewAttr view) { return problem.isTurned(view); };
   int64_t widest = 16 / bytes;
   int64_t vectorIn = std::min(widest, vectorAlong(kernel, in, facts, false, isTurned));
-  int64_t vectorOut = widest;
-  if (problem.merged == 1)
-    vectorOut = std::min(widest, vectorAlong(kernel, out, facts, false,
-                                             [&](ViewAttr view) { return !isTurned(view); }));
-  while (problem.merged > 1 && vectorOut > 1 && !problem.fitsOut(vectorOut))
-    vectorOut /= 2;
+  auto isStraight = [&](ViewAttr view) { return !isTurned(view); };
+  int64_t vectorOut = problem.merged > 1
+                          ? problem.vectorOut()
+                          : std::min(widest, vectorAlong(kernel, out, facts, false, isStraight));
   // Half a vector on the reading side of narrow elements: the register transposes need fewer
   // registers, so more blocks are resident.
   if (bytes <= 2 && vectorIn == widest && problem.areInputs)
@@ -235,21 +233,16 @@ SelectedSchedule ScheduleSelector::tilesOf(const TileProblem &problem, int64_t t
 /// Tiles whose rows go on over as many of the last dimensions as can be one, where these are good;
 /// of 4 bytes half as wide along the other side where more of them are full so.
 std::optional<SelectedSchedule> ScheduleSelector::mergedTiles() {
-  unsigned in = *transposedDim(kernel);
-  for (int64_t merged = kernel.getRank() - 1 - in; merged > 1; --merged) {
-    TileProblem problem = TileProblem::of(kernel, in, merged);
-    if (!problem.canMerge())
-      continue;
-    SelectedSchedule selected = tiles(problem);
-    auto wide = cast<PermuteScheduleAttr>(selected.schedule);
-    if (!hasGoodTiles(selected) && problem.widest == 4 &&
-        wide.getTileIn() >= 2 * wide.getVectorIn())
-      selected = tilesOf(problem, wide.getThreads(), wide.getTileIn() / 2, wide.getTileOut() * 2,
-                         wide.getVectorIn(), wide.getVectorOut());
-    if (hasGoodTiles(selected) && !tearsBytes(selected))
-      return smallTiles(selected);
-    break;
-  }
+  TileProblem problem = TileProblem::merging(kernel, *transposedDim(kernel));
+  if (problem.merged == 1)
+    return std::nullopt;
+  SelectedSchedule selected = tiles(problem);
+  auto wide = cast<PermuteScheduleAttr>(selected.schedule);
+  if (!hasGoodTiles(selected) && problem.widest == 4 && wide.getTileIn() >= 2 * wide.getVectorIn())
+    selected = tilesOf(problem, wide.getThreads(), wide.getTileIn() / 2, wide.getTileOut() * 2,
+                       wide.getVectorIn(), wide.getVectorOut());
+  if (hasGoodTiles(selected) && !tearsBytes(selected))
+    return smallTiles(selected);
   return std::nullopt;
 }
 

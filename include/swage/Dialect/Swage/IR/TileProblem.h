@@ -27,6 +27,8 @@ struct TileProblem {
 
   /// Operands that are contiguous along `in` and move along the innermost dimension.
   static TileProblem of(KernelOp kernel, unsigned in, int64_t merged = 1);
+  /// The same with as many of the last dimensions merged as can be one.
+  static TileProblem merging(KernelOp kernel, unsigned in);
 
   bool isTurned(ViewAttr view) const;
   /// Whether so many dimensions can be one; always where it is 1.
@@ -34,6 +36,8 @@ struct TileProblem {
   /// Whether vectors of so many elements cover the innermost dimension, and what is not turned can
   /// be read and written by them.
   bool fitsOut(int64_t vector) const;
+  /// The longest of these vectors, of up to 16 bytes of the widest element.
+  int64_t vectorOut() const;
   /// The iteration space with the merged dimensions as one, and a view's offset there.
   llvm::SmallVector<mlir::AffineExpr> extents() const;
   mlir::AffineExpr offset(ViewAttr view) const;
