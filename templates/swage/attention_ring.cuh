@@ -344,19 +344,19 @@ template <class Spec, class Arguments> struct RunRing {
     const SharedAddress full = barriers.at(stage),
                         key = base + Layout::kKeyAt + stage * Layout::kKeyBytes,
                         value = base + Layout::kValueAt + stage * Layout::kValueBytes;
-    if (electLane()) {
-      mbarrierArriveExpect(full, rows * Layout::kHeadRow + Layout::kValueBytes);
-#pragma unroll
-      for (int panel = 0; panel < Layout::kValuePanels; ++panel)
-        tensorLoad<evictionOf<Spec>()>(value + panel * Layout::kPanel, maps.values, full,
-                                       panel * Layout::kPanelColumns, first, tile.keyHead,
-                                       tile.batch);
-    }
-    syncWarp();
+    if (!electLane())
+      return;
+    mbarrierArriveExpect(full, rows * Layout::kHeadRow + Layout::kValueBytes);
     if (rows > 0)
-      for (int run = static_cast<int>(laneIndex()); run < Layout::kRuns; run += kWarpSize)
+#pragma unroll 16
+      for (int run = 0; run < Layout::kRuns; ++run)
         bulkLoad<evictionOf<Spec>()>(key + run * Layout::kRunBytes, keys.at(run, first), rows * 16,
                                      full);
+#pragma unroll
+    for (int panel = 0; panel < Layout::kValuePanels; ++panel)
+      tensorLoad<evictionOf<Spec>()>(value + panel * Layout::kPanel, maps.values, full,
+                                     panel * Layout::kPanelColumns, first, tile.keyHead,
+                                     tile.batch);
   }
   __device__ __forceinline__ void commit() const {}
   /// What no query sees of a stage, or is not there, becomes zero, as LinearRing's.
