@@ -271,7 +271,9 @@ static bool isConverted(Operation &op) {
 /// Whether an approximation will do, and there is one.
 static bool isFlagged(Operation &op, arith::FastMathFlags flag) {
   auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
-  return flags && isa<arith::DivFOp, math::ExpOp, math::Exp2Op, math::TanhOp, math::ErfOp>(op) &&
+  return flags &&
+         isa<arith::DivFOp, math::ExpOp, math::Exp2Op, math::ExpM1Op, math::Log1pOp, math::TanhOp,
+             math::ErfOp>(op) &&
          op.getResult(0).getType().isF32() &&
          arith::bitEnumContainsAll(flags.getFastMathFlagsAttr().getValue(), flag);
 }

@@ -46,6 +46,21 @@ __device__ __forceinline__ float sigmoidOf(float x, float limit, const float (&a
 
 } // namespace detail
 
+/// exp(x) - 1 within 10 units: the exponential less 1, where that is not near 0, or a Taylor polynomial.
+__device__ __forceinline__ float expm1Fast(float x) {
+  const float rest = detail::polynomial(
+      {1.0f / 2, 1.0f / 6, 1.0f / 24, 1.0f / 120, 1.0f / 720, 1.0f / 5040}, x);
+  return abs(x) < 0.4f ? fma(x * x, rest, x) : expFast(x) - 1.0f;
+}
+
+/// log(1 + x) within 12 units: the logarithm, where that is not near 0, or 2 artanh(x / (2 + x)).
+__device__ __forceinline__ float log1pFast(float x) {
+  const float ratio = x * reciprocal(2.0f + x), square = ratio * ratio;
+  const float rest = detail::polynomial({2.0f / 3, 2.0f / 5, 2.0f / 7, 2.0f / 9}, square);
+  return abs(x) < 0.3f ? fma(ratio * square, rest, 2.0f * ratio)
+                       : log2Fast(1.0f + x) * 6.93147181e-01f;
+}
+
 /// Within 4 units; by minimax approximation of relative errors, tighter towards 1, which is what is
 /// left of 1 + erf(x) for negative x.
 __device__ __forceinline__ float erfFast(float x) {

@@ -128,3 +128,20 @@ func.func @row_results(%x: tensor<64x772xf32>, %y: tensor<64x772xf32>) -> (tenso
   %n, %m, %r = swage.layer_norm %q axis 1 eps 1.0e-5 : (tensor<64x772xf32>) -> (tensor<64x772xf32>, tensor<64xf32>, tensor<64xf32>)
   return %m, %r : tensor<64xf32>, tensor<64xf32>
 }
+
+// Logarithms and exponentials beside 1; what becomes of one whose argument may be near -1 is seen exactly.
+// CHECK: output0 = swage::expm1Fast(input0);
+// CHECK: output1 = swage::tanhFast(swage::log1pFast(swage::exp(input0)));
+// CHECK: extern "C"
+// CHECK: output0 = swage::log1p(swage::tanh(input0));
+// CHECK: extern "C"
+func.func @beside_one(%x: tensor<64x256xbf16>, %y: tensor<64x256xbf16>) -> (tensor<64x256xbf16>, tensor<64x256xbf16>, tensor<64x256xf32>) {
+  %below = math.expm1 %x : tensor<64x256xbf16>
+  %e = math.exp %x : tensor<64x256xbf16>
+  %l = math.log1p %e : tensor<64x256xbf16>
+  %t = math.tanh %l : tensor<64x256xbf16>
+  %w = arith.extf %y : tensor<64x256xbf16> to tensor<64x256xf32>
+  %tw = math.tanh %w : tensor<64x256xf32>
+  %lw = math.log1p %tw : tensor<64x256xf32>
+  return %below, %t, %lw : tensor<64x256xbf16>, tensor<64x256xbf16>, tensor<64x256xf32>
+}

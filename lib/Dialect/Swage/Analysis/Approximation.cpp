@@ -95,9 +95,11 @@ bool Sight::mayUse(OpOperand &use) {
   else if (isa<arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::SelectOp, math::AbsFOp,
                math::SqrtOp, math::RsqrtOp>(op))
     mayPass = true;
+  else if (isa<math::Log1pOp>(op)) // steep only near -1
+    mayPass = isNonNegative(op->getOperand(0));
   else if (!isa<arith::SubFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
                 arith::MinNumFOp, math::ClampFOp, math::FmaOp, math::ExpOp, math::Exp2Op,
-                math::TanhOp, math::ErfOp>(op))
+                math::ExpM1Op, math::TanhOp, math::ErfOp>(op))
     return false;
   // A norm's or softmax's first result is the element; what nobody has of it is not narrow.
   return mayPass && !op->getResult(0).use_empty() && endsNarrow(op->getResult(0));
@@ -240,6 +242,10 @@ void swage::allowApproximations(KernelOp kernel) {
       allow(tanh, mayBeOff(Growth::Smooth), arith::FastMathFlags::afn);
     else if (auto erf = dyn_cast<math::ErfOp>(op))
       allow(erf, mayBeOff(Growth::Smooth), arith::FastMathFlags::afn);
+    else if (auto expm1 = dyn_cast<math::ExpM1Op>(op))
+      allow(expm1, mayBeOff(Growth::Smooth), arith::FastMathFlags::afn);
+    else if (auto log1p = dyn_cast<math::Log1pOp>(op))
+      allow(log1p, mayBeOff(Growth::Smooth), arith::FastMathFlags::afn);
     else if (auto exp = dyn_cast<math::ExpOp>(op))
       allow(exp, mayLoseDenormals(exp) && mayBeOff(Growth::Relative), arith::FastMathFlags::afn);
   }
