@@ -171,7 +171,9 @@ def _std(text, node, *arguments, **keywords):
 @lowers("aten.linalg_vector_norm")
 def _vector_norm(text, node, self, ord=2, dim=None, keepdim=False, dtype=None):
     x, dims = wide(text, self), _dims(dim, self)
-    if ord == 2:
+    if not dims:
+        value = text.op(node.name, "math.absf", x)
+    elif ord == 2:
         total = text.reduce("sum", text.op(f"{node.name}.square", "arith.mulf", x, x), dims, node.name)
         value = text.op(node.name, "math.sqrt", total)
     elif ord in (1, math.inf, -math.inf):
@@ -184,13 +186,18 @@ def _vector_norm(text, node, self, ord=2, dim=None, keepdim=False, dtype=None):
 
 @lowers("aten.logsumexp")
 def _log_sum_exp(text, node, self, dim, keepdim=False):
-    dims = _dims(dim, self)
-    if len(dims) != 1:
-        raise Unsupported("a sum of exponentials over several dimensions")
-    x = self if self.element in FLOATS else text.cast(self, node.element)
-    kept = Type(tuple(extent for k, extent in enumerate(x.shape) if k not in dims), "f64" if x.element == "f64" else "f32")
-    weights, value = text.declare(f"{node.name}.weights", x.type), text.declare(node.name, kept)
-    text.lines.append(f"{weights}, {value} = swage.softmax {x} axis {dims[0]} : {x.type} -> {x.type}, {kept}")
+    """log(sum of exp(x - m)) + m with the largest number m, or 0 for it where that is infinite."""
+    x, dims, name = wide(text, self), _dims(dim, self), node.name
+    if not dims:
+        return text.cast(x, node.element)
+    kept = [k for k in range(len(x.shape)) if k not in dims]
+    largest = text.reduce("max", x, dims, f"{name}.max")
+    size = text.op(f"{name}.size", "math.absf", largest)
+    infinite = text.compare(f"{name}.infinite", "eq", size, text.constant(math.inf, size.type))
+    finite = text.select(f"{name}.finite", infinite, text.constant(0, largest.type), largest)
+    distance = text.op(f"{name}.distance", "arith.subf", x, text.broadcast(finite, x.shape, kept))
+    total = text.reduce("sum", text.op(f"{name}.exp", "math.exp", distance), dims, f"{name}.sum")
+    value = text.op(name, "arith.addf", text.op(name, "math.log", total), finite)
     return text.cast(text.reshape(value, node.shape), node.element)
 
 
@@ -218,7 +225,7 @@ def _norm(text, node, op, x, shape, weights, epsilon):
         f"{', '.join(map(str, values))} = swage.{op} {x}{words} axis {axis} eps {decimal(epsilon)} : "
         f"({operands}) -> ({', '.join(map(str, types))})"
     )
-    found = [text.reshape(value, type.shape) for value, type in zip(values, node.types)]
+    found = [text.cast(text.reshape(value, type.shape), type.element) for value, type in zip(values, node.types)]
     return found if len(found) > 1 else found[0]
 
 

@@ -52,6 +52,7 @@ class Value(NamedTuple):
 
 def product(extents):
     """Of extents that may be dynamic."""
+    extents = tuple(extents)
     number = math.prod(extent for extent in extents if isinstance(extent, int))
     names = [extent if extent.isidentifier() else f"({extent})" for extent in extents if isinstance(extent, str)]
     return "*".join(names if number == 1 else [str(number), *names]) if names else number

@@ -4,14 +4,23 @@
 // RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --sim=check --check --inputs=nasty --arch=sm_80 | FileCheck %s --implicit-check-not=REJECTED
 // RUN: swage-run %s --entry=open --dims='3,4,16;3,1,16' --device=sim --sim=check --check | FileCheck %s --check-prefix=OPEN
+// RUN: swage-run %s --entry=scaled --device=sim --sim=check --check | FileCheck %s --check-prefix=SCALED
+// RUN: swage-run %s --entry=in_place --device=sim --sim=check --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-opt %s --swage-kernel-pipeline 2>/dev/null | FileCheck %s --check-prefix=KERNELS
 // CHECK-COUNT-4: accepted
 // OPEN: accepted
+// SCALED-COUNT-2: accepted
 // KERNELS-LABEL: func.func @main
 // KERNELS-COUNT-2: swage.launch @pointwise_
 // KERNELS-NOT: swage.launch
 // KERNELS-LABEL: func.func @open
 // KERNELS-COUNT-1: swage.launch @pointwise_
+// KERNELS-NOT: swage.launch
+// KERNELS-LABEL: func.func @scaled
+// KERNELS-COUNT-2: swage.launch @pointwise_
+// KERNELS-NOT: swage.launch
+// KERNELS-LABEL: func.func @in_place
+// KERNELS-COUNT-2: swage.launch
 // KERNELS-NOT: swage.launch
 // KERNELS: return
 func.func @main(%x: tensor<2x9x3x40xbf16>, %cos: tensor<9x40xbf16>, %sin: tensor<9x40xbf16>, %c: tensor<9x20xf32>, %s: tensor<9x20xf32>)
@@ -65,4 +74,30 @@ func.func @open(%x: tensor<?x4x16xf16>, %y: tensor<?x1x16xf16>) -> tensor<?x4x16
   %ys = swage.broadcast %y dims [0, 1, 2] : tensor<?x1x16xf16> -> tensor<?x4x16xf16>
   %r = arith.mulf %turned, %ys : tensor<?x4x16xf16>
   return %r : tensor<?x4x16xf16>
+}
+
+// Alternating parts, which are contiguous nowhere, times what repeats along them; and a gate that reads its operand twice.
+func.func @scaled(%a: tensor<4x4xf16>, %b: tensor<4x4xf16>, %s: tensor<4xf16>) -> (tensor<4x8xf16>, tensor<4x8xf16>) {
+  %0 = swage.reshape %a : tensor<4x4xf16> -> tensor<4x4x1xf16>
+  %1 = swage.reshape %b : tensor<4x4xf16> -> tensor<4x4x1xf16>
+  %2 = swage.concat %0, %1 axis 2 : (tensor<4x4x1xf16>, tensor<4x4x1xf16>) -> tensor<4x4x2xf16>
+  %3 = swage.reshape %2 : tensor<4x4x2xf16> -> tensor<4x8xf16>
+  %4 = swage.broadcast %s dims [0] : tensor<4xf16> -> tensor<4x8xf16>
+  %5 = arith.mulf %4, %3 : tensor<4x8xf16>
+  %6 = swage.concat %a, %b axis 1 : (tensor<4x4xf16>, tensor<4x4xf16>) -> tensor<4x8xf16>
+  %7 = math.tanh %4 : tensor<4x8xf16>
+  %8 = arith.mulf %7, %4 : tensor<4x8xf16>
+  %9 = arith.mulf %6, %8 : tensor<4x8xf16>
+  return %5, %9 : tensor<4x8xf16>, tensor<4x8xf16>
+}
+
+// Where the result may lie in x, the turned halves are stored first.
+func.func @in_place(%x: tensor<3x16xf32>, %cos: tensor<3x16xf32>, %sin: tensor<3x16xf32>) -> (tensor<3x16xf32> {swage.alias = 0 : i64}) {
+  %a = swage.slice %x axis 1 from 0 size 8 : tensor<3x16xf32> -> tensor<3x8xf32>
+  %b = swage.slice %x axis 1 from 8 size 8 : tensor<3x16xf32> -> tensor<3x8xf32>
+  %t = swage.concat %b, %a axis 1 : (tensor<3x8xf32>, tensor<3x8xf32>) -> tensor<3x16xf32>
+  %0 = arith.mulf %x, %cos : tensor<3x16xf32>
+  %1 = arith.mulf %t, %sin : tensor<3x16xf32>
+  %r = arith.addf %0, %1 : tensor<3x16xf32>
+  return %r : tensor<3x16xf32>
 }

@@ -122,9 +122,12 @@ std::optional<unsigned> swage::principalDim(KernelOp kernel) {
     }
   if (first)
     return first;
-  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
-    if (std::optional<unsigned> dim = contiguousDim(kernel, view))
-      return dim;
+  // Parts that alternate are contiguous along no dimension: what each point reads decides.
+  for (bool wantsFull : {true, false})
+    for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+      if (std::optional<unsigned> dim = contiguousDim(kernel, view);
+          dim && (isFull(kernel, view) || !wantsFull))
+        return dim;
   return std::nullopt;
 }
 

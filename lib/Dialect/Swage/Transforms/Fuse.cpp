@@ -39,10 +39,9 @@ bool Fuser::isServed(const OpSet &ops) const {
   return built && accessProblem(*built->kernel).empty();
 }
 
-/// Whether a norm is a kernel if its result is written as the permute that alone reads it says:
-/// rows that lie across memory are then read and written with the grain. There is a copy behind
-/// the permute then.
-bool Fuser::isServedBehindPermute(Operation *op) {
+/// Copies a norm's result behind the permute that alone reads it, if that makes a kernel of it:
+/// rows that lie across memory are then read and written with the grain.
+bool Fuser::tryBehindPermute(Operation *op) {
   auto permute = isa<LayerNormOp, RmsNormOp>(op) && op->getResult(0).hasOneUse()
                      ? dyn_cast<PermuteOp>(*op->getResult(0).user_begin())
                      : PermuteOp();
@@ -70,7 +69,7 @@ void Fuser::insertCopiesBeforeCollectives() {
       continue;
     OpSet alone;
     alone.insert(&op);
-    if (isServed(alone) || (fuse && isServedBehindPermute(&op)))
+    if (isServed(alone) || (fuse && tryBehindPermute(&op)))
       continue;
     for (OpOperand &operand : op.getOpOperands())
       if (Operation *source = operand.get().getDefiningOp(); source && isIndexOp(source)) {

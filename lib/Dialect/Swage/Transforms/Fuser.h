@@ -39,7 +39,7 @@ public:
 private:
   llvm::FailureOr<bool> isDone();
   bool isServed(const OpSet &ops) const;
-  bool isServedBehindPermute(mlir::Operation *op);
+  bool tryBehindPermute(mlir::Operation *op);
   void insertCopiesBeforeCollectives();
   llvm::FailureOr<bool> splitIndexChain();
   llvm::LogicalResult analyse();

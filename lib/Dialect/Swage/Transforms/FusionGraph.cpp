@@ -21,14 +21,17 @@ bool swage::isKernelNode(Operation *op) {
 }
 
 void swage::eraseUnread(Operation *op) {
-  if (!op || !isOpTriviallyDead(op))
-    return;
-  llvm::SetVector<Operation *> before;
-  for (Value operand : op->getOperands())
-    before.insert(operand.getDefiningOp());
-  op->erase();
-  for (Operation *producer : before)
-    eraseUnread(producer);
+  llvm::SetVector<Operation *> unread;
+  unread.insert(op);
+  while (!unread.empty()) {
+    op = unread.pop_back_val();
+    if (!isOpTriviallyDead(op))
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp())
+        unread.insert(producer);
+    op->erase();
+  }
 }
 
 LogicalResult swage::checkKernelOps(func::FuncOp function) {

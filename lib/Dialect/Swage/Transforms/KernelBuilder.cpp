@@ -284,8 +284,7 @@ Value KernelBuilder::softmaxOperand(SoftmaxOp op, Value x) {
 }
 
 static constexpr const char *kOneCollective =
-    "a kernel has one collective, or a second one that is a norm or a reduction of the same rows, "
-    "or of groups of them the largest absolute value or the sum of integers";
+    "a kernel has one collective, or a second one that is a norm or a reduction of the same rows";
 
 bool swage::mayComeSecond(Collective kind, Type type) {
   return kind != Collective::Softmax && kind != Collective::LogSoftmax &&
@@ -360,7 +359,9 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
       if (!findGroups(dims))
         return {};
       if (dims && !mayGoOverGroups(kind, type))
-        return refuse(kOneCollective), Value();
+        return refuse("a second collective over groups of the first one's rows is the largest "
+                      "absolute value or a sum of integers"),
+               Value();
       // Values of another type than the first collective's have registers of their own in groups.
       if (!dims && type != collectiveScalars[0].getValue().getType())
         return refuse("two collectives over one row are of two types"), Value();

@@ -21,10 +21,11 @@ static RankedTensorType withShape(ArrayRef<int64_t> shape, Type like) {
   return RankedTensorType::get(shape, cast<RankedTensorType>(like).getElementType());
 }
 static bool isComputed(Operation *op) { return isElementwiseOp(op) && !isa<CopyOp>(op); }
-/// Whether nothing needs the concatenation itself once its readers have moved in front of it.
-static bool maySink(Operation *op) {
-  return llvm::all_of(op->getUsers(), [](Operation *user) {
-    return isComputed(user) || isa<PermuteOp>(user) || (isa<ReshapeOp>(user) && maySink(user));
+/// Whether no reader of a concatenation needs it whole: those that do could read it as well.
+static bool maySink(ConcatOp concat) {
+  return llvm::all_of(concat->getUsers(), [](Operation *user) {
+    return isComputed(user) || isa<PermuteOp>(user) ||
+           (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), isComputed));
   });
 }
 
@@ -78,6 +79,18 @@ private:
 };
 } // namespace
 
+/// Whether what is computed is a result that may lie where an argument does (`swage.alias`), which
+/// one kernel for all parts would read behind its own writes.
+static bool endsInPlace(Operation *op) {
+  return llvm::any_of(op->getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto ret = dyn_cast<func::ReturnOp>(user))
+      return static_cast<bool>(cast<func::FuncOp>(ret->getParentOp())
+                                   .getResultAttr(use.getOperandNumber(), "swage.alias"));
+    return (isComputed(user) || isIndexOp(user)) && endsInPlace(user);
+  });
+}
+
 /// Whether a reader of what is computed from a concatenation would read more bytes than it has: a
 /// collective computes narrow elements again, but not those of a concatenation.
 static bool isReadWider(Operation *op, ConcatOp concat) {
@@ -100,11 +113,12 @@ static Operation *moveReshapeBehind(Operation *op) {
     ArrayRef<int64_t> shape = concat.getType().getShape();
     IRMapping mapping;
     for (Value other : op->getOperands())
-      mapping.map(other, other == operand ? concat.getResult()
-                                          : ReshapeOp::create(builder, other.getLoc(),
-                                                              withShape(shape, other.getType()),
-                                                              other, ValueRange())
-                                                .getResult());
+      if (!mapping.contains(other))
+        mapping.map(other, other == operand ? concat.getResult()
+                                            : ReshapeOp::create(builder, other.getLoc(),
+                                                                withShape(shape, other.getType()),
+                                                                other, ValueRange())
+                                                  .getResult());
     Operation *moved = builder.clone(*op, mapping);
     RankedTensorType type = typeOf(op->getResult(0));
     moved->getResult(0).setType(withShape(shape, type));
@@ -141,7 +155,7 @@ static void moveConcatBehind(Operation *op) {
         values.push_back(parts.compute(op, int64_t(i), 0));
       }
     op->getResult(0).replaceAllUsesWith(
-        ConcatOp::create(builder, concat.getLoc(), result, values, axis));
+        ConcatOp::create(builder, op->getLoc(), result, values, axis));
     eraseUnread(op);
     return;
   }
@@ -149,7 +163,7 @@ static void moveConcatBehind(Operation *op) {
 
 void swage::sinkConcats(func::FuncOp function) {
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
-    if (isComputed(&op))
+    if (isComputed(&op) && (op.getNumOperands() == 1 || !endsInPlace(&op)))
       moveConcatBehind(moveReshapeBehind(&op));
     else if (isa<PermuteOp>(op))
       moveConcatBehind(&op);
