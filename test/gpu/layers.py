@@ -22,6 +22,7 @@ import torch.nn.functional as F
 
 import swage
 import swage.torch
+from timing import graph_of, times
 
 L2_BYTES = 60 << 20
 TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
@@ -505,36 +506,6 @@ class _Call(torch.nn.Module):
 
 def results(value):
     return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def graph_of(call, sets):
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        for _ in range(2):
-            call(*sets[0])
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=stream):
-            kept = [call(*arguments) for arguments in sets]
-        del kept
-        graph.replay()
-        torch.cuda.synchronize()
-    return graph, stream
-
-
-def times(graphs, repetitions):
-    """Medians of the graphs' times in microseconds, in turns."""
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    samples = [[] for _ in graphs]
-    for _ in range(repetitions):
-        for (graph, stream), own in zip(graphs, samples):
-            with torch.cuda.stream(stream):
-                begin.record()
-                graph.replay()
-                end.record()
-            end.synchronize()
-            own.append(begin.elapsed_time(end) * 1e3)
-    return [statistics.median(own) for own in samples]
 
 
 def error(found, function, inputs):

@@ -14,11 +14,11 @@ import json
 import math
 import random
 import re
-import statistics
 
 import torch
 
 import swage
+from timing import graph_of, times
 
 L2_BYTES = 60 << 20
 ELEMENTS = {1: ("i8", torch.int8), 2: ("f16", torch.float16), 4: ("f32", torch.float32), 8: ("f64", torch.float64)}
@@ -96,36 +96,6 @@ class Case:
 
 def bits(tensor):
     return tensor.view(-1).view(torch.int8)
-
-
-def graph_of(call, sets):
-    stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):
-        call(*sets[0])
-        torch.cuda.synchronize()
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=stream):
-            # Results are kept: in the memory of the one before they would never leave L2.
-            kept = [call(*arguments) for arguments in sets]
-        del kept
-        graph.replay()
-        torch.cuda.synchronize()
-    return graph, stream
-
-
-def times(graphs, repetitions):
-    """Medians of the graphs' times in microseconds, in turns."""
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    samples = [[] for _ in graphs]
-    for _ in range(repetitions):
-        for (graph, stream), own in zip(graphs, samples):
-            with torch.cuda.stream(stream):
-                begin.record()
-                graph.replay()
-                end.record()
-            end.synchronize()
-            own.append(begin.elapsed_time(end) * 1e3)
-    return [statistics.median(own) for own in samples]
 
 
 def measure(case, with_peer):

@@ -9,6 +9,7 @@
 #include "FusionGraph.h"
 #include "KernelBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace swage;
@@ -21,6 +22,7 @@ static RankedTensorType withShape(ArrayRef<int64_t> shape, Type like) {
   return RankedTensorType::get(shape, cast<RankedTensorType>(like).getElementType());
 }
 static bool isComputed(Operation *op) { return isElementwiseOp(op) && !isa<CopyOp>(op); }
+
 /// Whether no reader of a concatenation needs it whole: those that do could read it as well.
 static bool maySink(ConcatOp concat) {
   return llvm::all_of(concat->getUsers(), [](Operation *user) {
@@ -79,16 +81,21 @@ private:
 };
 } // namespace
 
-/// Whether what is computed is a result that may lie where an argument does (`swage.alias`), which
-/// one kernel for all parts would read behind its own writes.
-static bool endsInPlace(Operation *op) {
-  return llvm::any_of(op->getUses(), [](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (auto ret = dyn_cast<func::ReturnOp>(user))
-      return static_cast<bool>(cast<func::FuncOp>(ret->getParentOp())
-                                   .getResultAttr(use.getOperandNumber(), "swage.alias"));
-    return (isComputed(user) || isIndexOp(user)) && endsInPlace(user);
-  });
+/// What ends in results that may lie where arguments do (`swage.alias`): one kernel for all parts
+/// would read those behind its own writes.
+static llvm::SetVector<Operation *> endingInPlace(func::FuncOp function) {
+  llvm::SetVector<Operation *> found;
+  auto add = [&](Value value) {
+    if (Operation *op = value.getDefiningOp(); op && (isComputed(op) || isIndexOp(op)))
+      found.insert(op);
+  };
+  for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands())
+    if (function.getResultAttr(result.getOperandNumber(), "swage.alias"))
+      add(result.get());
+  for (size_t i = 0; i < found.size(); ++i)
+    for (Value operand : found[i]->getOperands())
+      add(operand);
+  return found;
 }
 
 /// Whether a reader of what is computed from a concatenation would read more bytes than it has: a
@@ -123,7 +130,7 @@ static Operation *moveReshapeBehind(Operation *op) {
     RankedTensorType type = typeOf(op->getResult(0));
     moved->getResult(0).setType(withShape(shape, type));
     op->getResult(0).replaceAllUsesWith(
-        ReshapeOp::create(builder, reshape.getLoc(), type, moved->getResult(0), ValueRange()));
+        ReshapeOp::create(builder, op->getLoc(), type, moved->getResult(0), ValueRange()));
     eraseUnread(op);
     return moved;
   }
@@ -162,8 +169,9 @@ static void moveConcatBehind(Operation *op) {
 }
 
 void swage::sinkConcats(func::FuncOp function) {
+  llvm::SetVector<Operation *> inPlace = endingInPlace(function);
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
-    if (isComputed(&op) && (op.getNumOperands() == 1 || !endsInPlace(&op)))
+    if (isComputed(&op) && (op.getNumOperands() == 1 || !inPlace.contains(&op)))
       moveConcatBehind(moveReshapeBehind(&op));
     else if (isa<PermuteOp>(op))
       moveConcatBehind(&op);
