@@ -16,6 +16,8 @@ using namespace swage;
 
 /// Ops in front of an operand that are computed part by part as well: a bound for recursion.
 constexpr int kMaxDepth = 64;
+/// Bounds for what becomes of a graph: parts that readers are copied for, and such copies.
+constexpr size_t kMaxParts = 16, kMaxCopies = 2048;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static RankedTensorType withShape(ArrayRef<int64_t> shape, Type like) {
@@ -25,10 +27,11 @@ static bool isComputed(Operation *op) { return isElementwiseOp(op) && !isa<CopyO
 
 /// Whether no reader of a concatenation needs it whole: those that do could read it as well.
 static bool maySink(ConcatOp concat) {
-  return llvm::all_of(concat->getUsers(), [](Operation *user) {
-    return isComputed(user) || isa<PermuteOp>(user) ||
-           (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), isComputed));
-  });
+  return concat.getParts().size() <= kMaxParts &&
+         llvm::all_of(concat->getUsers(), [](Operation *user) {
+           return isComputed(user) || isa<PermuteOp>(user) ||
+                  (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), isComputed));
+         });
 }
 
 namespace {
@@ -36,6 +39,7 @@ namespace {
 struct Parts {
   OpBuilder &builder;
   int64_t axis, count;
+  size_t copies = 0; ///< ops that were made for parts
 
   SmallVector<int64_t> shape(RankedTensorType whole) const {
     SmallVector<int64_t> shape(whole.getShape());
@@ -43,7 +47,8 @@ struct Parts {
     return shape;
   }
   /// Pattern: f(x, y) -> f(part of x, part of y)
-  Value compute(Operation *op, int64_t part, int depth) const {
+  Value compute(Operation *op, int64_t part, int depth) {
+    ++copies;
     IRMapping mapping;
     for (Value operand : op->getOperands())
       mapping.map(operand, get(operand, part, depth + 1));
@@ -52,7 +57,7 @@ struct Parts {
     moved->getResult(0).setType(withShape(shape(type), type));
     return moved->getResult(0);
   }
-  Value get(Value value, int64_t part, int depth = 0) const {
+  Value get(Value value, int64_t part, int depth) {
     RankedTensorType type = typeOf(value), result = withShape(shape(type), type);
     Location loc = value.getLoc();
     Operation *op = value.getDefiningOp();
@@ -137,8 +142,9 @@ static Operation *moveReshapeBehind(Operation *op) {
   return op;
 }
 
-/// Pattern: f(concat(a, b), y) -> concat(f(a, part of y), f(b, part of y))
-static void moveConcatBehind(Operation *op) {
+/// Pattern: f(concat(a, b), y) -> concat(f(a, part of y), f(b, part of y)); says how many ops that
+/// made of others.
+static size_t moveConcatBehind(Operation *op) {
   for (Value operand : op->getOperands()) {
     auto concat = operand.getDefiningOp<ConcatOp>();
     if (!concat || !maySink(concat) || isReadWider(op, concat))
@@ -164,15 +170,20 @@ static void moveConcatBehind(Operation *op) {
     op->getResult(0).replaceAllUsesWith(
         ConcatOp::create(builder, op->getLoc(), result, values, axis));
     eraseUnread(op);
-    return;
+    return std::max(parts.copies, values.size());
   }
+  return 0;
 }
 
 void swage::sinkConcats(func::FuncOp function) {
   llvm::SetVector<Operation *> inPlace = endingInPlace(function);
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+  size_t copies = 0;
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
     if (isComputed(&op) && (op.getNumOperands() == 1 || !inPlace.contains(&op)))
-      moveConcatBehind(moveReshapeBehind(&op));
+      copies += moveConcatBehind(moveReshapeBehind(&op));
     else if (isa<PermuteOp>(op))
-      moveConcatBehind(&op);
+      copies += moveConcatBehind(&op);
+    if (copies > kMaxCopies)
+      return;
+  }
 }
