@@ -33,17 +33,17 @@ static const llvm::StringSet<> &reservedWords() {
       "swage", "Spec", "Input", "Output", "Element", "Value", "Pointer", "access", "traffic",
       "source", "Index", "Compute", "Coord", "Sizes", "Box", "Reach", "Steps", "ReadOrder",
       "Principal", "Loads", "Stores", "PrologueLoads", "PrologueStores", "EpilogueLoads",
-      "EpilogueStores", "FinishLoads", "FinishStores", "BetweenLoads", "BetweenStores",
+      "EpilogueStores", "FinishLoads", "FinishStores", "Second", "Third", "Fourth", "Later",
       "GroupFinishLoads", "GroupFinishStores", "BoundsLoads", "InsideLoads", "InsideStores",
       "AgreeLoads", "AgreeStores", "AlikeLoads", "AlikeStores", "SinkLoads", "SinkStores", "Result",
       "OffsetLoads", "OffsetStores", "ExponentLoads", "ExponentStores", "exponent", "reach", "base",
       "NearExponentLoads", "NearExponentStores", "nearExponent", "nearReach", "inside", "agree",
-      "alike", "sink", "scale", "score", "SecondCompute", "Pointers", "body", "between",
-      "groupFinish", "bounds", "prologue", "epilogue", "finish", "extents", "vectors", "tiles",
-      "kept", "reduced", "sizes", "offset", "d", "kThreads", "kVector", "kUnroll", "kTail",
-      "kTransposedDim", "kTileIn", "kTileOut", "kVectorIn", "kVectorOut", "collective", "rowClass",
-      "epsilon", "second", "secondEpsilon", "kReadRun", "kWriteRun", "kLanes", "kReadAligned",
-      "kWriteAligned", "kSkewed", "boxes", "kThreadsPerRow", "kVectorsPerThread", "kRowGroups"};
+      "alike", "sink", "scale", "score", "Pointers", "body", "between", "groupFinish", "bounds",
+      "prologue", "epilogue", "finish", "extents", "vectors", "tiles", "kept", "reduced", "sizes",
+      "offset", "d", "kThreads", "kVector", "kUnroll", "kTail", "kTransposedDim", "kTileIn",
+      "kTileOut", "kVectorIn", "kVectorOut", "collective", "rowClass", "epsilon", "kReadRun",
+      "kWriteRun", "kLanes", "kReadAligned", "kWriteAligned", "kSkewed", "boxes", "kThreadsPerRow",
+      "kVectorsPerThread", "kRowGroups"};
   return words;
 }
 

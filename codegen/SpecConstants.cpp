@@ -37,12 +37,12 @@ static int64_t runVector(KernelOp kernel, PermuteScheduleAttr schedule) {
   return schedule.getMovement() / elementBytes(kernel.getOutput(0).getElement());
 }
 
-/// Whether nothing sees the elements of a softmax but rounded to 16 bits or fewer.
-static bool isRounded(KernelOp kernel) {
-  PhaseOp prologue = kernel.getPhase(Phase::Prologue), epilogue = kernel.getPhase(Phase::Epilogue);
-  auto collective = *prologue.getCollective();
+/// Whether nothing sees the elements of a phase's softmax but rounded to 16 bits or fewer.
+static bool isRounded(KernelOp kernel, PhaseOp phase) {
+  PhaseOp epilogue = kernel.getPhase(Phase::Epilogue);
+  auto collective = *phase.getCollective();
   if ((collective != Collective::Softmax && collective != Collective::LogSoftmax) || !epilogue ||
-      kernel.getPhase(Phase::Between))
+      epilogue.getPhasesBehind().back() != phase)
     return false;
   auto isNarrow = [](Type type) {
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() <= 16;
@@ -127,25 +127,33 @@ template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) 
     named("nearReach", numberText(exponent.getReach()->convertToDouble()));
 }
 
+void SpecEmitter::emitSoftmaxFlags(PhaseOp phase) {
+  if (phase.getZeroRows())
+    flag("kZeroRows");
+  if (isRounded(kernel, phase))
+    flag("kRounded");
+}
+
+void SpecEmitter::emitLaterConstants(PhaseOp phase) {
+  named("collective", qualifiedName(*phase.getCollective()));
+  if (phase.getEpsilon())
+    named("epsilon", numberText(phase.getEpsilon()->convertToDouble()));
+  if (Type type = collectedType(phase); type != collectedType(kernel.getPhase(Phase::Prologue)))
+    out.line("using Compute = " + valueName(type) + ";");
+  emitSoftmaxFlags(phase);
+}
+
 void SpecEmitter::emitConstants() {
   Attribute schedule = *kernel.getSchedule();
   int64_t threads = kernel.getGeometry()->getThreads();
   if (auto prologue = kernel.getPhase(Phase::Prologue)) {
-    PhaseOp between = kernel.getPhase(Phase::Between);
     named("collective", qualifiedName(*prologue.getCollective()));
     if (auto row = dyn_cast<RowScheduleAttr>(schedule))
       named("rowClass", qualifiedName(row.getKind()));
-    if (between) {
-      named("second", qualifiedName(*between.getCollective()));
-      if (Type type = collectedType(between); type && type != collectedType(prologue))
-        out.line("using SecondCompute = " + valueName(type) + ";");
-    }
     if (kernel.getPhase(Phase::GroupFinish))
       constant("kGroup", *constantSize(kernel.getExtents().getResults().back()));
     named("epsilon",
           numberText(prologue.getEpsilon() ? prologue.getEpsilon()->convertToDouble() : 0.0));
-    if (between && between.getEpsilon())
-      named("secondEpsilon", numberText(between.getEpsilon()->convertToDouble()));
   }
   constant("kThreads", threads);
   if (auto pointwise = dyn_cast<PointwiseScheduleAttr>(schedule)) {
@@ -188,10 +196,7 @@ void SpecEmitter::emitConstants() {
       constant("kShelvedSteps", row.getShelvedSteps());
     if (int64_t bytes = kernel.getGeometry()->getSharedBytes())
       constant("kSharedBytes", bytes);
-    if (kernel.getPhase(Phase::Prologue).getZeroRows())
-      flag("kZeroRows");
-    if (isRounded(kernel))
-      flag("kRounded");
+    emitSoftmaxFlags(kernel.getPhase(Phase::Prologue));
   } else if (auto attention = dyn_cast<AttentionScheduleAttr>(schedule)) {
     constant("kGroups", attention.getGroups());
     constant("kQuerySlots", attention.getQuerySlots());

@@ -67,9 +67,9 @@ LogicalResult SpecEmitter::check() {
                                   : ArrayRef<Phase>(bodyPhases))
     if (!kernel.getPhase(kind))
       return kernel.emitOpError() << "has no phase '" << stringifyPhase(kind) << "'";
-  PhaseOp between = kernel.getPhase(Phase::Between);
-  if (between && !between.getCollective())
-    return between.emitOpError() << "names no collective";
+  for (PhaseOp between : kernel.getBetweenPhases())
+    if (!between.getCollective())
+      return between.emitOpError() << "names no collective";
   if (isRow && !kernel.getPhase(Phase::Prologue).getCollective())
     return kernel.getPhase(Phase::Prologue).emitOpError() << "names no collective";
   index = indexBitsOf(*schedule) == 64 ? "long long" : "int";
@@ -406,17 +406,29 @@ LogicalResult SpecEmitter::emit() {
     out.line("using Principal = " + operand->structName + ";");
   }
   out.blank();
-  for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>())
-    if (failed(emitPhase(phase.getKind())))
+  size_t betweens = kernel.getBetweenPhases().size();
+  std::vector<std::string> later;
+  for (PhaseOp phase : kernel.getBody().getOps<PhaseOp>()) {
+    if (phase.getKind() != Phase::Between) {
+      if (failed(emitPhase(phase)))
+        return failure();
+      continue;
+    }
+    static constexpr const char *names[kMaxCollectives - 1] = {"Second", "Third", "Fourth"};
+    later.push_back(names[later.size()]);
+    if (failed(emitLater(phase, later.back())))
       return failure();
+    if (later.size() == betweens)
+      out.list("using Later = swage::List<", later, ">;");
+  }
   out.dedent();
   out.line("};");
   out.line("} // namespace");
   emitEntry();
   if (needsMath)
     out.insertLine(includes, "#include \"swage/math.cuh\"");
-  if (PhaseOp prologue = kernel.getPhase(Phase::Prologue);
-      prologue && *prologue.getCollective() == Collective::LogSoftmax)
+  if (llvm::any_of(kernel.getBody().getOps<PhaseOp>(),
+                   [](PhaseOp phase) { return phase.getCollective() == Collective::LogSoftmax; }))
     out.insertLine(includes, "#include \"swage/log_softmax.cuh\"");
   if (llvm::any_of(kernel.getInputs().getAsRange<ViewAttr>(),
                    [](ViewAttr view) { return view.getSource() != Source::Memory; }))

@@ -47,7 +47,10 @@ private:
   void emitPart(const Operand &operand);
   const Operand &rowsOf(const Operand &operand) const;
   void emitOperand(const Operand &operand);
-  llvm::LogicalResult emitPhase(Phase kind);
+  llvm::LogicalResult emitPhase(PhaseOp phase);
+  llvm::LogicalResult emitLater(PhaseOp phase, llvm::StringRef name);
+  void emitLaterConstants(PhaseOp phase);
+  void emitSoftmaxFlags(PhaseOp phase);
   void emitEntry();
 
   /// Arguments that the template hands to a phase before its loads.

@@ -25,23 +25,28 @@ std::vector<std::string> SpecEmitter::givenNames(PhaseOp phase) const {
     given.push_back("weight");
   if (kind == Phase::Probability)
     given.push_back("probability");
-  PhaseOp between = kernel.getPhase(Phase::Between);
-  bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
   NameTable names;
-  auto add = [&](PhaseOp of) {
-    for (StringRef name : statisticNames(*of.getCollective()))
-      given.push_back(names.unique(name));
-  };
-  if (phase.getStatistics() || kind == Phase::Finish)
-    add(kernel.getPhase(Phase::Prologue));
-  if (between && (kind == Phase::GroupFinish || (kind == Phase::Finish && !isGrouped) ||
-                  (kind == Phase::Epilogue && phase.getStatistics())))
-    add(between);
+  if (phase.getStatistics() || kind == Phase::Finish || kind == Phase::GroupFinish)
+    for (PhaseOp of : phase.getPhasesBehind())
+      for (StringRef name : statisticNames(*of.getCollective()))
+        given.push_back(names.unique(name));
   return given;
 }
 
-LogicalResult SpecEmitter::emitPhase(Phase kind) {
-  PhaseOp phase = kernel.getPhase(kind);
+/// A further collective, with what is between it and the one before.
+LogicalResult SpecEmitter::emitLater(PhaseOp phase, StringRef name) {
+  out.line("struct " + name.str() + " {");
+  out.indent();
+  emitLaterConstants(phase);
+  if (failed(emitPhase(phase)))
+    return failure();
+  out.dedent();
+  out.line("};");
+  return success();
+}
+
+LogicalResult SpecEmitter::emitPhase(PhaseOp phase) {
+  Phase kind = phase.getKind();
   Block &body = phase.getBody().front();
   auto yield = dyn_cast<YieldOp>(body.back());
   bool isBounds = kind == Phase::Bounds, isPair = isBounds || kind == Phase::Agree,
@@ -64,9 +69,9 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
                                << " values, but gives " << stores + taken;
 
   static constexpr const char *prefixes[] = {
-      "",       "Prologue",    "Epilogue", "Finish", "Between", "GroupFinish", "Bounds",
-      "Inside", "Agree",       "Alike",    "Sink",   "Offset",  "Exponent",    "NearExponent",
-      "Weight", "Probability", "Query",    "Place",  "KeyRow",  "ValueRow"};
+      "",       "Prologue",    "Epilogue", "Finish", "",       "GroupFinish", "Bounds",
+      "Inside", "Agree",       "Alike",    "Sink",   "Offset", "Exponent",    "NearExponent",
+      "Weight", "Probability", "Query",    "Place",  "KeyRow", "ValueRow"};
   StringRef prefix = prefixes[static_cast<unsigned>(kind)];
   std::vector<std::string> loadNames, storeNames, parameters, rowParameters;
   NameTable names;
@@ -126,9 +131,7 @@ LogicalResult SpecEmitter::emitPhase(Phase kind) {
       "weight", "probability", "query",    "place",  "keyRow",  "valueRow"};
   const char *type = "void", *function = functions[static_cast<unsigned>(kind)];
   if (returns)
-    type = collectedType(phase) == collectedType(kernel.getPhase(Phase::Prologue))
-               ? "Compute"
-               : "SecondCompute";
+    type = "Compute";
   auto printStatements = [&](bool shared) {
     for (const Statement &statement : scalar.getStatements())
       if (statement.isShared == shared)

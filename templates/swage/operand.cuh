@@ -127,6 +127,7 @@ concept IsOwn = requires {
 
 template <class... Operands> struct List {
   static constexpr __device__ bool empty() { return sizeof...(Operands) == 0; }
+  static constexpr __device__ int count() { return sizeof...(Operands); }
 };
 
 /// The pointers of a kernel, one per operand: Bind<X, Y>{x, y}.
@@ -302,17 +303,17 @@ struct Inputs<List<Operands...>, V, Dim> : Fragment<Operands, V>... {
         }(),
         ...);
   }
-  /// All, at coordinates where `before` has been loaded: what is there is copied.  Ahead: loadAhead
-  /// has been called.
-  template <bool Ahead, class Before, class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void loadAfter(const Before &before, const Pointers &pointers,
-                                            const Coord &coord, const Sizes &sizes) {
+  /// All, at coordinates where what is `before` has been loaded: what is there is copied.  Ahead:
+  /// loadAhead has been called.
+  template <bool Ahead, class Pointers, class Coord, class Sizes, class... Before>
+  __device__ __forceinline__ void loadAfter(const Pointers &pointers, const Coord &coord,
+                                            const Sizes &sizes, const Before &...before) {
     (
         [&] {
           using Mine = Fragment<Operands, V>;
-          if constexpr (__is_base_of(Mine, Before))
-            static_cast<Mine &>(*this) = before;
-          else if constexpr (!Ahead || !isAhead<Operands, Before>())
+          if constexpr ((__is_base_of(Mine, Before) || ...))
+            (copyFrom<Mine>(before), ...);
+          else if constexpr (!Ahead || !isAhead<Operands, Before...>())
             Mine::template load<Dim>(static_cast<const Slot<Operands> &>(pointers).pointer, coord,
                                      sizes);
         }(),

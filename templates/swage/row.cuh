@@ -1,9 +1,9 @@
 // Row kernels: a collective (norm, softmax, sum, max, ...) over the innermost dimensions, with
-// elementwise work fused in front of it, behind it, and once per row; and, on demand, a second
-// collective over the same row, or over groups of it, that works on what the first one made.
+// elementwise work fused in front of it, behind it, and once per row; and, on demand, further
+// collectives over the same row, the last one perhaps over groups of it.
 //
 // What it computes.  For every kept position: value = prologue(inputs) for each element of the row,
-// the collective over the values; with a second one value = between(value), and that over those
+// the collective over the values; for each further one value = between(value), and that over those
 // values; then epilogue per element and finish per row.
 //
 // Why it is fast.  The row is read once and stays on chip: a thread issues all its 16-byte loads
@@ -15,8 +15,8 @@
 // - Block: kBlocksPerRow blocks (a cluster, if there is more than one) of kThreadsPerRow threads on
 //   one row.  Up to about 1 MB a row.
 // - Looped: the same for rows of any length: one pass for statistics, kept per thread, and one that
-//   reads again, backwards, so that the end of the row is still in cache; with a second collective
-//   one pass more.  More than 16 blocks, which no cluster holds, meet in global memory
+//   reads again, backwards, so that the end of the row is still in cache; for each further
+//   collective one pass more.  More than 16 blocks, which no cluster holds, meet in global memory
 //   (row_crowd.cuh). kStaged: the block's part of the row is read once and waits in shared memory
 //   (shelf.cuh). Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each
 //   other in a block, which then reads whole cache lines (team.cuh).
@@ -30,13 +30,12 @@
 // Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
 // extent in vectors of kVector (Column: kept(sizes) does).  Optional: kBlocksPerRow (1), kStaged,
 // kShelvedSteps, kSharedBytes, what the launch asks for where that is more than a kernel may
-// declare, second() and secondEpsilon(), the second collective, kGroup, the elements of its groups,
-// and SecondCompute, the type of its values over groups where that is another one than Compute;
-// kZeroRows and kRounded (softmax.cuh); BoundsLoads and bounds, what a mask leaves of a row
-// (row_bounds.cuh), which is all that is read.
-// Grid: Group ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per
-// row.  An output may lie where an input does, element on element, if no later phase reads that;
-// Looped and Column evaluate the prologue twice: only outputs of their epilogue may.
+// declare, Later, a list of structs that are further collectives (phases.cuh), kGroup, the elements
+// of the groups that the last of them goes over; kZeroRows and kRounded (softmax.cuh); BoundsLoads
+// and bounds, what a mask leaves of a row (row_bounds.cuh), which is all that is read. Grid: Group
+// ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per row.  An
+// output may lie where an input does, element on element, if no later phase reads that; Looped and
+// Column evaluate the prologue twice: only outputs of their epilogue may.
 #pragma once
 
 #include "swage/columns.cuh"

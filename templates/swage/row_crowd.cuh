@@ -68,9 +68,8 @@ template <class Spec> struct RowBlocks {
   const int rank = rankInCluster<blocksPerRow<Spec>()>();
 
   __device__ __forceinline__ explicit RowBlocks(void *) {}
-  template <class S, bool, class T, class StateOf>
-  __device__ __forceinline__ typename S::State meet(T &count, char *exchange,
-                                                    const StateOf &stateOf) const {
+  template <class Stage, class T, class StateOf>
+  __device__ __forceinline__ auto meet(T &count, char *exchange, const StateOf &stateOf) const {
     return stateOf(rank, count, exchange);
   }
   __device__ __forceinline__ void draw() {}
@@ -81,13 +80,16 @@ template <class Spec> struct RowBlocks {
 template <class Spec>
 requires IsCrowd<Spec>
 class RowBlocks<Spec> {
-  template <class S, class T> using Entry = typename RowTeam<Spec>::template Entry<S, T>;
-  template <class S, class T> using Entries = CrowdEntries<Entry<S, T>, blocksPerRow<Spec>()>;
+  template <class Stage>
+  using Entry =
+      typename RowTeam<Spec>::template Entry<StageStats<Spec, Stage>, typename Spec::Compute>;
+  template <class Stage> using Entries = CrowdEntries<Entry<Stage>, blocksPerRow<Spec>()>;
+  template <class... Stages> static constexpr __device__ int wordsOf(List<Stages...>) {
+    return (0 + ... + int(Entries<Stages>::kAll));
+  }
   enum : int {
     kBlocks = blocksPerRow<Spec>(),
-    kFirst = Entries<FirstStats<Spec>, typename Spec::Compute>::kAll,
-    kSecond = HasSecondOfRow<Spec> ? int(Entries<SecondStats<Spec>, SecondCompute<Spec>>::kAll) : 0,
-    kWords = 1 + kFirst + kSecond ///< behind the tickets of those that leave
+    kWords = 1 + wordsOf(StagesOfRow<Spec>{}) ///< behind the tickets of those that leave
   };
   static_assert(kBlocks <= Spec::kThreads);
 
@@ -108,14 +110,14 @@ public:
 
   /// The state of the row.  `stateOf(part, count, exchange)` gives the block's threads that of a
   /// part, with its number of elements; `exchange`: shared memory of bytesOfExchange.
-  template <class S, bool Second, class T, class StateOf>
-  __device__ __forceinline__ typename S::State meet(T &count, char *exchange,
-                                                    const StateOf &stateOf) const {
-    const Entries<S, T> entries{words + 1 + (Second ? kFirst : 0)};
+  template <class Stage, class T, class StateOf>
+  __device__ __forceinline__ auto meet(T &count, char *exchange, const StateOf &stateOf) const {
+    using S = StageStats<Spec, Stage>;
+    const Entries<Stage> entries{words + 1 + wordsOf(StagesBefore<Spec, Stage>{})};
     auto *const missing = reinterpret_cast<unsigned *>(exchange), *const isOurs = missing + 1;
     exchange += kCrowdHead;
     auto *const all =
-        reinterpret_cast<Entry<S, T> *>(exchange + RowTeam<Spec>::template exchangeBytes<S, T>());
+        reinterpret_cast<Entry<Stage> *>(exchange + RowTeam<Spec>::template exchangeBytes<S, T>());
     const int thread = static_cast<int>(threadIndex());
     bool isClaimed = thread == 0 && entries.claim(rank), has = thread >= kBlocks;
     bool works = true;

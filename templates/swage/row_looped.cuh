@@ -55,6 +55,20 @@ __device__ __forceinline__ void walkRow(Index first, Index last, bool isForward,
   }
 }
 
+/// Brings a vector of the first collective's elements to those of the last of these stages.
+template <class Spec, class... Stages, class Chunk, class Results, class Pointers>
+__device__ __forceinline__ void advance(List<Stages...>, Chunk &chunk, const Results &results,
+                                        const Pointers &pointers,
+                                        const typename Spec::Sizes &sizes) {
+  (
+      [&] {
+        chunk.template between<Stages>(results, pointers, sizes, false);
+        applyEach<StageStats<Spec, Stages>>(
+            chunk.values, static_cast<const ResultOf<Spec, Stages> &>(results).result);
+      }(),
+      ...);
+}
+
 /// `scratch`: for a crowd, memory of the launch alone.
 template <class Spec, class Pointers>
 __device__ __forceinline__ void rowLooped(const Pointers &pointers, [[maybe_unused]] void *scratch,
@@ -62,7 +76,6 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers, [[maybe_unus
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
   using First = FirstStats<Spec>;
-  using Second = SecondStats<Spec>;
   using Team = RowTeam<Spec>;
   constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
   constexpr int kBlocks = blocksPerRow<Spec>(), kStep = kBlocks * T * U;
@@ -185,7 +198,7 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers, [[maybe_unus
     return mergeWarps<First, Team, kExact, true>(state, count, at);
   };
   Compute count;
-  const auto state = blocks.template meet<First, false>(count, exchange, stateOf);
+  const auto state = blocks.template meet<Spec>(count, exchange, stateOf);
   part = rank;
   const auto first = First::result(state, total, Compute(Spec::epsilon()));
   auto reload = [&](auto &chunk, Index step, int u) {
@@ -196,64 +209,71 @@ __device__ __forceinline__ void rowLooped(const Pointers &pointers, [[maybe_unus
   rowEnd.with(applyFirst);
 
   // Each pass begins where the last one ended: if the row is read again, that end is still in cache.
-  [[maybe_unused]] typename Second::Result second{};
-  constexpr bool kTwice = HasSecondOfRow<Spec>;
-  if constexpr (kTwice) {
-    auto laterOf = [&](int of, Compute &laterCount, char *at) {
+  auto collectLater = [&]<class Stage, class... Seen>(const auto &results, List<Stage>,
+                                                      List<Seen...> seen) {
+    using S = StageStats<Spec, Stage>;
+    constexpr bool kForward = sizeof...(Seen) % 2 == 1;
+    auto stateOfLater = [&](int of, Compute &laterCount, char *at) {
       part = of;
-      Running<Second, Compute, kExact> laterParts;
-      auto addLater = [&](auto &chunk) {
-        chunk.between(first, pointers, sizes, isOwn());
-        laterParts.add(chunk.seconds(), chunk.valid, chunk.count);
+      Running<S, Compute, kExact> parts;
+      auto add = [&](auto &chunk) {
+        chunk.template between<Stage>(results, pointers, sizes, isOwn());
+        parts.add(chunk.values, chunk.valid, chunk.count);
       };
       auto reloadAndAdd = [&](auto &chunk, Index step, int u) {
         reload(chunk, step, u);
-        addLater(chunk);
+        advance<Spec>(seen, chunk, results, pointers, sizes);
+        add(chunk);
       };
-      walkRow<Spec, RowCoord<Spec>, kByThread, 1>(Index(0), steps, false, exists, reloadAndAdd);
-      withEnd(applyFirst, addLater);
-      laterCount = laterParts.count;
-      auto later = mergeLanes<Second, typename Team::Lanes, kExact>(laterParts.state(), laterCount);
-      return mergeWarps<Second, Team, kExact, false>(later, laterCount, at);
+      walkRow<Spec, RowCoord<Spec>, kByThread, 1>(Index(0), steps, kForward, exists, reloadAndAdd);
+      auto ready = [&](auto &element) {
+        applyFirst(element);
+        advance<Spec>(seen, element, results, pointers, sizes);
+      };
+      withEnd(ready, add);
+      laterCount = parts.count;
+      auto later = mergeLanes<S, typename Team::Lanes, kExact>(parts.state(), laterCount);
+      return mergeWarps<S, Team, kExact, false>(later, laterCount, at);
     };
     Compute laterCount;
-    const auto later = blocks.template meet<Second, true>(
-        laterCount, exchange + firstExchangeBytes<Spec>(), laterOf);
+    const auto later =
+        blocks.template meet<Stage>(laterCount, exchange + exchangeOf<Spec, Stage>(), stateOfLater);
     part = rank;
-    second = Second::result(later, total, Compute(secondEpsilonOf<Spec>()));
-    rowEnd.with([&](auto &element) { applyEach<Second>(element.values, second); });
-  }
+    const ResultOf<Spec, Stage> result{S::result(later, total, Compute(epsilonOf<Stage>()))};
+    rowEnd.with([&](auto &element) { applyEach<S>(element.values, result.result); });
+    return results.joined(result);
+  };
+  const auto results = eachStage(collectLater, Statistics<ResultOf<Spec, Spec>>{{first}}, List<>{},
+                                 LaterOfRow<Spec>{});
+  constexpr bool kForward = LaterOfRow<Spec>::count() % 2 == 1;
 
   blocks.draw();
 
   if constexpr (!Spec::FinishStores::empty())
     if (thread == 0 && rank == 0)
-      finishRow<Spec>(first, second, pointers, row, sizes);
+      finishRow<Spec>(results, pointers, row, sizes);
 
   if constexpr (!Spec::EpilogueStores::empty() || groupOf<Spec>() != 0) {
     auto finish = [&](auto &chunk, Index step, int u) {
       reload(chunk, step, u);
+      advance<Spec>(LaterOfRow<Spec>{}, chunk, results, pointers, sizes);
       if constexpr (groupOf<Spec>() != 0) {
-        typename Second::Result groups[U];
-        chunk.between(first, pointers, sizes, true);
+        ResultOf<Spec, LastStage<Spec>> groups[U];
+        chunk.template between<LastStage<Spec>>(results, pointers, sizes, true);
         chunk.collectGroups(groups, pointers, sizes, true);
         if constexpr (!Spec::EpilogueStores::empty())
-          chunk.template epilogue<kStaged>(first, [&](int v) { return groups[v]; }, pointers, sizes,
-                                           true);
+          chunk.template epilogue<kStaged>([&](int v) { return results.joined(groups[v]); },
+                                           pointers, sizes, true);
       } else {
-        if constexpr (kTwice) {
-          chunk.between(first, pointers, sizes, false);
-          applyEach<Second>(chunk.values, second);
-        }
-        chunk.template epilogue<kStaged>(first, [&](int) { return second; }, pointers, sizes, true);
+        chunk.template epilogue<kStaged>([&](int) { return results; }, pointers, sizes, true);
       }
     };
     byPlace<Spec, typename Spec::EpilogueLoads, typename Spec::PrologueLoads>(
         pointers, row, phase, sizes, [&](auto at) {
-          walkRow<Spec, decltype(at), kByThread, 1>(Index(0), steps, kTwice, exists, finish);
+          walkRow<Spec, decltype(at), kByThread, 1>(Index(0), steps, kForward, exists, finish);
         });
     rowEnd.with([&](auto &element) {
-      element.epilogue(first, [&](int) { return second; }, pointers, sizes, true);
+      element.epilogue([&](int) { return results; }, pointers, sizes, true);
     });
   }
   blocks.leave();

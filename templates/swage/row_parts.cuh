@@ -6,6 +6,60 @@
 
 namespace swage::detail {
 
+/// What the stages read for a vector.  Each may read what the prologue or an earlier one has read.
+template <class Stage, int V, int Dim> using StageInputs = Inputs<typename Stage::Loads, V, Dim>;
+template <class Stage, int V, int Dim> struct StageSlot { StageInputs<Stage, V, Dim> inputs; };
+template <class Stages, int V, int Dim> struct Middles;
+template <class... Stages, int V, int Dim>
+struct Middles<List<Stages...>, V, Dim> : StageSlot<Stages, V, Dim>... {
+  template <class Stage> __device__ __forceinline__ auto &of() {
+    return static_cast<StageSlot<Stage, V, Dim> &>(*this).inputs;
+  }
+  /// Registers of what no earlier one has, and bring it.
+  template <class... Before> static constexpr __device__ int aheadWords(List<Before...>, List<>) {
+    return 0;
+  }
+  template <class... Before, class Stage, class... Rest>
+  static constexpr __device__ int aheadWords(List<Before...>, List<Stage, Rest...>) {
+    return StageInputs<Stage, V, Dim>::template aheadWords<Before...>() +
+           aheadWords(List<Before..., StageInputs<Stage, V, Dim>>{}, List<Rest...>{});
+  }
+  template <class... Before, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadAhead(List<Before...>, List<>, const Pointers &,
+                                            const Coord &, const Sizes &) {}
+  template <class... Before, class Stage, class... Rest, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadAhead(List<Before...>, List<Stage, Rest...>,
+                                            const Pointers &pointers, const Coord &coord,
+                                            const Sizes &sizes) {
+    of<Stage>().template loadAhead<Before...>(pointers, coord, sizes);
+    loadAhead(List<Before..., StageInputs<Stage, V, Dim>>{}, List<Rest...>{}, pointers, coord,
+              sizes);
+  }
+  /// One stage's, where those of the stages before it have been loaded.
+  template <class Stage, bool Ahead, class First, class... Before, class Prologue, class Pointers,
+            class Coord, class Sizes>
+  __device__ __forceinline__ void loadAfter(List<First, Before...>, const Prologue &prologue,
+                                            const Pointers &pointers, const Coord &coord,
+                                            const Sizes &sizes) {
+    of<Stage>().template loadAfter<Ahead>(pointers, coord, sizes, prologue, of<Before>()...);
+  }
+  /// What the epilogue has beside what is read here and in the prologue, and the rest of it.
+  template <class Late, class Prologue> static constexpr __device__ int newWords() {
+    return Late::template aheadWords<Prologue, StageInputs<Stages, V, Dim>...>();
+  }
+  template <class Prologue, class Late, class Pointers, class Coord, class Sizes>
+  static __device__ __forceinline__ void loadNew(Late &late, const Pointers &pointers,
+                                                 const Coord &coord, const Sizes &sizes) {
+    late.template loadAhead<Prologue, StageInputs<Stages, V, Dim>...>(pointers, coord, sizes);
+  }
+  template <class Late, class Prologue, class Pointers, class Coord, class Sizes>
+  __device__ __forceinline__ void loadOthers(Late &late, const Prologue &prologue,
+                                             const Pointers &pointers, const Coord &coord,
+                                             const Sizes &sizes) {
+    late.loadOthers(pointers, coord, sizes, prologue, of<Stages>()...);
+  }
+};
+
 /// Vectors of a thread, of those that its block takes at once; or one element, by its coordinates.
 /// Whole: they are all in the row.
 template <class Spec, int Vectors = Spec::kVectorsPerThread, bool Whole = false,
@@ -24,25 +78,25 @@ struct RowChunk {
   At coord[U];
   bool valid[U], isRead[U];
   Compute values[U][V];
-  SecondCompute<Spec> apart[IsSecondApart<Spec> ? U : 1][V]; ///< in place of `values`
+  LastCompute<Spec> apart[IsApart<LastStage<Spec>, Spec> ? U : 1][V]; ///< in place of `values`
   Compute count;
   using Prologue = Inputs<typename Spec::PrologueLoads, V, kLast>;
   Prologue in[U];
-  using Middle = Inputs<BetweenLoads<Spec>, V, kLast>;
+  using Middle = Middles<Later<Spec>, V, kLast>;
   Middle middle[U];
   using Late = Inputs<typename Spec::EpilogueLoads, V, kLast>;
   Late late[U];
   /// Whether what the epilogue reads once is on its way before the threads wait for each other:
   /// left to the compiler, they wait for memory again behind the barrier.  Not with so many
-  /// registers that few rows are left on a multiprocessor. What comes between two collectives has
+  /// registers that few rows are left on a multiprocessor. What comes between collectives has
   /// precedence.  What a phase before has read is kept, not read again: 64 KB of a block at most.
   enum : int {
-    kNewWords = Late::template aheadWords<Prologue, Middle>(),
+    kNewWords = Middle::template newWords<Late, Prologue>(),
     kKeptWords = Spec::kThreads * U * (Late::kOwnWords - kNewWords)
   };
   enum : bool { kKeepsInputs = !kIsElement && !IsBounded<Spec> && kKeptWords <= 16384 };
   enum : int {
-    kMiddleWords = Spec::kThreads * U * Middle::template aheadWords<Prologue>(),
+    kMiddleWords = Spec::kThreads * U * Middle::aheadWords(List<Prologue>{}, Later<Spec>{}),
     kAheadWords = Spec::kThreads * U * (kKeepsInputs ? kNewWords : Late::kOwnWords),
     kMostAhead = Spec::rowClass() != RowClass::Looped ? 6144 : -1
   };
@@ -67,11 +121,11 @@ struct RowChunk {
                      (Spec::kThreads == kWarpSize || (kIsEven && kBytesAround >= 50 << 10))
   };
 
-  static_assert(!IsBounded<Spec> || !HasSecond<Spec>, "what is not read is no operand to copy");
+  static_assert(!IsBounded<Spec> || !HasLater<Spec>, "what is not read is no operand to copy");
 
-  /// What the second collective works on.
-  __device__ __forceinline__ auto &seconds() {
-    if constexpr (IsSecondApart<Spec>)
+  /// What a stage works on.
+  template <class Stage> __device__ __forceinline__ auto &operandsOf() {
+    if constexpr (IsApart<Stage, Spec>)
       return apart;
     else
       return values;
@@ -134,13 +188,13 @@ struct RowChunk {
 #pragma unroll
       for (int u = 0; u < U; ++u)
         if constexpr (kKeepsInputs)
-          late[u].template loadAhead<Prologue, Middle>(pointers, coord[u], sizes);
+          Middle::template loadNew<Prologue>(late[u], pointers, coord[u], sizes);
         else
           late[u].template loadPart<true>(pointers, coord[u], sizes);
     if constexpr (kReadsMiddle)
 #pragma unroll
       for (int u = 0; u < U; ++u)
-        middle[u].template loadAhead<Prologue>(pointers, coord[u], sizes);
+        middle[u].loadAhead(List<Prologue>{}, Later<Spec>{}, pointers, coord[u], sizes);
     auto fetch = [&](auto place) {
       fetchBy([&](auto &from, int u) {
         const auto at = place(coord[u]);
@@ -193,30 +247,40 @@ struct RowChunk {
     if constexpr (kPadded)
       pad<FirstStats<Spec>>(values, coord);
   }
-  /// Makes what the second collective works on of the first one's elements.
-  template <class Pointers>
-  __device__ __forceinline__ void between(const typename FirstStats<Spec>::Result &first,
-                                          const Pointers &pointers,
+  /// Makes what a stage works on of the elements of the one before; `results`: of those before.
+  template <class Stage, class Results, class Pointers>
+  __device__ __forceinline__ void between(const Results &results, const Pointers &pointers,
                                           const typename Spec::Sizes &sizes, bool store) {
+    using Stats = StageStats<Spec, Stage>;
+    using Before = StagesBefore<Spec, Stage>;
+    auto &operands = operandsOf<Stage>();
+    auto statistics = [&] {
+      if constexpr (BetweenTakesStatistics<Stage>)
+        return only<Spec>(Before{}, results);
+      else
+        return Statistics<>{};
+    }();
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      middle[u].template loadAfter<kReadsMiddle>(in[u], pointers, coord[u], sizes);
-      const bool stores = store && valid[u];
-      if constexpr (BetweenTakesStatistics<Spec>)
-        runBetween<Spec>(typename Spec::BetweenStores{}, middle[u], values[u], seconds()[u],
-                         Statistics<FirstStats<Spec>>{first}, stores, pointers, coord[u], sizes);
-      else
-        runBetween<Spec>(typename Spec::BetweenStores{}, middle[u], values[u], seconds()[u],
-                         Statistics<>{}, stores, pointers, coord[u], sizes);
+      middle[u].template loadAfter<Stage, kReadsMiddle>(Before{}, in[u], pointers, coord[u], sizes);
+      runBetween<Stage>(typename Stage::Stores{}, middle[u].template of<Stage>(), values[u],
+                        operands[u], statistics, store && valid[u], pointers, coord[u], sizes);
+      // Behind a row's end are no elements once there has been a softmax, which leaves 0.
+      if constexpr (hasSoftmax(AllStages<Spec>{}))
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          if constexpr (Stats::kCounted)
+            operands[u][i] = valid[u] ? operands[u][i] : operands[0][0];
+          else
+            operands[u][i] = valid[u] ? operands[u][i] : Stats::neutral();
     }
     if constexpr (kPadded)
-      pad<SecondStats<Spec>>(seconds(), coord);
+      pad<Stats>(operands, coord);
   }
-  /// `second(u)`: the result of the second collective for vector u.  Together: all vectors' inputs
-  /// are read before the first is used.
-  template <bool Together = false, class Place = At, class Second, class Pointers>
-  __device__ __forceinline__ void epilogue(const typename FirstStats<Spec>::Result &first,
-                                           const Second &second, const Pointers &pointers,
+  /// `results(u)`: of all stages, for vector u.  Together: all vectors' inputs are read before the
+  /// first is used.
+  template <bool Together = false, class Place = At, class Results, class Pointers>
+  __device__ __forceinline__ void epilogue(const Results &results, const Pointers &pointers,
                                            const typename Spec::Sizes &sizes, bool exists) {
     if constexpr (Together)
 #pragma unroll
@@ -225,18 +289,15 @@ struct RowChunk {
     auto epilogueOf = [&](int u) {
       if constexpr (!EpilogueTakesStatistics<Spec>)
         return perElement(Statistics<>{}, EpilogueOf<Spec>{});
-      else if constexpr (!HasSecond<Spec>)
-        return perElement(Statistics<FirstStats<Spec>>{first}, EpilogueOf<Spec>{});
       else
-        return perElement(Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second(u)},
-                          EpilogueOf<Spec>{});
+        return perElement(results(u), EpilogueOf<Spec>{});
     };
     // What the results of a row make is made once.
     [[maybe_unused]] const auto ofRow = epilogueOf(0);
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       if constexpr (kReadsAhead && kKeepsInputs)
-        late[u].loadOthers(pointers, coord[u], sizes, in[u], middle[u]);
+        middle[u].loadOthers(late[u], in[u], pointers, coord[u], sizes);
       else if constexpr (kReadsAhead)
         late[u].template loadPart<false>(pointers, coord[u], sizes);
       else if constexpr (!Together && !kIsElement && !kReadsAllAhead)
@@ -252,16 +313,16 @@ struct RowChunk {
     }
   }
 
-  /// The second collective over groups, which no other warp has a part in.  The first of a group's
-  /// lanes runs groupFinish.
+  /// The last stage over groups, which no other warp has a part in.  The first of a group's lanes
+  /// runs groupFinish.
   template <class Pointers>
-  __device__ __forceinline__ void
-  collectGroups(typename SecondStats<Spec>::Result (&results)[U], const Pointers &pointers,
-                const typename Spec::Sizes &sizes, bool exists) {
-    using S = SecondStats<Spec>;
-    using Number = SecondCompute<Spec>;
+  __device__ __forceinline__ void collectGroups(ResultOf<Spec, LastStage<Spec>> (&results)[U],
+                                                const Pointers &pointers,
+                                                const typename Spec::Sizes &sizes, bool exists) {
+    using S = StageStats<Spec, LastStage<Spec>>;
+    using Number = LastCompute<Spec>;
     constexpr int kLanes = Grouping<Spec>::kLanes, kDepth = Grouping<Spec>::kDepth;
-    auto &values = seconds();
+    auto &values = operandsOf<LastStage<Spec>>();
 #pragma unroll
     for (int group = 0; group < U / kDepth; ++group) {
       Number part[kDepth][V];
@@ -279,34 +340,47 @@ struct RowChunk {
       applyCollected<S>(part, result, origin);
 #pragma unroll
       for (int k = 0; k < kDepth; ++k) {
-        results[group * kDepth + k] = result;
+        results[group * kDepth + k] = {result};
 #pragma unroll
         for (int i = 0; i < V; ++i)
           values[group * kDepth + k][i] = part[k][i];
       }
       if (threadIndex() % kLanes == 0 && exists && valid[group * kDepth])
         runGroupFinish<Spec>(typename Spec::GroupFinishLoads{}, typename Spec::GroupFinishStores{},
-                             Statistics<S>{result}, pointers, coord[group * kDepth], sizes);
+                             Statistics<StageResult<void, S>>{{result}}, pointers,
+                             coord[group * kDepth], sizes);
     }
   }
 };
 
-/// Once per row.
-template <class Spec, class Pointers>
-__device__ __forceinline__ void finishRow(const typename FirstStats<Spec>::Result &first,
-                                          const typename SecondStats<Spec>::Result &second,
-                                          const Pointers &pointers,
+/// The results of stages one after the other: `collect(results so far, List<stage>, List<those
+/// seen>)` adds one.
+template <class Collect, class Results, class... Seen>
+__device__ __forceinline__ Results eachStage(const Collect &, const Results &results, List<Seen...>,
+                                             List<>) {
+  return results;
+}
+template <class Collect, class Results, class... Seen, class Stage, class... Rest>
+__device__ __forceinline__ auto eachStage(const Collect &collect, const Results &results,
+                                          List<Seen...> seen, List<Stage, Rest...>) {
+  return eachStage(collect, collect(results, List<Stage>{}, seen), List<Seen..., Stage>{},
+                   List<Rest...>{});
+}
+
+/// Once per row, which the results are of.
+template <class Spec, class Results, class Pointers>
+__device__ __forceinline__ void finishRow(const Results &results, const Pointers &pointers,
                                           const typename Spec::Coord &row,
                                           const typename Spec::Sizes &sizes) {
-  using Loads = typename Spec::FinishLoads;
-  using Stores = typename Spec::FinishStores;
-  if constexpr (HasSecond<Spec> && groupOf<Spec>() == 0)
-    runFinish<Spec, 1, 0>(Loads{}, Stores{},
-                          Statistics<FirstStats<Spec>, SecondStats<Spec>>{first, second}, pointers,
-                          row, sizes);
-  else
-    runFinish<Spec, 1, 0>(Loads{}, Stores{}, Statistics<FirstStats<Spec>>{first}, pointers, row,
-                          sizes);
+  runFinish<Spec, 1, 0>(typename Spec::FinishLoads{}, typename Spec::FinishStores{}, results,
+                        pointers, row, sizes);
+}
+
+template <class Spec, class... Stages>
+__device__ __forceinline__ auto emptyResults(List<Stages...>) {
+  using Compute = typename Spec::Compute;
+  return Statistics<ResultOf<Spec, Stages>...>{{StageStats<Spec, Stages>::result(
+      StageStats<Spec, Stages>::identity(), Compute(0), Compute(epsilonOf<Stages>()))}...};
 }
 
 /// A row of no elements has nothing to load and no epilogue, only statistics.
@@ -314,15 +388,10 @@ template <class Spec, class Kept, class Pointers>
 __device__ __forceinline__ void emptyRow(const Pointers &pointers, const Kept &kept,
                                          typename Spec::Index row,
                                          const typename Spec::Sizes &sizes) {
-  using Compute = typename Spec::Compute;
-  using First = FirstStats<Spec>;
-  using Second = SecondStats<Spec>;
   if constexpr (!Spec::FinishStores::empty()) {
     typename Spec::Coord coord{};
     kept.split(row, coord);
-    finishRow<Spec>(First::result(First::identity(), Compute(0), Compute(Spec::epsilon())),
-                    Second::result(Second::identity(), Compute(0), Compute(secondEpsilonOf<Spec>())),
-                    pointers, coord, sizes);
+    finishRow<Spec>(emptyResults<Spec>(StagesOfRow<Spec>{}), pointers, coord, sizes);
   }
 }
 

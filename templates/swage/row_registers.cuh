@@ -12,7 +12,6 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
   using First = FirstStats<Spec>;
-  using Second = SecondStats<Spec>;
   using Team = RowTeam<Spec>;
   constexpr bool kGroup = Spec::rowClass() == RowClass::Group, kStaged = IsStaged<Spec>;
   constexpr int T = Spec::kThreadsPerRow, U = Spec::kVectorsPerThread, V = Spec::kVector;
@@ -85,27 +84,37 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   const auto first = collect<First, Team, kExact, true, kAligned>(
       chunk.values, chunk.counted(), chunk.count, total, Compute(Spec::epsilon()), origin, exchange);
   applyCollected<First, kAligned>(chunk.values, first, origin);
-  [[maybe_unused]] typename Second::Result second[groupOf<Spec>() == 0 ? 1 : U] = {};
-  if constexpr (HasSecond<Spec>) {
-    chunk.between(first, pointers, sizes, exists);
-    if constexpr (groupOf<Spec>() == 0) {
-      second[0] = collect<Second, Team, kExact, false, kAligned>(
-          chunk.values, chunk.valid, chunk.count, total, Compute(secondEpsilonOf<Spec>()), origin,
-          exchange + firstExchangeBytes<Spec>());
-      applyCollected<Second, kAligned>(chunk.values, second[0], origin);
-    } else {
-      chunk.collectGroups(second, pointers, sizes, exists);
-    }
+  auto collectLater = [&]<class Stage>(const auto &before, List<Stage>, auto) {
+    using S = StageStats<Spec, Stage>;
+    chunk.template between<Stage>(before, pointers, sizes, exists);
+    const auto result = collect<S, Team, kExact, false, kAligned>(
+        chunk.values, chunk.valid, chunk.count, total, Compute(epsilonOf<Stage>()), origin,
+        exchange + exchangeOf<Spec, Stage>());
+    applyCollected<S, kAligned>(chunk.values, result, origin);
+    return before.joined(ResultOf<Spec, Stage>{result});
+  };
+  const auto results = eachStage(collectLater, Statistics<ResultOf<Spec, Spec>>{{first}}, List<>{},
+                                 LaterOfRow<Spec>{});
+  constexpr bool kGrouped = groupOf<Spec>() != 0;
+  [[maybe_unused]] ResultOf<Spec, LastStage<Spec>> ofGroups[kGrouped ? U : 1];
+  if constexpr (kGrouped) {
+    chunk.template between<LastStage<Spec>>(results, pointers, sizes, exists);
+    chunk.collectGroups(ofGroups, pointers, sizes, exists);
   }
 
   if constexpr (!Spec::FinishStores::empty())
     if (thread == 0 && exists && firstVector == 0)
-      finishRow<Spec>(first, second[0], pointers, row, sizes);
+      finishRow<Spec>(results, pointers, row, sizes);
   if constexpr (!Spec::EpilogueStores::empty()) {
     using Place = RowCoord<Spec>;
+    auto resultsOf = [&](int u) {
+      if constexpr (kGrouped)
+        return results.joined(ofGroups[u]);
+      else
+        return results;
+    };
     auto finish = [&](auto place) {
-      chunk.template epilogue<false, decltype(place)>(
-          first, [&](int u) { return second[groupOf<Spec>() == 0 ? 0 : u]; }, pointers, sizes, exists);
+      chunk.template epilogue<false, decltype(place)>(resultsOf, pointers, sizes, exists);
     };
     using Late = typename RowChunk<Spec>::Late;
     // Of the rows of a warp some are in step and others are not.

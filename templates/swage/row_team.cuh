@@ -1,5 +1,5 @@
-// Who works on a row: the classes of row.cuh, the threads and the shared memory of a collective or
-// two, and which vectors of the row are whose.
+// Who works on a row: the classes of row.cuh, the threads and the shared memory of the collectives,
+// and which vectors of the row are whose.
 #pragma once
 
 #include "swage/row_bounds.cuh"
@@ -28,19 +28,18 @@ template <class Spec> __device__ constexpr int blocksOfCluster() {
   return IsCrowd<Spec> ? 1 : blocksPerRow<Spec>();
 }
 
-/// Whether a second collective follows the first; which; and over how many elements (0: the row).
-template <class Spec> concept HasSecond = requires { Spec::second(); };
-template <class Spec> __device__ constexpr Collective secondOf() {
-  if constexpr (HasSecond<Spec>)
-    return Spec::second();
-  else
-    return Collective::Sum;
-}
-/// What is read between two collectives; nothing where there is one.
-template <class Spec> struct BetweenLoadsOf { using Type = List<>; };
-template <HasSecond Spec> struct BetweenLoadsOf<Spec> { using Type = typename Spec::BetweenLoads; };
-template <class Spec> using BetweenLoads = typename BetweenLoadsOf<Spec>::Type;
-
+/// The collectives behind the first; and over how many elements the last one is (0: the row).
+template <class Spec> struct LaterOf { using Type = List<>; };
+template <class Spec>
+requires requires { typename Spec::Later; }
+struct LaterOf<Spec> {
+  using Type = typename Spec::Later;
+};
+template <class Spec> using Later = typename LaterOf<Spec>::Type;
+template <class Spec>
+concept HasLater = requires {
+  typename Spec::Later;
+};
 template <class Spec> __device__ constexpr int groupOf() {
   if constexpr (requires { Spec::kGroup; })
     return Spec::kGroup;
@@ -48,27 +47,57 @@ template <class Spec> __device__ constexpr int groupOf() {
     return 0;
 }
 
-template <class Spec> __device__ constexpr auto secondEpsilonOf() {
-  if constexpr (requires { Spec::secondEpsilon(); })
-    return Spec::secondEpsilon();
+template <class Stage> __device__ constexpr auto epsilonOf() {
+  if constexpr (requires { Stage::epsilon(); })
+    return Stage::epsilon();
   else
     return 0.0;
 }
 
-/// Whether there is a second one over the row.
-template <class Spec>
-concept HasSecondOfRow = HasSecond<Spec> && groupOf<Spec>()
-== 0;
+/// Of stages in order: those before one of them, and all but those of groups.
+template <class Stage, class Seen, class All> struct BeforeOf;
+template <class Stage, class... Seen, class... Rest>
+struct BeforeOf<Stage, List<Seen...>, List<Stage, Rest...>> {
+  using Type = List<Seen...>;
+};
+template <class Stage, class... Seen, class Other, class... Rest>
+struct BeforeOf<Stage, List<Seen...>, List<Other, Rest...>>
+    : BeforeOf<Stage, List<Seen..., Other>, List<Rest...>> {};
+template <class All> struct LastOf;
+template <class One> struct LastOf<List<One>> { using Type = One; };
+template <class One, class Next, class... Rest>
+struct LastOf<List<One, Next, Rest...>> : LastOf<List<Next, Rest...>> {};
 
-/// What the second collective works in, where that is another type: only over groups.
-template <class Spec> struct SecondComputeOf { using Type = typename Spec::Compute; };
+template <class Spec, class Stages> struct WithFirst;
+template <class Spec, class... Stages> struct WithFirst<Spec, List<Stages...>> {
+  using Type = List<Spec, Stages...>;
+};
+template <class Spec> using AllStages = typename WithFirst<Spec, Later<Spec>>::Type;
+template <class Spec> using LastStage = typename LastOf<AllStages<Spec>>::Type;
+template <class Spec, class Stage>
+using StagesBefore = typename BeforeOf<Stage, List<>, AllStages<Spec>>::Type;
+template <class Spec> struct LaterOfRowOf { using Type = Later<Spec>; };
 template <class Spec>
-  requires requires { typename Spec::SecondCompute; }
-struct SecondComputeOf<Spec> { using Type = typename Spec::SecondCompute; };
-template <class Spec> using SecondCompute = typename SecondComputeOf<Spec>::Type;
-template <class Spec> concept IsSecondApart = requires { typename Spec::SecondCompute; };
+requires(groupOf<Spec>() != 0) struct LaterOfRowOf<Spec> {
+  using Type = typename BeforeOf<LastStage<Spec>, List<>, Later<Spec>>::Type;
+};
+/// Those behind the first that are over the row, and all of the row.
+template <class Spec> using LaterOfRow = typename LaterOfRowOf<Spec>::Type;
+template <class Spec> using StagesOfRow = typename WithFirst<Spec, LaterOfRow<Spec>>::Type;
 
-template <class Spec> using SecondStats = Stats<secondOf<Spec>(), SecondCompute<Spec>>;
+/// What the last collective works in, where that is another type: only over groups.
+template <class Spec> using LastCompute = StageCompute<Spec, LastStage<Spec>>;
+template <class Stage, class Spec>
+concept IsApart = !__is_base_of(Stage, Spec) && requires {
+  typename Stage::Compute;
+};
+
+/// Whether one of the stages is a softmax, or its logarithm.
+template <class... Stages> __device__ constexpr bool hasSoftmax(List<Stages...>) {
+  return (false || ... ||
+          (Stages::collective() == Collective::Softmax ||
+           Stages::collective() == Collective::LogSoftmax));
+}
 
 /// The steps, of so many, whose vectors wait on shelves; the others are read again.
 template <class Spec> __device__ constexpr int shelvedSteps(int steps) {
@@ -113,29 +142,31 @@ template <class Spec, class S, class T> __device__ constexpr int bytesOfExchange
            blocksPerRow<Spec>() * int(sizeof(typename RowTeam<Spec>::template Entry<S, T>));
 }
 
-/// Shared memory of the exchanges: the first collective's, and behind it the second's.
-template <class Spec> __device__ constexpr int firstExchangeBytes() {
-  return (bytesOfExchange<Spec, FirstStats<Spec>, typename Spec::Compute>() + 15) / 16 * 16;
+/// Shared memory of these stages' exchanges, one behind the other: of all of the row's, and where
+/// that of one begins.
+template <class Spec, class... Stages> __device__ constexpr int exchangesOf(List<Stages...>) {
+  return (
+      0 + ... +
+      ((bytesOfExchange<Spec, StageStats<Spec, Stages>, typename Spec::Compute>() + 15) / 16 * 16));
 }
 template <class Spec> __device__ constexpr int exchangeBytes() {
-  if constexpr (!HasSecondOfRow<Spec>)
-    return firstExchangeBytes<Spec>();
-  else
-    return firstExchangeBytes<Spec>() +
-           bytesOfExchange<Spec, SecondStats<Spec>, SecondCompute<Spec>>();
+  return exchangesOf<Spec>(StagesOfRow<Spec>{});
+}
+template <class Spec, class Stage> __device__ constexpr int exchangeOf() {
+  return exchangesOf<Spec>(StagesBefore<Spec, Stage>{});
 }
 
 /// Before the first exchange of a row's blocks.
+template <class Spec, class... Stages>
+__device__ __forceinline__ void openExchangesOf(List<Stages...>, char *exchange) {
+  openExchanges((exchange + exchangeOf<Spec, Stages>())...);
+}
 template <class Spec> __device__ __forceinline__ void openRowExchanges(char *exchange) {
-  if constexpr (blocksOfCluster<Spec>() == 1)
-    return;
-  else if constexpr (!HasSecondOfRow<Spec>)
-    openExchanges(exchange);
-  else
-    openExchanges(exchange, exchange + firstExchangeBytes<Spec>());
+  if constexpr (blocksOfCluster<Spec>() > 1)
+    openExchangesOf<Spec>(StagesOfRow<Spec>{}, exchange);
 }
 
-/// How the vectors of a group of a second collective lie: kLanes neighbouring threads have kDepth
+/// How the vectors of a group of a last collective lie: kLanes neighbouring threads have kDepth
 /// vectors each.
 template <class Spec> struct Grouping {
   enum : int {

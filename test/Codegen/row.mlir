@@ -84,10 +84,11 @@ func.func @bounded(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, sw
 
 // What lies between two norms is a phase of its own, and each has its epsilon.
 // CHECK-LABEL: // @rms_norm_layer_norm_{{.*}}
-//       CHECK: auto second() { return swage::Collective::LayerNorm; }
-//  CHECK-NEXT: auto epsilon() { return 1e-06; }
-//  CHECK-NEXT: auto secondEpsilon() { return 1e-05; }
-//       CHECK: using BetweenLoads = swage::List<Input1>;
+//       CHECK: auto epsilon() { return 1e-06; }
+//       CHECK: struct Second {
+//  CHECK-NEXT: auto collective() { return swage::Collective::LayerNorm; }
+//  CHECK-NEXT: auto epsilon() { return 1e-05; }
+//  CHECK-NEXT: using Loads = swage::List<Input1>;
 //       CHECK: using EpilogueStores = swage::List<Output1>;
 func.func @two(%x: tensor<64x256xf16>, %r: tensor<64x256xf16>) -> (tensor<64x256xf16>, tensor<64x256xf16>) {
   %n = swage.rms_norm %x axis 1 eps 1.0e-6 : (tensor<64x256xf16>) -> tensor<64x256xf16>

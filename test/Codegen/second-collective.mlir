@@ -8,11 +8,13 @@
 //       CHECK: #include "swage/float8.cuh"
 //       CHECK: static constexpr __device__ auto collective() { return swage::Collective::LayerNorm; }
 //  CHECK-NEXT: static constexpr __device__ auto rowClass() { return swage::RowClass::Block; }
-//  CHECK-NEXT: static constexpr __device__ auto second() { return swage::Collective::AbsMax; }
 //   CHECK-NOT: kGroup
-//       CHECK: using BetweenLoads = swage::List<Input1>;
-//  CHECK-NEXT: using BetweenStores = swage::List<>;
+//       CHECK: struct Second {
+//  CHECK-NEXT: static constexpr __device__ auto collective() { return swage::Collective::AbsMax; }
+//  CHECK-NEXT: using Loads = swage::List<Input1>;
+//  CHECK-NEXT: using Stores = swage::List<>;
 //  CHECK-NEXT: static __device__ Compute between(float element, float input1) {
+//       CHECK: using Later = swage::List<Second>;
 //       CHECK: enum : bool { kEpilogueStatistics = true };
 //  CHECK-NEXT: static __device__ auto epilogue(float mean, float rstd, float largest) {
 //  CHECK-NEXT: const float div = swage::divideFast(448.0f, largest);
@@ -33,8 +35,9 @@ func.func @rows(%x: tensor<2048x4096xbf16>, %g: tensor<4096xbf16>) -> (tensor<20
 }
 
 // CHECK-LABEL: // @rms_norm_abs_max_
-//       CHECK: static constexpr __device__ auto second() { return swage::Collective::AbsMax; }
-//  CHECK-NEXT: enum : int { kGroup = 128 };
+//       CHECK: enum : int { kGroup = 128 };
+//       CHECK: struct Second {
+//  CHECK-NEXT: static constexpr __device__ auto collective() { return swage::Collective::AbsMax; }
 //       CHECK: using GroupFinishLoads = swage::List<>;
 //  CHECK-NEXT: using GroupFinishStores = swage::List<Output0>;
 //  CHECK-NEXT: static __device__ void groupFinish(float largest, float &output0) {

@@ -9,7 +9,6 @@ struct Spec {
   using Compute = float;
   static constexpr __device__ auto collective() { return swage::Collective::LayerNorm; }
   static constexpr __device__ auto rowClass() { return swage::RowClass::Block; }
-  static constexpr __device__ auto second() { return swage::Collective::AbsMax; }
   static constexpr __device__ auto epsilon() { return 1.0e-5; }
   enum : int { kThreads = 128 };
   enum : int { kThreadsPerRow = 128 };
@@ -43,9 +42,13 @@ struct Spec {
   using PrologueLoads = swage::List<X>;
   using PrologueStores = swage::List<>;
   static __device__ float prologue(float x) { return x; }
-  using BetweenLoads = swage::List<Gamma>;
-  using BetweenStores = swage::List<>;
-  static __device__ float between(float normalized, float gamma) { return normalized * gamma; }
+  struct Largest {
+    static constexpr __device__ auto collective() { return swage::Collective::AbsMax; }
+    using Loads = swage::List<Gamma>;
+    using Stores = swage::List<>;
+    static __device__ float between(float normalized, float gamma) { return normalized * gamma; }
+  };
+  using Later = swage::List<Largest>;
   using EpilogueLoads = swage::List<>;
   using EpilogueStores = swage::List<Y>;
   enum : bool { kEpilogueStatistics = true };

@@ -48,14 +48,24 @@ func.func @keeps_transpose_apart(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// Two collectives are two kernels, unless the second is a norm or a reduction.
-// CHECK-LABEL: func.func @one_collective
-// CHECK-COUNT-2: swage.launch
-func.func @one_collective(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+// A kernel has four collectives at most.
+// CHECK-LABEL: func.func @five_collectives
+// CHECK:         swage.launch @rms_norm_and_3_more_
+// CHECK:         swage.launch @rms_norm_
+// CHECK-NOT:     swage.launch
+func.func @five_collectives(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective, or a second one that is a norm or a reduction of the same rows}}
+  // expected-remark @+1 {{fused with swage.rms_norm}}
   %p = swage.softmax %n axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
-  return %p : tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %m = swage.reduce max %p dims [1] : tensor<4x8xf32> -> tensor<4xf32>
+  %ms = swage.broadcast %m dims [0] : tensor<4xf32> -> tensor<4x8xf32>
+  %d = arith.divf %p, %ms : tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.rms_norm}}
+  %q = swage.softmax %d axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has at most 4 collectives}}
+  %r = swage.rms_norm %q axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
 }
 
 // -----
@@ -75,16 +85,15 @@ func.func @norm_of_norm(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8
 
 // -----
 
-// Where a norm is quantised by what its rows have, that comes first: the norm in front of it is a kernel of its own.
+// A norm that is quantised by what its rows have, and the norm in front of it, which joins last.
 // CHECK-LABEL: func.func @norm_of_norm_quantised
-// CHECK:         swage.launch @rms_norm_
-// CHECK:         swage.launch @rms_norm_abs_max_
+// CHECK:         swage.launch @rms_norm_and_2_more_
 // CHECK-NOT:     swage.launch
 func.func @norm_of_norm_quantised(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4xf32>) {
   %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   // expected-remark @+1 {{fused with swage.rms_norm}}
   %a = arith.addf %n, %y : tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with swage.rms_norm: a kernel has one collective}}
+  // expected-remark @+1 {{fused with swage.rms_norm}}
   %m = swage.rms_norm %a axis 1 eps 1.0e-6 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %abs = math.absf %m : tensor<4x8xf32>
   // expected-remark @+1 {{fused with swage.rms_norm}}
@@ -129,17 +138,16 @@ func.func @norms_of_one(%x: tensor<4x8xf32>, %g: tensor<8xf32>, %h: tensor<8xf32
 
 // -----
 
-// The sum is read by two collectives: it is stored by the first, because taking in the second as well would need two.
+// The sum is read by two collectives of the same rows.
 // CHECK-LABEL: func.func @shared_producer
-// CHECK:         swage.launch @softmax_
-// CHECK:         swage.launch @softmax_
+// CHECK:         swage.launch @softmax_softmax_
 // CHECK-NOT:     swage.launch
 func.func @shared_producer(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
   %a = arith.addf %x, %y : tensor<4x8xf32>
   // expected-remark @+1 {{fused with arith.addf}}
   %n = swage.softmax %a axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   %t = math.exp %a : tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with arith.addf: a kernel has one collective, or a second one that is a norm or a reduction of the same rows}}
+  // expected-remark @+1 {{fused with arith.addf}}
   %m = swage.softmax %t axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
   return %n, %m : tensor<4x8xf32>, tensor<4x8xf32>
 }
@@ -313,7 +321,7 @@ func.func @quantised_rows(%x: tensor<4x8xf32>) -> (tensor<4x8xf8E4M3FN>, tensor<
 
 // -----
 
-// Groups of a row: the second collective goes over the last of the reduced dimensions alone.
+// Groups of a row: the last collective goes over the last of the reduced dimensions alone.
 // CHECK-LABEL: func.func @quantised_groups
 // CHECK:         swage.launch @layer_norm_abs_max_
 // CHECK:       swage.kernel @layer_norm_abs_max_{{.*}} reduced [1, 2]
@@ -340,7 +348,7 @@ func.func @other_groups(%x: tensor<4x60xf32>) -> (tensor<4x60xf32>, tensor<4x4xf
   %n = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<4x60xf32>) -> tensor<4x60xf32>
   %g = swage.reshape %n : tensor<4x60xf32> -> tensor<4x4x15xf32>
   %a = math.absf %g : tensor<4x4x15xf32>
-  // expected-remark @+1 {{not fused with swage.layer_norm: the groups of a second collective are of a power of two from 16 to 512 elements}}
+  // expected-remark @+1 {{not fused with swage.layer_norm: the groups of a collective are of a power of two from 16 to 512 elements}}
   %m = swage.reduce max %a dims [2] : tensor<4x4x15xf32> -> tensor<4x4xf32>
   %c = math.absf %n : tensor<4x60xf32>
   // expected-remark @+1 {{not fused with swage.layer_norm: an output is not written once by the iteration space}}

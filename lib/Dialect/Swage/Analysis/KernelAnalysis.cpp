@@ -172,9 +172,25 @@ Family swage::familyOf(KernelOp kernel) {
   return inner || hasElementResult(collective.getKind()) ? Family::Row : Family::Reduce;
 }
 
+static Value yieldedFor(KernelOp kernel, unsigned output) {
+  return cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[output];
+}
+
+unsigned swage::collectivesBehind(KernelOp kernel, Value value) {
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  unsigned count = collectives.size();
+  while (count > 0 && !dependsOnBeside(value, collectives[count - 1].getValues(), {}))
+    --count;
+  return count;
+}
+
+unsigned swage::betweenOf(KernelOp kernel, unsigned output) {
+  return collectivesBehind(kernel, yieldedFor(kernel, output)) - 1;
+}
+
 Phase swage::phaseOf(KernelOp kernel, unsigned output) {
-  CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
-  Value value = cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues()[output];
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  Value value = yieldedFor(kernel, output);
   ViewAttr view = kernel.getOutput(output);
   if (kernel.isAttention()) {
     if (view.getSource() == Source::Shared)
@@ -189,79 +205,81 @@ Phase swage::phaseOf(KernelOp kernel, unsigned output) {
       return Phase::Probability;
   }
   // A row of one element: its output does not vary, but it is an element all the same.
-  auto isElementOf = [&](CollectiveOp collective) {
-    return collective && collective.isPerElement(0) && dependsOn(value, collective.getValues()[0]);
-  };
-  bool isElement = isElementOf(first) || isElementOf(second);
+  bool isElement = llvm::any_of(collectives, [&](CollectiveOp collective) {
+    return collective.isPerElement(0) && dependsOn(value, collective.getValues()[0]);
+  });
   if (!isElement && !variesInRow(kernel, view))
     return Phase::Finish;
-  if (second && second.getDims() && !isElement) {
+  if (kernel.hasGroups() && !isElement) {
     LinearAccess access = *LinearAccess::of(view.getAccess());
-    if (llvm::all_of(*second.getDims(), [&](int64_t dim) { return access.isBroadcast(dim); }))
+    if (llvm::all_of(*collectives.back().getDims(),
+                     [&](int64_t dim) { return access.isBroadcast(dim); }))
       return Phase::GroupFinish;
   }
-  if (second && dependsOnBeside(value, second.getValues(), {}))
-    return Phase::Epilogue;
-  if (dependsOnBeside(value, first.getValues(), {}))
-    return second ? Phase::Between : Phase::Epilogue;
-  return Phase::Prologue;
+  unsigned behind = collectivesBehind(kernel, value);
+  return behind == 0                    ? Phase::Prologue
+         : behind == collectives.size() ? Phase::Epilogue
+                                        : Phase::Between;
 }
 
-Value swage::handedElement(KernelOp kernel, Phase phase) {
+Value swage::handedElement(KernelOp kernel, Phase phase, unsigned between) {
   if (phase == Phase::Probability)
     return kernel.getCollective().getValues()[0];
   if (kernel.isAttention())
     return phase == Phase::Epilogue ? weightedValuesOf(kernel) : scoresOf(kernel);
-  CollectiveOp last = kernel.getSecondCollective();
-  if (!last || phase != Phase::Epilogue)
-    last = kernel.getCollective();
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  CollectiveOp last = phase == Phase::Between ? collectives[between] : collectives.back();
   return last.isPerElement(0) ? last.getValues()[0] : last.getValue();
 }
 
-SmallVector<Value> swage::handedStatistics(KernelOp kernel, Phase phase) {
-  CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
+SmallVector<Value> swage::handedStatistics(KernelOp kernel, Phase phase, unsigned between) {
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  ArrayRef<CollectiveOp> handed = collectives;
+  if (phase == Phase::Between)
+    handed = handed.take_front(between + 1);
+  else if (phase == Phase::GroupFinish)
+    handed = handed.take_back();
+  else if (phase == Phase::Finish)
+    handed = handed.drop_back(kernel.hasGroups() ? 1 : 0);
+  else if (phase != Phase::Epilogue)
+    handed = {};
   SmallVector<Value> statistics;
-  auto add = [&](CollectiveOp collective) {
+  for (CollectiveOp collective : handed)
     for (auto [i, value] : llvm::enumerate(collective.getValues()))
       if (!collective.isPerElement(i))
         statistics.push_back(value);
-  };
-  bool isGrouped = second && second.getDims();
-  if (phase == Phase::Between || phase == Phase::Epilogue || phase == Phase::Finish)
-    add(first);
-  if (second &&
-      (phase == Phase::Epilogue || phase == (isGrouped ? Phase::GroupFinish : Phase::Finish)))
-    add(second);
   return statistics;
 }
 
-/// What a template cannot hand to the phase that writes an output, or that a second collective's
+/// What a template cannot hand to the phase that writes an output, or that a further collective's
 /// operand is computed in; empty if nothing.
 static std::string phaseProblem(KernelOp kernel) {
-  CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
-  SmallVector<Value> all(first.getValues());
-  if (second)
-    all.append(second.getValues().begin(), second.getValues().end());
-  auto lacks = [&](Value value, Phase phase) {
-    SmallVector<Value> given = handedStatistics(kernel, phase);
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  SmallVector<Value> all;
+  for (CollectiveOp collective : collectives)
+    llvm::append_range(all, collective.getValues());
+  auto lacks = [&](Value value, Phase phase, unsigned between) {
+    SmallVector<Value> given = handedStatistics(kernel, phase, between);
     if (phase == Phase::Between || phase == Phase::Epilogue || phase == Phase::Probability)
-      given.push_back(handedElement(kernel, phase));
+      given.push_back(handedElement(kernel, phase, between));
     return dependsOnBeside(value, all, given);
   };
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  for (auto [i, value] : llvm::enumerate(yield.getValues()))
-    if (lacks(value, phaseOf(kernel, i)))
+  for (auto [i, value] : llvm::enumerate(yield.getValues())) {
+    Phase phase = phaseOf(kernel, i);
+    if (lacks(value, phase, phase == Phase::Between ? betweenOf(kernel, i) : 0))
       return "an output is made of results that no phase has together";
-  if (!second)
-    return {};
-  if (lacks(second.getValue(), Phase::Between))
-    return "a second collective goes over what no phase makes";
-  if (second.getValue().getType() != first.getValue().getType())
+  }
+  for (unsigned i = 1; i < collectives.size(); ++i)
+    if (lacks(collectives[i].getValue(), Phase::Between, i - 1))
+      return "a further collective goes over what no phase makes";
+  CollectiveOp last = collectives.back();
+  if (last.getValue().getType() != collectives.front().getValue().getType())
     for (unsigned i = 0; i < yield.getValues().size(); ++i)
       if (phaseOf(kernel, i) == Phase::Epilogue)
-        return "an output is made behind a second collective of another type than the first";
-  if (std::optional<ArrayRef<int64_t>> dims = second.getDims(); dims && dims->size() != 1)
-    return "a group of a second collective is no single dimension";
+        return "an output is made behind a collective of another type than the first";
+  if (std::optional<ArrayRef<int64_t>> dims = last.getDims(); dims && dims->size() != 1)
+    return "a group of a collective is no single dimension";
   return {};
 }
 
@@ -357,7 +375,7 @@ std::string swage::accessProblem(KernelOp kernel) {
       return "a row would be written against the grain";
   if (std::string problem = phaseProblem(kernel); !problem.empty())
     return problem;
-  if (kernel.getSecondCollective() &&
+  if (kernel.countCollectives() > 1 &&
       !llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal)))
     return "two collectives need rows that are contiguous";
   if (familyOf(kernel) == Family::Reduce)

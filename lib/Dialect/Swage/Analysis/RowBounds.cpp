@@ -483,7 +483,7 @@ RowBounds swage::rowBounds(KernelOp kernel, OpBuilder &builder) {
   CollectiveOp collective = kernel.getCollective();
   bool isRow = kernel.getReduced().size() == 1 &&
                kernel.getReduced().front() == static_cast<int64_t>(kernel.getRank()) - 1;
-  if (!collective || kernel.getSecondCollective() || !(isRow || kernel.isAttention()) ||
+  if (!collective || kernel.getCollectives().size() > 1 || !(isRow || kernel.isAttention()) ||
       (collective.getKind() != Collective::Softmax &&
        collective.getKind() != Collective::LogSoftmax))
     return {};

@@ -172,7 +172,7 @@ static LogicalResult verify(KernelOp kernel, PermuteScheduleAttr schedule) {
                       kernel.getRank() - 1);
 }
 
-/// The second collective's groups, which are the innermost dimension, as in
+/// The last collective's groups, which are the innermost dimension, as in
 /// templates/swage/row_parts.cuh: each belongs to lanes of one warp.
 static LogicalResult verifyGroups(KernelOp kernel, RowScheduleAttr schedule) {
   int64_t size = constantSize(kernel.getExtents().getResults().back()).value_or(0);
@@ -195,14 +195,13 @@ static LogicalResult verifyBeside(KernelOp kernel, RowScheduleAttr schedule) {
   int64_t kept = constantSize(kernel.getExtents().getResult(keptInner)).value_or(0),
           run = constantSize(kernel.getExtents().getResults().back()).value_or(0) /
                 schedule.getVector();
-  CollectiveOp second = kernel.getSecondCollective();
   if (kept == 0 || kept % rows)
     return kernel.emitOpError() << "schedule has " << rows << " rows beside each other, of "
                                 << kept;
   if (run == 0 || !llvm::isPowerOf2_64(run) || run * rows > 32)
     return kernel.emitOpError() << "schedule has " << rows << " rows with runs of " << run
                                 << " vectors beside each other, which do not share a warp evenly";
-  if (kernel.getPhase(Phase::GroupFinish) || (second && second.getDims()))
+  if (kernel.hasGroups())
     return kernel.emitOpError()
            << "schedule has rows beside each other, whose groups no lanes share";
   return success();
@@ -230,10 +229,8 @@ static LogicalResult verifyAligned(KernelOp kernel, RowScheduleAttr schedule) {
 }
 
 static LogicalResult verify(KernelOp kernel, RowScheduleAttr schedule) {
-  CollectiveOp second = kernel.getSecondCollective();
-  if (kernel.getPhase(Phase::GroupFinish) || (second && second.getDims()))
-    if (failed(verifyGroups(kernel, schedule)))
-      return failure();
+  if (kernel.hasGroups() && failed(verifyGroups(kernel, schedule)))
+    return failure();
   if (kernel.getReduced().empty() || kernel.getReduced().front() == 0)
     return kernel.emitOpError()
            << "has a row schedule, but must have kept dimensions before reduced ones";
@@ -398,10 +395,9 @@ LogicalResult swage::verifySchedule(KernelOp kernel) {
       return kernel.emitOpError() << "has a reduce schedule, but computes "
                                   << stringifyCollective(collective.getKind());
   auto ofRow = dyn_cast<RowScheduleAttr>(*schedule);
-  if ((kernel.getSecondCollective() || kernel.getPhase(Phase::Between)) &&
-      (!ofRow || ofRow.getKind() == RowClass::Column))
+  if (kernel.countCollectives() > 1 && (!ofRow || ofRow.getKind() == RowClass::Column))
     return kernel.emitOpError()
-           << "has a second collective, but a schedule of a class that has none";
+           << "has several collectives, but a schedule of a class that has one";
   return llvm::TypeSwitch<Attribute, LogicalResult>(*schedule)
       .Case<PointwiseScheduleAttr, PermuteScheduleAttr, BoxScheduleAttr, RowScheduleAttr,
             ReduceScheduleAttr>([&](auto known) { return verify(kernel, known); })

@@ -19,12 +19,10 @@ std::optional<OperandRef> swage::alignedOperand(KernelOp kernel) {
 }
 
 bool swage::isAlignable(KernelOp kernel) {
-  CollectiveOp second = kernel.getSecondCollective();
-  bool hasGroups = kernel.getPhase(Phase::GroupFinish) || (second && second.getDims());
   // Places within a row are of 32 bits.
   std::optional<int64_t> length = constantSize(kernel.getExtents().getResults().back());
-  return kernel.getReduced().size() == 1 && kernel.getReduced().front() != 0 && !hasGroups &&
-         length && *length < int64_t(1) << 30 && alignedOperand(kernel);
+  return kernel.getReduced().size() == 1 && kernel.getReduced().front() != 0 &&
+         !kernel.hasGroups() && length && *length < int64_t(1) << 30 && alignedOperand(kernel);
 }
 
 static bool isAligned(ViewAttr view, int64_t vector) {

@@ -140,16 +140,12 @@ int64_t swage::stagedBytes(KernelOp kernel, RowScheduleAttr schedule) {
   return walksRow(schedule) ? shelfBytes(kernel, schedule) : slabBytes(kernel, schedule);
 }
 
-static bool hasSecondOfRow(KernelOp kernel) {
-  return kernel.getSecondCollective() || kernel.getPhase(Phase::Between);
-}
-
 std::optional<int64_t> swage::crowdBytes(KernelOp kernel, RowScheduleAttr schedule) {
   if (schedule.getBlocksPerRow() <= kLargestCluster)
     return 0;
   // For each block a word and those of a state, two numbers at most, and a count.
   int64_t ofBlock = 1 + 3 * (collectedType(kernel).isF64() ? 2 : 1),
-          bytes = 8 * (1 + (hasSecondOfRow(kernel) ? 2 : 1) * schedule.getBlocksPerRow() * ofBlock);
+          bytes = 8 * (1 + kernel.countCollectives() * schedule.getBlocksPerRow() * ofBlock);
   for (int64_t dim = 0; dim < kernel.getReduced().front(); ++dim) {
     std::optional<int64_t> extent =
         upperBound(kernel.getExtents().getResult(unsigned(dim)), factsOf(kernel));
@@ -168,7 +164,7 @@ int64_t swage::sharedBytes(KernelOp kernel, RowScheduleAttr schedule) {
   } else if (schedule.getKind() == RowClass::Looped) {
     // One of every warp and block for each row, with a count; and an mbarrier.
     int64_t entries = (threads / 32 + schedule.getBlocksPerRow()) * schedule.getRowsPerBlock();
-    exchange = (hasSecondOfRow(kernel) ? 2 : 1) * llvm::alignTo(16 + entries * 3 * number, 16);
+    exchange = kernel.countCollectives() * llvm::alignTo(16 + entries * 3 * number, 16);
   }
   return stagedBytes(kernel, schedule) + exchange;
 }

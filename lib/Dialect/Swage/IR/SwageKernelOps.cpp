@@ -48,16 +48,25 @@ bool KernelOp::isAttention() {
          !getBody().getOps<ContractOp>().empty();
 }
 
+SmallVector<CollectiveOp, 4> KernelOp::getCollectives() {
+  return llvm::to_vector<4>(getBody().getOps<CollectiveOp>());
+}
+
 CollectiveOp KernelOp::getCollective() {
   auto collectives = getBody().getOps<CollectiveOp>();
   return collectives.empty() ? CollectiveOp() : *collectives.begin();
 }
 
-CollectiveOp KernelOp::getSecondCollective() {
-  auto collectives = getBody().getOps<CollectiveOp>();
-  return collectives.empty() || std::next(collectives.begin()) == collectives.end()
-             ? CollectiveOp()
-             : *std::next(collectives.begin());
+unsigned KernelOp::countCollectives() {
+  if (PhaseOp prologue = getPhase(Phase::Prologue))
+    return (prologue.getCollective() ? 1 : 0) + getBetweenPhases().size();
+  return llvm::range_size(getBody().getOps<CollectiveOp>());
+}
+
+bool KernelOp::hasGroups() {
+  return getPhase(Phase::GroupFinish) ||
+         llvm::any_of(getBody().getOps<CollectiveOp>(),
+                      [](CollectiveOp collective) { return collective.getDims().has_value(); });
 }
 
 PhaseOp KernelOp::getPhase(Phase kind) {
@@ -65,6 +74,12 @@ PhaseOp KernelOp::getPhase(Phase kind) {
     if (phase.getKind() == kind)
       return phase;
   return {};
+}
+
+SmallVector<PhaseOp, 4> KernelOp::getBetweenPhases() {
+  return llvm::to_vector<4>(llvm::make_filter_range(getBody().getOps<PhaseOp>(), [](PhaseOp phase) {
+    return phase.getKind() == Phase::Between;
+  }));
 }
 
 ViewAttr KernelOp::getRowsOf(unsigned i) {
@@ -160,6 +175,24 @@ static LogicalResult verifyView(KernelOp kernel, ViewAttr view, StringRef what) 
   return success();
 }
 
+SmallVector<PhaseOp, 4> PhaseOp::getPhasesBehind() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  SmallVector<PhaseOp, 4> all{kernel.getPhase(Phase::Prologue)};
+  all.append(kernel.getBetweenPhases());
+  switch (getKind()) {
+  case Phase::Between:
+    return {all.begin(), llvm::find(all, *this)};
+  case Phase::GroupFinish:
+    return {all.back()};
+  case Phase::Finish:
+    if (kernel.getPhase(Phase::GroupFinish))
+      all.pop_back();
+    return all;
+  default:
+    return all;
+  }
+}
+
 /// What a phase is handed and hands back beside its loads and stores, and whether the kernel has
 /// such a phase.
 static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
@@ -178,10 +211,12 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
         return phase.emitOpError()
                << "has " << what << " " << position << ", but the kernel has " << count;
   Phase kind = phase.getKind();
-  PhaseOp between = kernel.getPhase(Phase::Between);
+  SmallVector<PhaseOp, 4> betweens = kernel.getBetweenPhases();
   bool isGrouped = kernel.getPhase(Phase::GroupFinish) != nullptr;
-  if (between ? !between.getCollective() : isGrouped)
-    return phase.emitOpError() << "belongs to a kernel without a phase for its second collective";
+  if (betweens.empty() ? isGrouped : llvm::any_of(betweens, [](PhaseOp between) {
+        return !between.getCollective();
+      }))
+    return phase.emitOpError() << "belongs to a kernel without a phase for its last collective";
   bool isScore = kernel.isAttention() && (kind == Phase::Prologue || kind == Phase::Inside ||
                                           kind == Phase::Alike || isExponent(kind)),
        isPerElement = isScore || kind == Phase::Between || kind == Phase::Epilogue ||
@@ -213,11 +248,9 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
        isOne = isScore || isResult || kind == Phase::Prologue || kind == Phase::Between ||
                kind == Phase::Sink || kind == Phase::Offset || kind == Phase::Weight;
   size_t taken = isPair ? 2 : isOne ? 1 : 0, given = isExponent(kind) ? 2 : isPerElement ? 1 : 0;
-  if (phase.getStatistics() || kind == Phase::Finish)
-    given += statisticsOf(*prologue.getCollective());
-  if (between && (kind == Phase::GroupFinish || (kind == Phase::Finish && !isGrouped) ||
-                  (kind == Phase::Epilogue && phase.getStatistics())))
-    given += statisticsOf(*between.getCollective());
+  if (phase.getStatistics() || kind == Phase::Finish || kind == Phase::GroupFinish)
+    for (PhaseOp of : phase.getPhasesBehind())
+      given += statisticsOf(*of.getCollective());
   Block &body = phase.getBody().front();
   if (body.getNumArguments() != given + phase.getLoads().size())
     return phase.emitOpError() << "has " << body.getNumArguments() << " arguments, but must have "
@@ -231,19 +264,20 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
   return success();
 }
 
-/// At most two; only the second may go over fewer dimensions.
+/// Only the last of several may go over fewer dimensions.
 static LogicalResult verifyCollectives(KernelOp kernel) {
-  auto collectives = kernel.getBody().getOps<CollectiveOp>();
-  if (size_t count = llvm::range_size(collectives); count > 2)
-    return kernel.emitOpError() << "has " << count << " collectives, but may have 2";
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  if (collectives.size() > kMaxCollectives)
+    return kernel.emitOpError() << "has " << collectives.size() << " collectives, but may have "
+                                << kMaxCollectives;
   for (CollectiveOp collective : collectives) {
     if (collective.getSink() && !kernel.isAttention())
       return collective.emitOpError() << "has a sink, but is in a kernel without contractions";
     std::optional<ArrayRef<int64_t>> dims = collective.getDims();
     if (!dims)
       continue;
-    if (collective != kernel.getSecondCollective())
-      return collective.emitOpError() << "has dims, but is the first of its kernel";
+    if (collectives.size() == 1 || collective != collectives.back())
+      return collective.emitOpError() << "has dims, but is not the last of several of its kernel";
     if (collective.isPerElement(0))
       return collective.emitOpError() << "gives elements, but has dims";
     ArrayRef<int64_t> reduced = kernel.getReduced();
@@ -264,7 +298,7 @@ static LogicalResult verifyContractions(KernelOp kernel) {
   if (size_t count = llvm::range_size(contractions); count != 2)
     return kernel.emitOpError() << "has " << count << " contractions, but must have none or 2";
   CollectiveOp softmax = kernel.getCollective();
-  if (!softmax || softmax.getKind() != Collective::Softmax || kernel.getSecondCollective())
+  if (!softmax || softmax.getKind() != Collective::Softmax || kernel.getCollectives().size() > 1)
     return kernel.emitOpError() << "has contractions, but must have a softmax between them";
   ContractOp scores = scoresOf(kernel), result = weightedValuesOf(kernel);
   if (scores.getTf32() != result.getTf32() ||

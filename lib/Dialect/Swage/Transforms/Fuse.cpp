@@ -325,15 +325,13 @@ void Fuser::keepReadersBuildable() {
   }
 }
 
-/// A row of so many elements stays in registers on every GPU (SelectRowSchedule.cpp).
-constexpr int64_t kMostInRegisters = 16384;
-
-/// Whether what a kernel writes in front of a norm that comes second may lie where it reads
+/// Whether what a kernel writes in front of a norm that does not come first may lie where it reads
 /// (`swage.alias`), and the row may be too long for registers: then it is read once more.
 bool Fuser::overwritesLongRow(BuiltKernel &built) {
   KernelOp kernel = *built.kernel;
-  CollectiveOp second = kernel.getSecondCollective();
-  if (!second || !second.isPerElement(0))
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  if (llvm::none_of(llvm::drop_begin(collectives),
+                    [](CollectiveOp collective) { return collective.isPerElement(0); }))
     return false;
   AffineExpr length = getAffineConstantExpr(1, kernel.getContext());
   for (int64_t dim : kernel.getReduced())
@@ -464,8 +462,8 @@ void Fuser::formGroups() {
     for (Operation *producer : producers) {
       if (groupOf[producer] == groupOf[op] || (isa<AttentionOp>(op) && isa<AppendOp>(producer)))
         continue;
-      // A kernel has two collectives at most. The largest absolute values of a norm's elements, by
-      // which they are quantised, save more as the second one than the norm itself would.
+      // A kernel has so many collectives at most. The largest absolute values of a norm's elements,
+      // by which they are quantised, save more behind it than it would behind another one.
       if (isa<LayerNormOp, RmsNormOp>(op) &&
           llvm::any_of(groups[groupOf[producer]].ops, isCollectiveOp))
         norms.push_back({op, producer});

@@ -19,12 +19,15 @@ static std::string nameOf(KernelOp kernel) {
   std::string name;
   if (kernel.isAttention()) {
     name = "attention";
-  } else if (CollectiveOp collective = kernel.getCollective()) {
-    name = stringifyCollective(collective.getKind()).str();
-    if (!hasElementResult(collective.getKind()))
+  } else if (CollectiveOp first = kernel.getCollective()) {
+    name = stringifyCollective(first.getKind()).str();
+    if (!hasElementResult(first.getKind()))
       name = "reduce_" + name;
-    if (CollectiveOp second = kernel.getSecondCollective())
-      name += ("_" + stringifyCollective(second.getKind())).str();
+    SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+    if (collectives.size() == 2)
+      name += ("_" + stringifyCollective(collectives.back().getKind())).str();
+    else if (collectives.size() > 2)
+      name += "_and_" + std::to_string(collectives.size() - 1) + "_more";
   } else {
     bool computes = kernel.getBody().front().getOperations().size() > 1;
     Family family = familyOf(kernel);

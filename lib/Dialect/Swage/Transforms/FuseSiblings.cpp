@@ -93,21 +93,13 @@ bool Fuser::trySiblings(unsigned a, unsigned b) {
   return true;
 }
 
-/// Whether a kernel's only collective may be the second one of another, asked before anything is
-/// built.
-static bool isOfSecondKind(KernelOp kernel) {
-  CollectiveOp only = kernel.getCollective();
-  return only && !kernel.getSecondCollective() &&
-         mayComeSecond(only.getKind(), only.getValue().getType());
-}
-
-/// Joins two kernels with a collective each that go over the same rows, where the first one reads
-/// an operand that the second one is made of, and that do not depend on each other.
+/// Joins two kernels with collectives that go over the same rows, where the first one reads an
+/// operand that the second one is made of, and that do not depend on each other.
 bool Fuser::tryRows(unsigned a, unsigned b) {
   BuiltKernel &first = *groups[a].built, &second = *groups[b].built;
   if (first.kernel->getReduced().empty() || second.kernel->getReduced().empty() ||
-      (!isOfSecondKind(*first.kernel) && !isOfSecondKind(*second.kernel)) ||
-      !groups[a].siblings.empty() || !groups[b].siblings.empty() ||
+      first.kernel->isAttention() || second.kernel->isAttention() || !groups[a].siblings.empty() ||
+      !groups[b].siblings.empty() ||
       !llvm::any_of(second.tensors,
                     [&](Value tensor) { return llvm::is_contained(first.tensors, tensor); }) ||
       reaches(a, b, false) || reaches(b, a, false))

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelBuilder.h"
+#include "RestateElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -283,13 +284,8 @@ Value KernelBuilder::softmaxOperand(SoftmaxOp op, Value x) {
               : Value();
 }
 
-static constexpr const char *kOneCollective =
-    "a kernel has one collective, or a second one that is a norm or a reduction of the same rows";
+bool swage::mayComeLater(Type type) { return isa<FloatType>(type) || type.isInteger(32); }
 
-bool swage::mayComeSecond(Collective kind, Type type) {
-  return kind != Collective::Softmax && kind != Collective::LogSoftmax &&
-         (isa<FloatType>(type) || type.isInteger(32));
-}
 static bool mayGoOverGroups(Collective kind, Type type) {
   return kind == Collective::AbsMax || (kind == Collective::Sum && type.isInteger(32));
 }
@@ -303,22 +299,30 @@ static bool isSameNorm(Operation *a, Operation *b) {
                     a->getAttr("epsilon") == b->getAttr("epsilon"));
 }
 
+/// The place among the kernel's collectives.
+std::optional<unsigned> KernelBuilder::numberOf(Operation *collective) const {
+  auto *it = llvm::find_if(collectives, [&](Operation *op) { return isSameNorm(collective, op); });
+  return it == collectives.end() ? std::nullopt : std::optional(it - collectives.begin());
+}
+
 Value KernelBuilder::computeCollective(OpResult result, const Relation &relation) {
   Operation *op = result.getOwner();
   Location loc = op->getLoc();
-  bool isFirst = isSameNorm(op, collective);
-  CollectiveOp &collectiveScalar = collectiveScalars[isFirst ? 0 : 1];
+  unsigned position = *numberOf(op);
+  CollectiveOp &collectiveScalar = collectiveScalars[position];
   if (!collectiveScalar) {
     locations.push_back(loc);
-    // The first collective stands in front of the second, also where that depends on none of it.
-    auto front = relations.find(collective->getResult(0));
-    if (!isFirst && !collectiveScalars[0] &&
-        (front == relations.end() || !evaluate(front->first, front->second)))
-      return {};
-    // What reaches a second collective through its row results alone says nothing of its operand.
+    // Collectives stand in the order of the graph, also those that depend on none before.
+    for (unsigned i = 0; i < position; ++i) {
+      auto before = relations.find(collectives[i]->getResult(0));
+      if (!collectiveScalars[i] &&
+          (before == relations.end() || !evaluate(before->first, before->second)))
+        return {};
+    }
+    // What reaches a further collective through row results alone says nothing of its operand.
     auto operand = relations.find(op->getOperand(0));
     if (operand == relations.end())
-      return refuse(kOneCollective), Value();
+      return refuse("nothing says how a further collective's rows lie to the first one's"), Value();
     Value x = evaluate(operand->first, operand->second);
     if (!x)
       return {};
@@ -353,15 +357,18 @@ Value KernelBuilder::computeCollective(OpResult result, const Relation &relation
     }
     size_t count = hasElementResult(kind) + statisticsOf(kind);
     DenseI64ArrayAttr dims;
-    if (!isFirst) {
-      if (!mayComeSecond(kind, type))
-        return refuse(kOneCollective), Value();
-      if (!findGroups(dims))
+    if (position > 0) {
+      if (!mayComeLater(type))
+        return refuse("a collective behind another one is of floats or integers of 32 bits"),
+               Value();
+      if (!findGroups(op, dims))
         return {};
       if (dims && !mayGoOverGroups(kind, type))
-        return refuse("a second collective over groups of the first one's rows is the largest "
-                      "absolute value or a sum of integers"),
+        return refuse("a collective over groups of the first one's rows is the largest absolute "
+                      "value or a sum of integers"),
                Value();
+      if (dims && op != collectives.back())
+        return refuse("a collective over groups of rows comes last"), Value();
       // Values of another type than the first collective's have registers of their own in groups.
       if (!dims && type != collectiveScalars[0].getValue().getType())
         return refuse("two collectives over one row are of two types"), Value();
@@ -435,10 +442,9 @@ SmallVector<int64_t> KernelBuilder::reducedBy(Operation *op) {
 /// Elements of a group, so that it belongs to lanes of one warp.
 static constexpr int64_t kLeastGrouped = 16, kMostGrouped = 512;
 
-/// Whether the second collective walks the first one's rows, or groups of them; then `dims` says
-/// over what.
-bool KernelBuilder::findGroups(DenseI64ArrayAttr &dims) {
-  SmallVector<int64_t> grouped = reducedBy(second);
+/// Whether a collective walks the first one's rows, or groups of them; then `dims` says over what.
+bool KernelBuilder::findGroups(Operation *op, DenseI64ArrayAttr &dims) {
+  SmallVector<int64_t> grouped = reducedBy(op);
   if (grouped == reduced)
     return true;
   AffineExpr one = getAffineConstantExpr(1, context());
@@ -456,8 +462,8 @@ bool KernelBuilder::findGroups(DenseI64ArrayAttr &dims) {
   for (int64_t dim : grouped)
     size *= std::clamp<int64_t>(constantSize(extents[dim]).value_or(0), 0, kMostGrouped + 1);
   if (size < kLeastGrouped || size > kMostGrouped || !llvm::isPowerOf2_64(size))
-    return refuse("the groups of a second collective are of a power of two from " +
-                  Twine(kLeastGrouped) + " to " + Twine(kMostGrouped) + " elements"),
+    return refuse("the groups of a collective are of a power of two from " + Twine(kLeastGrouped) +
+                  " to " + Twine(kMostGrouped) + " elements"),
            false;
   dims = DenseI64ArrayAttr::get(context(), grouped);
   return true;
@@ -470,17 +476,14 @@ std::optional<BuiltKernel> KernelBuilder::build() {
         return refuse("a kernel has one attention");
       attention = found;
     }
-    if (isCollectiveOp(op) && !(collective && isSameNorm(op, collective)) &&
-        !(second && isSameNorm(op, second))) {
-      if (second)
-        return refuse(kOneCollective);
-      (collective ? second : collective) = op;
+    if (isCollectiveOp(op) && !numberOf(op)) {
+      if (collectives.size() == kMaxCollectives)
+        return refuse("a kernel has at most " + Twine(kMaxCollectives) + " collectives");
+      collectives.push_back(op);
     }
   }
-  if (attention && collective)
+  if (attention && !collectives.empty())
     return refuse("attention has no second collective");
-  if (second && isa<SoftmaxOp>(second))
-    return refuse(kOneCollective);
   Value seed = attention ? attention.getResult() : chooseSeed();
   for (unsigned round = 0;; ++round) {
     if (round == 64)
@@ -506,8 +509,8 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     builder = std::make_unique<OpBuilder>(OpBuilder::atBlockEnd(body));
 
     bool built = (attention ? spanAttention() : (span(seed), true)) && propagate(seed);
-    if (built && collective)
-      reduced = reducedBy(collective);
+    if (built && !collectives.empty())
+      reduced = reducedBy(collectives.front());
     if (built && attention)
       putResultFirst();
     SmallVector<Value> yields;
@@ -516,6 +519,7 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     built = built && storeQueries(yields);
     if (built) {
       YieldOp::create(*builder, loc, yields);
+      restateElements(*kernel);
       for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*body)))
         if (op.use_empty() && !isa<YieldOp>(op))
           op.erase();

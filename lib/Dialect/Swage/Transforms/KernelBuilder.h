@@ -33,8 +33,8 @@ bool isIndexOp(mlir::Operation *op);
 bool isSourceOp(mlir::Operation *op);
 /// Whether an op combines elements along dimensions.
 bool isCollectiveOp(mlir::Operation *op);
-/// Whether a collective of this kind over elements of this type may follow another one in a kernel.
-bool mayComeSecond(Collective kind, mlir::Type type);
+/// Whether a collective over elements of this type may follow another one in a kernel.
+bool mayComeLater(mlir::Type type);
 /// Whether an op is arith or math on tensors that a kernel body can hold.
 bool isElementwiseOp(mlir::Operation *op);
 
@@ -57,6 +57,9 @@ mlir::Value memoryOf(mlir::Value cache);
 llvm::SmallVector<mlir::Value> readBy(mlir::Operation *op);
 /// The ops of a value's block that read it, themselves or in their regions.
 llvm::SmallVector<mlir::Operation *> readersOf(mlir::Value value);
+
+/// A row of so many elements stays in registers on every GPU (SelectRowSchedule.cpp).
+constexpr int64_t kMostInRegisters = 16384;
 
 /// A kernel that is not in the module yet, and how to launch it.
 struct BuiltKernel {
@@ -94,6 +97,7 @@ private:
   void span(mlir::Value seed);
   bool propagate(mlir::Value seed);
   bool relate(mlir::Value value, const Relation &relation);
+  bool isAlongside(mlir::Operation *op) const;
   bool visitForPropagation(mlir::Operation *op, bool &changed);
 
   std::optional<Relation> pull(mlir::Operation *op, const Relation &result);
@@ -134,7 +138,8 @@ private:
   void loadCache(mlir::Value tensor, const Relation &place);
   std::optional<Contracted> contracted(unsigned input);
   llvm::SmallVector<int64_t> reducedBy(mlir::Operation *op);
-  bool findGroups(mlir::DenseI64ArrayAttr &dims);
+  std::optional<unsigned> numberOf(mlir::Operation *collective) const;
+  bool findGroups(mlir::Operation *op, mlir::DenseI64ArrayAttr &dims);
   /// An element of a value: which one it is at each point of the iteration space, and the scalar.
   struct Element {
     Relation relation;
@@ -180,8 +185,9 @@ private:
   /// that keys and values have one place.
   llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> rowNumbers;
 
-  mlir::Operation *collective = nullptr, *second = nullptr;
-  std::array<CollectiveOp, 2> collectiveScalars;
+  /// In the order of the graph, one of norms that differ in gamma and beta alone.
+  llvm::SmallVector<mlir::Operation *> collectives;
+  std::array<CollectiveOp, kMaxCollectives> collectiveScalars;
   AttentionOp attention;
   std::array<Relation, 3> operandPlaces; ///< of attention, which may be one tensor
   Relation scorePlace;                   ///< attention's score, as if there were a tensor of them

@@ -28,8 +28,8 @@ Value KernelBuilder::firstWritten(Value output) const {
 /// The iteration space is a collective's input, or else the largest output: anything smaller would
 /// leave some output unwritten.
 Value KernelBuilder::chooseSeed() const {
-  if (collective)
-    return collective->getOperand(0);
+  if (!collectives.empty())
+    return collectives.front()->getOperand(0);
   Value best;
   AffineExpr most;
   for (Value output : outputs) {
@@ -237,6 +237,27 @@ bool KernelBuilder::relate(Value value, const Relation &relation) {
   return relations.insert({value, relation}).second;
 }
 
+/// Whether a reduction whose result alone is related to points goes over rows like the first
+/// collective's, though of another tensor, which stay in registers: then it may take them as that
+/// does.
+bool KernelBuilder::isAlongside(Operation *op) const {
+  Operation *first = collectives.front();
+  auto result = relations.find(op->getResult(0)), of = relations.find(first->getResult(0));
+  if (!isa<ReduceOp>(op) || !isa<ReduceOp>(first) || result == relations.end() ||
+      of == relations.end() || result->second != of->second)
+    return false;
+  ArrayRef<AffineExpr> shape = shapes.shapeOf(op->getOperand(0));
+  if (shape != shapes.shapeOf(first->getOperand(0)) ||
+      cast<ReduceOp>(op).getDims() != cast<ReduceOp>(first).getDims())
+    return false;
+  int64_t length = 1;
+  for (int64_t dim : cast<ReduceOp>(op).getDims())
+    length =
+        std::min(kMostInRegisters + 1,
+                 length * std::min(kMostInRegisters + 1, constantSize(shape[dim]).value_or(0)));
+  return length > 0 && length <= kMostInRegisters;
+}
+
 bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
   auto known = [&](Value value) { return relations.find(value) != relations.end(); };
   auto note = [&](Value value, std::optional<Relation> relation) {
@@ -250,6 +271,11 @@ bool KernelBuilder::visitForPropagation(Operation *op, bool &changed) {
   if (isa<AttentionOp, AppendOp>(op))
     return true;
   if (isCollectiveOp(op)) {
+    // A norm or a softmax has an element for each of its operand's.
+    if (!known(op->getOperand(0)) && !isa<ReduceOp>(op) && known(op->getResult(0)))
+      changed |= relate(op->getOperand(0), Relation(relations[op->getResult(0)]));
+    if (!known(op->getOperand(0)) && isAlongside(op))
+      changed |= relate(op->getOperand(0), Relation(relations[collectives.front()->getOperand(0)]));
     if (!known(op->getOperand(0)))
       return true;
     Relation x = relations[op->getOperand(0)];

@@ -110,12 +110,11 @@ struct MergeDimensionsPass : swage::impl::MergeDimensionsPassBase<MergeDimension
     space.reduced.assign(space.extents.size(), false);
     for (int64_t dim : kernel.getReduced())
       space.reduced[dim] = true;
-    CollectiveOp second = kernel.getSecondCollective();
-    std::optional<ArrayRef<int64_t>> groupedDims =
-        second ? second.getDims() : std::optional<ArrayRef<int64_t>>();
-    if (groupedDims) {
+    SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+    if (kernel.hasGroups()) {
       space.grouped.assign(space.extents.size(), false);
-      for (int64_t dim : *groupedDims)
+      ArrayRef<int64_t> dims = *collectives.back().getDims();
+      for (int64_t dim : dims)
         space.grouped[dim] = true;
     }
     SmallVector<ViewAttr> views;
@@ -155,8 +154,8 @@ struct MergeDimensionsPass : swage::impl::MergeDimensionsPassBase<MergeDimension
     for (auto [dim, isGrouped] : llvm::enumerate(merged.grouped))
       if (isGrouped)
         grouped.push_back(dim);
-    if (groupedDims)
-      second.setDims(grouped);
+    if (kernel.hasGroups())
+      collectives.back().setDims(grouped);
     Builder builder(&getContext());
     kernel.setExtents(AffineMap::get(0, symbols, merged.extents, &getContext()));
     kernel.setReduced(reduced);

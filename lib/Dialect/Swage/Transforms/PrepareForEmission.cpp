@@ -43,7 +43,7 @@ private:
   void roundLast();
   LogicalResult addPhases();
   LogicalResult addPhase(Phase kind, ArrayRef<Value> extra, std::optional<unsigned> vectorDim,
-                         CollectiveOp collective = {});
+                         CollectiveOp collective = {}, unsigned between = 0);
   LogicalResult addBounds(RowBounds bounds);
   LogicalResult addAttentionPhases();
   int64_t accessOf(OperandRef operand, std::optional<unsigned> vectorDim);
@@ -208,13 +208,15 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
 }
 
 /// Clones what the phase's outputs, and before them `extra`, need from the body. `collective`,
-/// whose operand that is, is what the kernel does with it.
+/// whose operand that is, is what the kernel does with it; `between`, which of these phases it is.
 LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
-                                 std::optional<unsigned> vectorDim, CollectiveOp collective) {
+                                 std::optional<unsigned> vectorDim, CollectiveOp collective,
+                                 unsigned between) {
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   SmallVector<unsigned> outputs;
   for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
-    if (kind == Phase::Body || (phaseOf(kernel, i) == kind && !isTiledResult(i)))
+    if (kind == Phase::Body || (phaseOf(kernel, i) == kind && !isTiledResult(i) &&
+                                (kind != Phase::Between || betweenOf(kernel, i) == between)))
       outputs.push_back(i);
   SmallVector<Value> results(extra);
   for (unsigned output : outputs)
@@ -229,9 +231,9 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   } else if (kind == Phase::Weight || kind == Phase::Probability) {
     given = {kernel.getCollective().getValues()[0]};
   } else if (kind != Phase::Body) {
-    given = handedStatistics(kernel, kind);
+    given = handedStatistics(kernel, kind, between);
     if (isPerElement) {
-      Value element = handedElement(kernel, kind);
+      Value element = handedElement(kernel, kind, between);
       takesStatistics = llvm::any_of(
           results, [&](Value result) { return dependsOnBeside(result, given, element); });
       if (!takesStatistics)
@@ -312,8 +314,8 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
 }
 
 LogicalResult Preparer::addPhases() {
-  CollectiveOp first = kernel.getCollective(), second = kernel.getSecondCollective();
-  if (!first)
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  if (collectives.empty())
     return addPhase(Phase::Body, {}, kernel.getRank() - 1);
   if (kernel.isAttention())
     return addAttentionPhases();
@@ -321,15 +323,15 @@ LogicalResult Preparer::addPhases() {
   auto row = dyn_cast<RowScheduleAttr>(kernel.getScheduleAttr());
   bool inner = row && row.getKind() != RowClass::Column;
   unsigned vectorDim = inner ? rowInner : keptInner;
-  if (failed(addPhase(Phase::Prologue, first.getValue(), vectorDim, first)))
-    return failure();
-  if (second && failed(addPhase(Phase::Between, second.getValue(), vectorDim, second)))
-    return failure();
+  for (auto [i, collective] : llvm::enumerate(collectives))
+    if (failed(addPhase(i == 0 ? Phase::Prologue : Phase::Between, collective.getValue(), vectorDim,
+                        collective, i == 0 ? 0 : i - 1)))
+      return failure();
   if (failed(addPhase(Phase::Epilogue, {}, vectorDim)) ||
       failed(addPhase(Phase::Finish, {}, keptInner)))
     return failure();
   // A group's operands are taken one by one.
-  if (second && second.getDims() && failed(addPhase(Phase::GroupFinish, {}, std::nullopt)))
+  if (kernel.hasGroups() && failed(addPhase(Phase::GroupFinish, {}, std::nullopt)))
     return failure();
   // What the prologue stores is wanted of every element.
   PhaseOp prologue = phases.front();

@@ -29,7 +29,7 @@ struct ScheduleSelector::Rows {
   int64_t bytes, widest;   ///< of the narrowest access; of the widest one of rows
   int64_t moved;           ///< bytes for each element of a row
   int64_t capacity;        ///< vectors that a thread's registers hold
-  int64_t grouped;         ///< vectors of a group of a second collective, or 1
+  int64_t grouped;         ///< vectors of a group of the last collective, or 1
   int64_t beside;          ///< rows beside each other, if they are made of short runs
   bool aligned = false;    ///< vectors begin where memory is aligned
   int64_t resident = 0;    ///< blocks that a multiprocessor is to hold

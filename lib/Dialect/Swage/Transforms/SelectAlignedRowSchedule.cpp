@@ -77,7 +77,7 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
   // With a residual, a gate or a second norm, two or three vectors of 16 bytes a thread are faster
   // than what the model would choose, by 5 to 14 %.  Two norms have registers for two blocks of 384
   // threads.  A row that begins anywhere has a vector more.
-  int64_t most = kernel.getSecondCollective() ? 384 : kAlignedBlock;
+  int64_t most = kernel.countCollectives() > 1 ? 384 : kAlignedBlock;
   bool isWide =
       isNorm() && widest == 2 && rows.moved >= 3 * widest && length < (most - 1) * kWideElements;
   std::optional<SelectedSchedule> best;

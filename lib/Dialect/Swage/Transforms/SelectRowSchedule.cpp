@@ -102,7 +102,7 @@ SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int6
                                            int64_t rowsPerBlock, int64_t perThread,
                                            std::string reason, int64_t blocks, bool staged,
                                            int64_t shelvedSteps) const {
-  // A group of a second collective is whole vectors of neighbouring lanes.
+  // A group of the last collective is whole vectors of neighbouring lanes.
   perThread = llvm::alignTo(perThread, llvm::divideCeil(rows.grouped, 32));
   bool bypassL1 = kind == RowClass::Block && staysInL2();
   return {RowScheduleAttr::get(context(), kind, perRow, rowsPerBlock, rows.vector, perThread, index,
@@ -223,7 +223,7 @@ int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
   int64_t blocks = 1, least = rows.aligned ? 256 : 512;
   auto hasRoom = [&](int64_t wanted) {
     int64_t taken = wanted * *rows.count;
-    bool isSmall = !kernel.getSecondCollective() &&
+    bool isSmall = kernel.countCollectives() == 1 &&
                    *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * 2 / 5;
     if (wanted < 16)
       return taken <= device.smCount * (isSmall && (wanted == 8 || !rows.aligned) ? 4 : 2);
@@ -253,21 +253,32 @@ int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
   return blocks;
 }
 
-/// Inputs that the epilogue reads, beside the element that it is handed.
-static llvm::SetVector<unsigned> epilogueInputs(KernelOp kernel) {
+/// Inputs that are read behind the first collective, in front of a further one or by the epilogue,
+/// beside the elements that these phases are handed.
+static llvm::SetVector<unsigned> laterInputs(KernelOp kernel) {
   llvm::SetVector<unsigned> inputs;
-  llvm::SetVector<Value> reached;
+  auto collect = [&](llvm::SetVector<Value> reached, Value handed) {
+    for (size_t i = 0; i < reached.size(); ++i) {
+      if (reached[i] == handed)
+        continue;
+      if (auto argument = dyn_cast<BlockArgument>(reached[i]))
+        inputs.insert(argument.getArgNumber());
+      else if (Operation *op = reached[i].getDefiningOp(); !isa<CollectiveOp>(op))
+        reached.insert(op->operand_begin(), op->operand_end());
+    }
+  };
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  for (unsigned i = 1; i < collectives.size(); ++i) {
+    llvm::SetVector<Value> operand;
+    operand.insert(collectives[i].getValue());
+    collect(operand, handedElement(kernel, Phase::Between, i - 1));
+  }
+  llvm::SetVector<Value> results;
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues()))
     if (phaseOf(kernel, i) == Phase::Epilogue)
-      reached.insert(value);
-  Value handed = handedElement(kernel, Phase::Epilogue);
-  for (size_t i = 0; i < reached.size(); ++i)
-    if (auto argument = dyn_cast<BlockArgument>(reached[i]))
-      inputs.insert(argument.getArgNumber());
-    else if (Operation *op = reached[i].getDefiningOp();
-             reached[i] != handed && !isa<CollectiveOp>(op))
-      reached.insert(op->operand_begin(), op->operand_end());
+      results.insert(value);
+  collect(results, handedElement(kernel, Phase::Epilogue));
   return inputs;
 }
 
@@ -277,10 +288,12 @@ static llvm::SetVector<unsigned> epilogueInputs(KernelOp kernel) {
 /// neither.  LayerNorms gain nothing from it.
 int64_t ScheduleSelector::blocksWithInputs(const Rows &rows, int64_t threads,
                                            int64_t elements) const {
-  if (CollectiveOp second = kernel.getSecondCollective(); second && second.isPerElement(0))
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  if (llvm::any_of(llvm::drop_begin(collectives),
+                   [](CollectiveOp collective) { return collective.isPerElement(0); }))
     return 0;
-  llvm::SetVector<unsigned> early = prologueInputs(kernel), late = epilogueInputs(kernel);
-  // Bytes of an element, for the prologue, for the epilogue, and of the former for both.
+  llvm::SetVector<unsigned> early = prologueInputs(kernel), late = laterInputs(kernel);
+  // Bytes of an element, for the prologue, for later, and of the former for both.
   int64_t soon = 0, ahead = 0, kept = 0;
   for (auto [input, attribute] : llvm::enumerate(kernel.getInputs())) {
     auto view = cast<ViewAttr>(attribute);
@@ -300,7 +313,7 @@ int64_t ScheduleSelector::blocksWithInputs(const Rows &rows, int64_t threads,
   // Of one collective's inputs the compiler holds what is kept in fewer registers than it is given.
   int64_t together = threads * elements;
   bool isAhead = together * ahead <= 6144 * 4,
-       keeps = isAhead && kept > 0 && kernel.getSecondCollective() && together * kept <= 16384 * 4;
+       keeps = isAhead && kept > 0 && collectives.size() > 1 && together * kept <= 16384 * 4;
   ahead = (isAhead ? ahead : 0) + (keeps ? kept : 0);
   // Two loads for each vector are taken apart, one is not.
   if (rows.widest <= 16 || soon <= 4)
@@ -448,8 +461,7 @@ SelectedSchedule ScheduleSelector::row() {
   rows.widest = rows.vector * widest;
   rows.moved = moved;
   rows.capacity = std::max<int64_t>(1, kRegisterElements / rows.vector);
-  CollectiveOp second = kernel.getSecondCollective();
-  rows.grouped = second && second.getDims() ? *constantSize(extent(inner)) / rows.vector : 1;
+  rows.grouped = kernel.hasGroups() ? *constantSize(extent(inner)) / rows.vector : 1;
   rows.beside = rowsBeside(rows);
   rows.count = largest(false);
   rows.freeThreads =

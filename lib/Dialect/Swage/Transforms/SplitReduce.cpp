@@ -267,19 +267,36 @@ static Value combine(OpBuilder &builder, Location loc, ReduceKind kind, Value a,
   llvm_unreachable("all kinds are handled");
 }
 
-/// Whether the results come back to all elements of the rows that they are of: one kernel then
-/// reads a row once, and a cluster has it.
+/// Whether the results come back to all elements of the rows that they are of, or these are made of
+/// what another collective has of such rows: one kernel then reads a row once, and a cluster has
+/// it.
 static bool meetsItsRows(ReduceOp op) {
   int64_t elements = cast<ShapedType>(op.getX().getType()).getNumElements();
+  auto hasAll = [&](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return type && type.hasStaticShape() && type.getNumElements() == elements;
+  };
+  auto isFollowed = [](Operation *next) {
+    return next->getNumResults() == 1 && (isElementwiseOp(next) || isIndexOp(next));
+  };
   llvm::SetVector<Operation *> reached(op->user_begin(), op->user_end());
   for (size_t i = 0; i < reached.size(); ++i) {
     Operation *user = reached[i];
-    if (user->getNumResults() != 1 || !(isElementwiseOp(user) || isIndexOp(user)))
+    if (!isFollowed(user))
       continue;
-    auto type = cast<ShapedType>(user->getResult(0).getType());
-    if (type.hasStaticShape() && type.getNumElements() == elements)
+    if (hasAll(user->getResult(0)))
       return true;
     reached.insert(user->user_begin(), user->user_end());
+  }
+  reached.clear();
+  reached.insert(op.getX().getDefiningOp());
+  for (size_t i = 0; i < reached.size(); ++i) {
+    Operation *made = reached[i];
+    if (made && isCollectiveOp(made) && hasAll(made->getOperand(0)))
+      return true;
+    if (made && isFollowed(made))
+      for (Value operand : made->getOperands())
+        reached.insert(operand.getDefiningOp());
   }
   return false;
 }

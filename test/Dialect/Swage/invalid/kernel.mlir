@@ -136,7 +136,7 @@ swage.kernel @collective_no_eps symbols 0 extents affine_map<() -> (8, 64)> redu
 
 // -----
 
-// A second collective goes over the last of the reduced dimensions, and there is no third.
+// Only the last collective goes over the last of the reduced dimensions alone, and there is no fifth.
 swage.kernel @collective_dims symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
@@ -169,7 +169,7 @@ swage.kernel @collective_first_dims symbols 0 extents affine_map<() -> (8, 64)> 
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     {
 ^body(%a: f32):
-  // expected-error @+1 {{'swage.collective' op has dims, but is the first of its kernel}}
+  // expected-error @+1 {{'swage.collective' op has dims, but is not the last of several of its kernel}}
   %m = swage.collective abs_max %a dims [1] : f32 -> f32
   %d = arith.divf %a, %m : f32
   swage.yield %d : f32
@@ -177,8 +177,8 @@ swage.kernel @collective_first_dims symbols 0 extents affine_map<() -> (8, 64)> 
 
 // -----
 
-// expected-error @+1 {{'swage.kernel' op has 3 collectives, but may have 2}}
-swage.kernel @collective_third symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
+// expected-error @+1 {{'swage.kernel' op has 5 collectives, but may have 4}}
+swage.kernel @collective_fifth symbols 0 extents affine_map<() -> (8, 64)> reduced [1]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
     {
@@ -189,7 +189,10 @@ swage.kernel @collective_third symbols 0 extents affine_map<() -> (8, 64)> reduc
   %c = arith.divf %b, %m : f32
   %t = swage.collective sum %c : f32 -> f32
   %d = arith.divf %c, %t : f32
-  swage.yield %d : f32
+  %u = swage.collective max %d : f32 -> f32
+  %v = swage.collective min %d : f32 -> f32
+  %e = arith.subf %u, %v : f32
+  swage.yield %e : f32
 }
 
 // -----
@@ -222,7 +225,7 @@ swage.kernel @collective_lanes symbols 0 extents affine_map<() -> (8, 2, 64)> re
 
 // -----
 
-// expected-error @+1 {{'swage.kernel' op has a second collective, but a schedule of a class that has none}}
+// expected-error @+1 {{'swage.kernel' op has several collectives, but a schedule of a class that has one}}
 swage.kernel @collective_column symbols 0 extents affine_map<() -> (64, 8)> reduced [1]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d1 * 64 + d0), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d1 * 64 + d0), align = 16>]

@@ -50,16 +50,22 @@ std::optional<unsigned> transposedDim(KernelOp kernel);
 
 Family familyOf(KernelOp kernel);
 
+/// How many collectives of a kernel there are up to the last one that a value is made of.
+unsigned collectivesBehind(KernelOp kernel, mlir::Value value);
+
 /// The phase of a kernel with a collective that writes an output, before the phases are made.
 Phase phaseOf(KernelOp kernel, unsigned output);
+/// Of an output that `between` writes, which of these phases: 0 is in front of the second
+/// collective.
+unsigned betweenOf(KernelOp kernel, unsigned output);
 
-/// The per-element value that the template hands to `between` or `epilogue`: the last collective's
-/// result for the element, or its operand where it has none. In attention the weighted values; and
-/// to `prologue` and `inside`, the scores.
-mlir::Value handedElement(KernelOp kernel, Phase phase);
+/// The per-element value that the template hands to `between` or `epilogue`: the result for the
+/// element of the collective before, or its operand where it has none. In attention the weighted
+/// values; and to `prologue` and `inside`, the scores.
+mlir::Value handedElement(KernelOp kernel, Phase phase, unsigned between = 0);
 
 /// The row results that the template can hand to a phase.
-llvm::SmallVector<mlir::Value> handedStatistics(KernelOp kernel, Phase phase);
+llvm::SmallVector<mlir::Value> handedStatistics(KernelOp kernel, Phase phase, unsigned between = 0);
 
 /// Whether a value is computed from one of `sources` other than through one of `given`.
 bool dependsOnBeside(mlir::Value value, mlir::ValueRange sources, mlir::ValueRange given);

@@ -13,8 +13,8 @@
 
 namespace swage {
 
-/// Whether a kernel's rows are such that vectors could be aligned: of one dimension and a fixed length
-/// below 2^30, without groups of a second collective, and some operand has rows of its own.
+/// Whether a kernel's rows are such that vectors could be aligned: of one dimension and a fixed
+/// length below 2^30, without groups of a last collective, and some operand has rows of its own.
 bool isAlignable(KernelOp kernel);
 
 /// One of a kernel's inputs or outputs.

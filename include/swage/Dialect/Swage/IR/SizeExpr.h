@@ -77,6 +77,11 @@ struct LinearAccess {
   /// The map that this is the access of.
   mlir::AffineMap map(unsigned symbols) const;
 
+  bool operator==(const LinearAccess &other) const {
+    return strides == other.strides && offset == other.offset;
+  }
+  bool operator!=(const LinearAccess &other) const { return !(*this == other); }
+
   bool isBroadcast(unsigned dim) const { return constantSize(strides[dim]) == 0; }
   /// Whether it is the same everywhere.
   bool isConstant() const;

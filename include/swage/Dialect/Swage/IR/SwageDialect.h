@@ -66,6 +66,9 @@ bool hasElementResult(Collective kind);
 bool isNorm(Collective kind);
 /// How many results a collective has that are the same for the whole row: its statistics.
 unsigned statisticsOf(Collective kind);
+
+/// The most collectives that a kernel has over its rows.
+constexpr unsigned kMaxCollectives = 4;
 } // namespace swage
 
 #define GET_OP_CLASSES

@@ -58,12 +58,17 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     std::string findOutOfBounds(llvm::ArrayRef<int64_t> sizes);
     /// Whether the kernel is attention: it has contractions, or, once it is prepared, had them.
     bool isAttention();
-    /// The first collective of the body, or null.
+    /// The collectives of the body, in order; and the first of them, or null.
+    llvm::SmallVector<swage::CollectiveOp, 4> getCollectives();
     swage::CollectiveOp getCollective();
-    /// The one that follows it, or null.
-    swage::CollectiveOp getSecondCollective();
-    /// The phase of this kind, after `swage-prepare-for-emission`, or null.
+    /// How many there are, or, once the kernel is prepared, were.
+    unsigned countCollectives();
+    /// Whether the last one goes over groups of the row, before and after that.
+    bool hasGroups();
+    /// The phase of this kind, after `swage-prepare-for-emission`, or null; of `between` the first.
     swage::PhaseOp getPhase(swage::Phase kind);
+    /// The phases in front of the second collective, the third, ...
+    llvm::SmallVector<swage::PhaseOp, 4> getBetweenPhases();
   }];
   let hasVerifier = 1;
 }
@@ -86,7 +91,7 @@ def Swage_CollectiveOp : Swage_Op<"collective", [Pure]> {
 
     `sink`, only of softmax between contractions, is the same for the whole row and one value more of it, for which there is no result: max and sum have it.
 
-    `dims`, only of the second collective of a kernel, are the last of the reduced dimensions where it combines values over these alone.
+    `dims`, only of the last collective of several, are the last of the reduced dimensions where it combines values over these alone.
 
     `batch_invariant`, only of softmax between contractions: what a row gives does not depend on other dimensions' extents or on other rows (`swage.attention`).
 
@@ -129,10 +134,10 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
   let summary = "One scalar function of a prepared kernel";
   let description = [{
     `loads` and `stores` are positions among the kernel's inputs and outputs. In this order run `prologue`, once per element; the collective;
-    `between`, per element, and the second collective, where there is one; `epilogue`, per element; `finish`, once per row, and `group_finish`, once
-    per group of a second collective with `dims`. Arguments of the region: for `between` and `epilogue` first the per-element value, which is the last collective's
-    per-element result, or its operand where it has none; and where `statistics` is set, the row results of the collectives so far, in order. For `finish`
-    the row results of all collectives over whole rows, for `group_finish` those of the second. Then the loads. The yield gives: for `prologue` and `between` first
+    for each further one `between`, per element, and the collective; `epilogue`, per element; `finish`, once per row, and `group_finish`, once
+    per group of a last collective with `dims`. Arguments of the region: for `between` and `epilogue` first the per-element value, which is the per-element result
+    of the collective before, or its operand where it has none; and where `statistics` is set, the row results of the collectives so far, in order. For `finish`
+    the row results of all collectives over whole rows, for `group_finish` those of the last. Then the loads. The yield gives: for `prologue` and `between` first
     the collective's operand, then the stores. `access` says how each load, then each store, goes along the innermost dimension. `prologue` and `between` say what the
     kernel does with their values: `prologue for layer_norm eps 1.0e-5`.
 
@@ -156,6 +161,10 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$reach,
                        UnitAttr:$zero_rows, UnitAttr:$tf32, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// The phases of the collectives whose row results the template can hand to this one.
+    llvm::SmallVector<swage::PhaseOp, 4> getPhasesBehind();
+  }];
   let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`within` $reach^)? (`zero_rows` $zero_rows^)? (`tf32` $tf32^)? (`statistics` $statistics^)? (`scattered` $scattered^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }

@@ -16,7 +16,7 @@ namespace swage {
 struct IterationSpace {
   llvm::SmallVector<mlir::AffineExpr> extents;
   llvm::SmallVector<bool> reduced;
-  /// Those of the reduced dimensions that are reduced a second time by themselves; empty if none
+  /// Those of the reduced dimensions that a last collective goes over by themselves; empty if none
   /// are.
   llvm::SmallVector<bool> grouped;
   llvm::SmallVector<LinearAccess> accesses;

@@ -85,8 +85,8 @@ def SplitReducePass : Pass<"swage-split-reduce", "::mlir::func::FuncOp"> {
 def FusePass : Pass<"swage-fuse", "::mlir::ModuleOp"> {
   let summary = "Groups ops into kernels and leaves launches";
   let description = [{
-    Elementwise ops, index ops and at most two collectives, of which the second is a norm or a reduction of the same rows, or of groups
-    of them the largest absolute value or the sum of integers, become one `swage.kernel` as long as one iteration space serves them all and
+    Elementwise ops, index ops and a few collectives over the same rows, of which the last may be the largest absolute value or the sum of
+    integers of groups of them, become one `swage.kernel` as long as one iteration space serves them all and
     each access stays linear in it (legality), and as long as it saves bytes (profitability). What is computed from a concatenation is
     computed from its parts, which a kernel writes where they end up. Equal kernels become one symbol, named by content.
     A remark for every decision, made or refused, names the rule and the bytes that it saves. With `fuse=false` each op becomes a
