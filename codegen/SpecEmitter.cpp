@@ -273,11 +273,12 @@ void SpecEmitter::emitHeader() {
 
 void SpecEmitter::emitEntry() {
   std::vector<std::string> parameters, structs, pointers;
-  auto parameter = [&](ViewAttr view, StringRef name, StringRef qualifier) {
+  auto parameter = [&](ViewAttr view, bool isOutput, unsigned position, StringRef name) {
     if (!hasParameter(view.getSource()))
       return;
+    StringRef qualifier = isOutput ? "" : "const ";
     StringRef element =
-        view.getSource() == Source::Random ? "long long" : elementName(view.getElement());
+        view.getSource() == Source::Random ? "long long" : elementOf(view, isOutput, position);
     parameters.push_back((qualifier + element + " *" + name).str());
   };
   LaunchAttr geometry = *kernel.getGeometry();
@@ -287,7 +288,7 @@ void SpecEmitter::emitEntry() {
     for (auto [position, view] : llvm::enumerate(views.getAsRange<ViewAttr>())) {
       const std::string &name = (isOutput ? outputNames : inputNames)[position];
       if (!geometry.tileOf(isOutput, int64_t(position))) {
-        parameter(view, name, isOutput ? "" : "const ");
+        parameter(view, isOutput, unsigned(position), name);
         continue;
       }
       parameters.push_back("const __grid_constant__ swage::TensorMap " + name);

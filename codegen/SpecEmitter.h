@@ -61,6 +61,7 @@ private:
   /// Attention's parameters that are tensor maps.
   static constexpr llvm::StringRef tileNames[] = {"queries", "keys", "values", "result"};
   Operand *find(bool isOutput, unsigned position, Access access);
+  llvm::StringRef elementOf(ViewAttr view, bool isOutput, unsigned position);
   std::string valueOf(const Operand &operand) const {
     return (operand.isOutput ? outputNames : inputNames)[operand.position];
   }

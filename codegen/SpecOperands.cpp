@@ -20,6 +20,18 @@ Operand *SpecEmitter::find(bool isOutput, unsigned position, Access access) {
   return nullptr;
 }
 
+/// An operand's element in memory: of outputs that no number is too large for, the one that stops
+/// at its largest number, which takes fewer instructions.
+StringRef SpecEmitter::elementOf(ViewAttr view, bool isOutput, unsigned position) {
+  bool isBounded =
+      isOutput && llvm::any_of(kernel.getBody().getOps<PhaseOp>(), [&](PhaseOp phase) {
+        return phase.getBounded() && llvm::is_contained(*phase.getBounded(), int64_t(position));
+      });
+  if (!isBounded)
+    return elementName(view.getElement());
+  return isa<Float8E4M3FNType>(view.getElement()) ? "swage::e4m3" : "swage::e5m2";
+}
+
 LogicalResult SpecEmitter::collectOperands() {
   // What the template reads and writes by itself, not through a phase.
   if (isa<PortableAttentionScheduleAttr, DecodeScheduleAttr>(*kernel.getSchedule())) {
@@ -219,10 +231,11 @@ const Operand &SpecEmitter::rowsOf(const Operand &operand) const {
 void SpecEmitter::emitOperand(const Operand &operand) {
   std::string base;
   if (operand.view.getSource() == Source::Memory || operand.view.getSource() == Source::Shared)
-    base = fmt::format(
-        "swage::{}{}<{}, {}{}>", operand.view.getSource() == Source::Shared ? "Shared" : "",
-        operand.isOutput ? "Output" : "Input", elementName(operand.view.getElement()).str(),
-        qualifiedName(operand.access), trafficOf(operand));
+    base = fmt::format("swage::{}{}<{}, {}{}>",
+                       operand.view.getSource() == Source::Shared ? "Shared" : "",
+                       operand.isOutput ? "Output" : "Input",
+                       elementOf(operand.view, operand.isOutput, operand.position).str(),
+                       qualifiedName(operand.access), trafficOf(operand));
   else if (operand.view.getSource() == Source::Random)
     base = fmt::format("swage::Random<{}{}>", qualifiedName(operand.access),
                        kernel.getGeometry()->getOverlap() ? ", swage::Traffic::Coherent" : "");

@@ -39,16 +39,28 @@ template <class T> __device__ __forceinline__ float widenByte(T, unsigned word, 
   return i % 2 != 0 ? high : low;
 }
 
-/// Up to four elements rounded into one word, the first in the low byte.
+/// Up to four elements rounded into one word, the first in the low byte: those that stop at their
+/// largest number.
 template <class T, int N>
-__device__ __forceinline__ unsigned narrowBytes(T, const float (&values)[N]) {
+__device__ __forceinline__ unsigned saturatedBytes(T, const float (&values)[N]) {
   static_assert(N == 1 || N == 2 || N == 4);
   unsigned word = 0;
 #pragma unroll
   for (int i = 0; i < N; i += 2)
-    word |= static_cast<unsigned>(narrowPair(typename Float8<T>::Saturating{}, values[i],
-                                             N == 1 ? 0.0f : values[(i + 1) % N]))
+    word |= static_cast<unsigned>(narrowPair(T{}, values[i], N == 1 ? 0.0f : values[(i + 1) % N]))
             << (8 * i);
+  return word;
+}
+template <int N> __device__ __forceinline__ unsigned narrowBytes(e4m3, const float (&values)[N]) {
+  return saturatedBytes(e4m3{}, values);
+}
+template <int N> __device__ __forceinline__ unsigned narrowBytes(e5m2, const float (&values)[N]) {
+  return saturatedBytes(e5m2{}, values);
+}
+/// The same of the others.
+template <class T, int N>
+__device__ __forceinline__ unsigned narrowBytes(T, const float (&values)[N]) {
+  unsigned word = saturatedBytes(typename Float8<T>::Saturating{}, values);
   float most = abs(values[0]);
 #pragma unroll
   for (int i = 1; i < N; ++i)

@@ -47,7 +47,7 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
   }
   /// A thread with any valid vector has a valid first one.
   template <int U, int V>
-  static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U],
+  static __device__ __forceinline__ T meanOf(const T (&values)[U][V], const bool (&valid)[U],
                                              T count) {
     // Vectors are summed relative to the first one: where all elements are equal the mean is exactly
     // that, whatever their number, and the epsilon has nothing to magnify.
@@ -57,13 +57,18 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     for (int u = 1; u < U; ++u)
       beyond += onlyIf<V>(valid[u], sumOf<V>(values[u]) - first);
     const T share = count == T(U * V) ? T(1) / T(U) : T(V) * reciprocal(count);
-    State state = identity();
-    state.mean = count == T(0) ? T(0) : (first + (U == 1 ? T(0) : beyond * share)) * (T(1) / T(V));
+    return count == T(0) ? T(0) : (first + (U == 1 ? T(0) : beyond * share)) * (T(1) / T(V));
+  }
+  /// Leaves the values' distances from the mean.
+  template <int U, int V>
+  static __device__ __forceinline__ State of(T (&values)[U][V], const bool (&valid)[U], T count) {
+    State state{meanOf(values, valid, count), T(0)};
 #pragma unroll
     for (int u = 0; u < U; ++u)
 #pragma unroll
       for (int i = 0; i < V; ++i) {
-        const T distance = onlyIf<V>(valid[u], values[u][i] - state.mean);
+        values[u][i] -= state.mean;
+        const T distance = onlyIf<V>(valid[u], values[u][i]);
         state.m2 += distance * distance;
       }
     return state;

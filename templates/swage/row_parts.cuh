@@ -313,8 +313,9 @@ struct RowChunk {
     }
   }
 
-  /// The last stage over groups, which no other warp has a part in.  The first of a group's lanes
-  /// runs groupFinish.
+  /// The last stage over groups, which no other warp has a part in.  For each of a thread's groups
+  /// one of the lanes that share it runs groupFinish, different ones at once where there are
+  /// enough.
   template <class Pointers>
   __device__ __forceinline__ void collectGroups(ResultOf<Spec, LastStage<Spec>> (&results)[U],
                                                 const Pointers &pointers,
@@ -345,10 +346,27 @@ struct RowChunk {
         for (int i = 0; i < V; ++i)
           values[group * kDepth + k][i] = part[k][i];
       }
-      if (threadIndex() % kLanes == 0 && exists && valid[group * kDepth])
-        runGroupFinish<Spec>(typename Spec::GroupFinishLoads{}, typename Spec::GroupFinishStores{},
-                             Statistics<StageResult<void, S>>{{result}}, pointers,
-                             coord[group * kDepth], sizes);
+    }
+    if constexpr (!Spec::GroupFinishStores::empty()) {
+      constexpr int kGroups = U / kDepth, kAtOnce = kGroups <= kLanes ? kGroups : 1;
+      const int lane = static_cast<int>(threadIndex()) % kLanes;
+#pragma unroll
+      for (int first = 0; first < kGroups; first += kAtOnce) {
+        auto mine = results[first * kDepth].result;
+        At at = coord[first * kDepth];
+        bool isThere = valid[first * kDepth];
+#pragma unroll
+        for (int other = 1; other < kAtOnce; ++other)
+          if (lane == other) {
+            mine = results[(first + other) * kDepth].result;
+            at = coord[(first + other) * kDepth];
+            isThere = valid[(first + other) * kDepth];
+          }
+        if (lane < kAtOnce && exists && isThere)
+          runGroupFinish<Spec>(typename Spec::GroupFinishLoads{},
+                               typename Spec::GroupFinishStores{},
+                               Statistics<StageResult<void, S>>{{mine}}, pointers, at, sizes);
+      }
     }
   }
 };

@@ -83,14 +83,14 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   Compute origin = 0;
   const auto first = collect<First, Team, kExact, true, kAligned>(
       chunk.values, chunk.counted(), chunk.count, total, Compute(Spec::epsilon()), origin, exchange);
-  applyCollected<First, kAligned>(chunk.values, first, origin);
+  applyCollected<First>(chunk.values, first, origin);
   auto collectLater = [&]<class Stage>(const auto &before, List<Stage>, auto) {
     using S = StageStats<Spec, Stage>;
     chunk.template between<Stage>(before, pointers, sizes, exists);
     const auto result = collect<S, Team, kExact, false, kAligned>(
         chunk.values, chunk.valid, chunk.count, total, Compute(epsilonOf<Stage>()), origin,
         exchange + exchangeOf<Spec, Stage>());
-    applyCollected<S, kAligned>(chunk.values, result, origin);
+    applyCollected<S>(chunk.values, result, origin);
     return before.joined(ResultOf<Spec, Stage>{result});
   };
   const auto results = eachStage(collectLater, Statistics<ResultOf<Spec, Spec>>{{first}}, List<>{},

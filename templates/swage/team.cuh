@@ -139,8 +139,8 @@ __device__ __forceinline__ typename S::State mergeWarps(typename S::State state,
 }
 
 /// The collective over what the threads of a team hold, `count` elements each, `total` in all.
-/// Softmax leaves in place of the values their exponentials relative to `origin`, LayerNorm of Padded
-/// ones their distances from it.
+/// Softmax leaves in place of the values their exponentials relative to `origin`, LayerNorm their
+/// distances from it.
 template <class S, class Team, bool Equal, bool First, bool Padded = false, int U, int V, class T>
 __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const bool (&valid)[U],
                                                       T count, T total, T epsilon, T &origin,
@@ -153,7 +153,8 @@ __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const b
   } else if constexpr (S::kCounted && Padded) {
     state = S::template ofPadded<typename Team::Lanes>(values, count, origin);
   } else {
-    state = mergeLanes<S, typename Team::Lanes, Equal>(S::of(values, valid, count), count);
+    state =
+        mergeLanes<S, typename Team::Lanes, Equal>(stateOf<S>(values, valid, count, origin), count);
   }
   state = mergeWarps<S, Team, Equal, First>(state, count, exchange);
   return S::result(state, total, epsilon);

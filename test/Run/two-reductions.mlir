@@ -15,7 +15,7 @@
 // LONG: clusters of
 // LONG-COUNT-3: accepted
 // KERNELS-LABEL: func.func @main
-// KERNELS-COUNT-6: swage.launch
+// KERNELS-COUNT-5: swage.launch
 // KERNELS-NOT: swage.launch
 // KERNELS-LABEL: func.func @open
 // KERNELS: swage.launch @reduce_min_max_

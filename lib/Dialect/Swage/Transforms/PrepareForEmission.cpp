@@ -12,6 +12,7 @@
 #include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/Analysis/Approximation.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/Analysis/Magnitude.h"
 #include "swage/Dialect/Swage/Analysis/RowBounds.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
@@ -274,7 +275,10 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
                      : shelved ? static_cast<int64_t>(Access::StagedInStep)
                                : accessOf(input, vectorDim));
   }
+  SmallVector<int64_t> bounded;
   for (unsigned output : outputs) {
+    if (isWithinLargest(kernel, output))
+      bounded.push_back(output);
     stores.push_back(output);
     access.push_back(accessOf({true, output}, vectorDim));
   }
@@ -296,6 +300,8 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
   phase.setLoads(loads);
   phase.setStores(stores);
   phase.setAccess(access);
+  if (!bounded.empty())
+    phase.setBounded(bounded);
   Block &body = phase.getBody().emplaceBlock();
   IRMapping mapping;
   for (Value value : given)

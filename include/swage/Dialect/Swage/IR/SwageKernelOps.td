@@ -141,6 +141,8 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     the collective's operand, then the stores. `access` says how each load, then each store, goes along the innermost dimension. `prologue` and `between` say what the
     kernel does with their values: `prologue for layer_norm eps 1.0e-5`.
 
+    `bounded` are those of its stores, of 8-bit floats, that are given no number beyond the largest one.
+
     `bounds` runs once per row, before everything: from values that are the same for the whole row it yields two i64, the first position of the row, and
     the position behind the last, whose value may be other than -inf. The others need not be read. In a kernel with contractions neither falls from a query
     to the next, unless they are `scattered`.
@@ -159,13 +161,14 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     which are one number.
   }];
   let arguments = (ins Swage_Phase:$kind, OptionalAttr<Swage_Collective>:$collective, OptionalAttr<F64Attr>:$epsilon, OptionalAttr<F64Attr>:$scale, OptionalAttr<F64Attr>:$reach,
-                       UnitAttr:$zero_rows, UnitAttr:$tf32, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access);
+                       UnitAttr:$zero_rows, UnitAttr:$tf32, UnitAttr:$statistics, UnitAttr:$scattered, DenseI64ArrayAttr:$loads, DenseI64ArrayAttr:$stores, DenseI64ArrayAttr:$access,
+                       OptionalAttr<DenseI64ArrayAttr>:$bounded);
   let regions = (region SizedRegion<1>:$body);
   let extraClassDeclaration = [{
     /// The phases of the collectives whose row results the template can hand to this one.
     llvm::SmallVector<swage::PhaseOp, 4> getPhasesBehind();
   }];
-  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`within` $reach^)? (`zero_rows` $zero_rows^)? (`tf32` $tf32^)? (`statistics` $statistics^)? (`scattered` $scattered^)? `loads` $loads `stores` $stores `access` $access attr-dict-with-keyword $body";
+  let assemblyFormat = "$kind (`for` $collective^)? (`eps` $epsilon^)? (`scale` $scale^)? (`within` $reach^)? (`zero_rows` $zero_rows^)? (`tf32` $tf32^)? (`statistics` $statistics^)? (`scattered` $scattered^)? `loads` $loads `stores` $stores `access` $access (`bounded` $bounded^)? attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 
