@@ -147,15 +147,13 @@ __device__ __forceinline__ typename S::State mergeLanes(typename S::State state,
 }
 
 /// The state of what one thread has.  Softmax leaves in place of the values their exponentials
-/// relative to `origin`, LayerNorm their distances from it.
+/// relative to `origin`.
 template <class S, int U, int V, class T>
 __device__ __forceinline__ typename S::State stateOf(T (&values)[U][V], const bool (&valid)[U],
                                                      T count, [[maybe_unused]] T &origin) {
   const typename S::State state = S::of(values, valid, count);
   if constexpr (requires { S::origin(origin); })
     origin = state.max;
-  else if constexpr (S::kCounted)
-    origin = state.mean;
   return state;
 }
 
@@ -166,7 +164,7 @@ template <class S, class T> struct Merged {
 
   template <int U, int V>
   __device__ __forceinline__ void add(const T (&values)[U][V], const bool (&valid)[U], T more) {
-    T own[U][V]; // some replace them
+    T own[U][V]; // softmax replaces them
 #pragma unroll
     for (int u = 0; u < U; ++u)
 #pragma unroll
@@ -197,8 +195,8 @@ __device__ __forceinline__ void applyEach(T (&values)[U][V], const typename S::R
       values[u][i] = S::apply(result, values[u][i]);
 }
 
-/// The same of values that are relative to `origin` by now.
-template <class S, int U, int V, class T>
+/// The same of values that are relative to `origin` by now; of LayerNorm if Distances says so.
+template <class S, bool Distances = false, int U, int V, class T>
 __device__ __forceinline__ void applyCollected(T (&values)[U][V], const typename S::Result &result,
                                                [[maybe_unused]] T origin) {
   if constexpr (requires { S::origin(origin); }) {
@@ -208,7 +206,7 @@ __device__ __forceinline__ void applyCollected(T (&values)[U][V], const typename
 #pragma unroll
       for (int i = 0; i < V; ++i)
         values[u][i] *= factor;
-  } else if constexpr (S::kCounted) {
+  } else if constexpr (S::kCounted && Distances) {
     const T shift = (origin - result.mean) * result.rstd;
 #pragma unroll
     for (int u = 0; u < U; ++u)

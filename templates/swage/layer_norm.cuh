@@ -59,9 +59,21 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
     const T share = count == T(U * V) ? T(1) / T(U) : T(V) * reciprocal(count);
     return count == T(0) ? T(0) : (first + (U == 1 ? T(0) : beyond * share)) * (T(1) / T(V));
   }
-  /// Leaves the values' distances from the mean.
   template <int U, int V>
-  static __device__ __forceinline__ State of(T (&values)[U][V], const bool (&valid)[U], T count) {
+  static __device__ __forceinline__ State of(const T (&values)[U][V], const bool (&valid)[U],
+                                             T count) {
+    T own[U][V];
+#pragma unroll
+    for (int u = 0; u < U; ++u)
+#pragma unroll
+      for (int i = 0; i < V; ++i)
+        own[u][i] = values[u][i];
+    return distancesOf(own, valid, count);
+  }
+  /// The same, and leaves the values' distances from the mean.
+  template <int U, int V>
+  static __device__ __forceinline__ State distancesOf(T (&values)[U][V], const bool (&valid)[U],
+                                                      T count) {
     State state{meanOf(values, valid, count), T(0)};
 #pragma unroll
     for (int u = 0; u < U; ++u)

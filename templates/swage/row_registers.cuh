@@ -26,6 +26,9 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
   using Reduced = decltype(Spec::reduced(sizes));
   constexpr bool kAllRows = !kGroup || (Kept::kFixed && Kept::kCount % kRowsPerBlock == 0);
   constexpr bool kAligned = IsAligned<Spec>;
+  // An instruction less for each element; but what the prologue stores is at hand as it was stored,
+  // in fewer registers.
+  constexpr bool kDistances = kAligned || Spec::PrologueStores::empty();
   constexpr bool kExact = !kAligned && Reduced::kFixed && Reduced::kCount == kBlocks * T * U;
   constexpr long long kFull = kExact ? T * U : kBlocks == 1 && Reduced::kFixed ? Reduced::kCount : 0;
   static_assert(!Reduced::kFixed || mostVectors<Spec>(Reduced::kCount) <= kBlocks * T * U,
@@ -81,16 +84,17 @@ __device__ __forceinline__ void rowInRegisters(const Pointers &given,
 
   const auto total = static_cast<Compute>(vectors) * Compute(unitOf<Spec>());
   Compute origin = 0;
-  const auto first = collect<First, Team, kExact, true, kAligned>(
-      chunk.values, chunk.counted(), chunk.count, total, Compute(Spec::epsilon()), origin, exchange);
-  applyCollected<First>(chunk.values, first, origin);
+  const auto first = collect<First, Team, kExact, true, kAligned, kDistances>(
+      chunk.values, chunk.counted(), chunk.count, total, Compute(Spec::epsilon()), origin,
+      exchange);
+  applyCollected<First, kDistances>(chunk.values, first, origin);
   auto collectLater = [&]<class Stage>(const auto &before, List<Stage>, auto) {
     using S = StageStats<Spec, Stage>;
     chunk.template between<Stage>(before, pointers, sizes, exists);
-    const auto result = collect<S, Team, kExact, false, kAligned>(
+    const auto result = collect<S, Team, kExact, false, kAligned, kDistances>(
         chunk.values, chunk.valid, chunk.count, total, Compute(epsilonOf<Stage>()), origin,
         exchange + exchangeOf<Spec, Stage>());
-    applyCollected<S>(chunk.values, result, origin);
+    applyCollected<S, kDistances>(chunk.values, result, origin);
     return before.joined(ResultOf<Spec, Stage>{result});
   };
   const auto results = eachStage(collectLater, Statistics<ResultOf<Spec, Spec>>{{first}}, List<>{},

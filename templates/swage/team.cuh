@@ -139,9 +139,10 @@ __device__ __forceinline__ typename S::State mergeWarps(typename S::State state,
 }
 
 /// The collective over what the threads of a team hold, `count` elements each, `total` in all.
-/// Softmax leaves in place of the values their exponentials relative to `origin`, LayerNorm their
-/// distances from it.
-template <class S, class Team, bool Equal, bool First, bool Padded = false, int U, int V, class T>
+/// Softmax leaves in place of the values their exponentials relative to `origin`, LayerNorm of
+/// Padded ones, or with Distances, their distances from it.
+template <class S, class Team, bool Equal, bool First, bool Padded = false, bool Distances = false,
+          int U, int V, class T>
 __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const bool (&valid)[U],
                                                       T count, T total, T epsilon, T &origin,
                                                       char *exchange) {
@@ -153,8 +154,13 @@ __device__ __forceinline__ typename S::Result collect(T (&values)[U][V], const b
   } else if constexpr (S::kCounted && Padded) {
     state = S::template ofPadded<typename Team::Lanes>(values, count, origin);
   } else {
-    state =
-        mergeLanes<S, typename Team::Lanes, Equal>(stateOf<S>(values, valid, count, origin), count);
+    if constexpr (S::kCounted && Distances) {
+      state = S::distancesOf(values, valid, count);
+      origin = state.mean;
+    } else {
+      state = S::of(values, valid, count);
+    }
+    state = mergeLanes<S, typename Team::Lanes, Equal>(state, count);
   }
   state = mergeWarps<S, Team, Equal, First>(state, count, exchange);
   return S::result(state, total, epsilon);

@@ -452,10 +452,11 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
 SelectedSchedule ScheduleSelector::row() {
   unsigned inner = kernel.getRank() - 1;
   Rows rows;
-  // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not.
+  // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not; but the fewer lanes
+  // have a group the fewer steps their exchange takes.
   rows.vector = vectorAlong(kernel, inner, facts);
   auto [widest, moved] = streams();
-  if (narrowestAlong(inner) == 1 && widest > 1)
+  if (narrowestAlong(inner) == 1 && widest > 1 && !kernel.hasGroups())
     rows.vector = std::min<int64_t>(rows.vector, 8);
   rows.bytes = rows.vector * narrowestAlong(inner);
   rows.widest = rows.vector * widest;
