@@ -27,9 +27,11 @@ StringRef SpecEmitter::elementOf(ViewAttr view, bool isOutput, unsigned position
       isOutput && llvm::any_of(kernel.getBody().getOps<PhaseOp>(), [&](PhaseOp phase) {
         return phase.getBounded() && llvm::is_contained(*phase.getBounded(), int64_t(position));
       });
-  if (!isBounded)
-    return elementName(view.getElement());
-  return isa<Float8E4M3FNType>(view.getElement()) ? "swage::e4m3" : "swage::e5m2";
+  if (isBounded && isa<Float8E4M3FNType>(view.getElement()))
+    return "swage::e4m3";
+  if (isBounded && isa<Float8E5M2Type>(view.getElement()))
+    return "swage::e5m2";
+  return elementName(view.getElement());
 }
 
 LogicalResult SpecEmitter::collectOperands() {

@@ -10,11 +10,15 @@
 // RUN: swage-run %s --entry=open --dims='2,0;2,0' --device=sim --sim=check --check | FileCheck %s --check-prefix=OPEN
 // RUN: swage-run %s --entry=long --device=sim --sim=check --check | FileCheck %s --check-prefix=LONG
 // RUN: swage-run %s --entry=longest --device=sim --sim=check --check | FileCheck %s --check-prefix=LONGEST
+// RUN: swage-run %s --entry=stream --device=sim --sim=check --check | FileCheck %s --check-prefix=STREAM
+// RUN: not swage-run %s --entry=overwritten --device=sim --check 2>&1 | FileCheck %s --check-prefix=OVERWRITTEN
 // RUN: swage-opt %s --swage-kernel-pipeline 2>/dev/null | FileCheck %s --check-prefix=KERNELS
 // CHECK-COUNT-12: accepted
 // OPEN-COUNT-2: accepted
 // LONG-COUNT-3: accepted
 // LONGEST-COUNT-2: accepted
+// STREAM-COUNT-2: accepted
+// OVERWRITTEN: result 0 cannot be the memory of argument 1
 // KERNELS-LABEL: func.func @main
 // KERNELS: swage.launch @reduce_sum_and_3_more_
 // KERNELS: swage.launch @log_softmax_and_2_more_
@@ -125,4 +129,24 @@ func.func @longest(%x: tensor<1x1100000xf32>, %y: tensor<1x1100000xf32>) -> (ten
   %s2 = arith.addf %n2, %n1 : tensor<1x1100000xf32>
   %n3 = swage.layer_norm %s2 axis 1 eps 1.0e-5 : (tensor<1x1100000xf32>) -> tensor<1x1100000xf32>
   return %s1, %n3 : tensor<1x1100000xf32>, tensor<1x1100000xf32>
+}
+
+// A sum in place of an operand that would be read again behind two more collectives: two kernels.
+func.func @stream(%x: tensor<5x4096xf32>, %h: tensor<5x4096xf32>) -> (tensor<5x4096xf32> {swage.alias = 0}, tensor<5x4096xf32>) {
+  %n = swage.rms_norm %h axis 1 eps 1.0e-5 : (tensor<5x4096xf32>) -> tensor<5x4096xf32>
+  %s = arith.addf %x, %n : tensor<5x4096xf32>
+  %m = swage.rms_norm %s axis 1 eps 1.0e-5 : (tensor<5x4096xf32>) -> tensor<5x4096xf32>
+  %l = swage.softmax %m axis 1 : tensor<5x4096xf32> -> tensor<5x4096xf32>
+  %o = arith.addf %s, %l : tensor<5x4096xf32>
+  return %s, %o : tensor<5x4096xf32>, tensor<5x4096xf32>
+}
+
+// What is written between the first two norms is read between the second and the third.
+func.func @overwritten(%x: tensor<5x4096xf32>, %r: tensor<5x4096xf32>) -> (tensor<5x4096xf32> {swage.alias = 1}, tensor<5x4096xf32>) {
+  %n1 = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<5x4096xf32>) -> tensor<5x4096xf32>
+  %s1 = math.tanh %n1 : tensor<5x4096xf32>
+  %n2 = swage.layer_norm %s1 axis 1 eps 1.0e-5 : (tensor<5x4096xf32>) -> tensor<5x4096xf32>
+  %s2 = arith.addf %n2, %r : tensor<5x4096xf32>
+  %n3 = swage.rms_norm %s2 axis 1 eps 1.0e-5 : (tensor<5x4096xf32>) -> tensor<5x4096xf32>
+  return %s1, %n3 : tensor<5x4096xf32>, tensor<5x4096xf32>
 }

@@ -54,10 +54,12 @@ func.func @within(%x: tensor<4x64xbf16>, %y: tensor<4x96xf32>, %z: tensor<4x128x
   return %xq, %yq, %zq, %cq, %wq : tensor<4x64xf8E4M3FN>, tensor<4x96xf8E4M3FN>, tensor<4x128xf8E4M3FN>, tensor<4x160xf8E4M3FN>, tensor<4x192xf8E5M2>
 }
 
-// Nothing keeps the largest value from being tiny; that of another tensor; twice as much; clamped on one side; and a number for the wrong type.
+// Nothing keeps the largest value from being tiny; that of another tensor; twice as much; clamped on one side; a number for the wrong type; elements that are rounded, to f16 or
+// bf16, and may become infinite where the largest of them is not; and a factor that may as f16.
 // CUDA-NOT: swage::Output<swage::e
-func.func @beyond(%x: tensor<4x64xbf16>, %y: tensor<4x96xf32>, %o: tensor<4x96xf32>, %z: tensor<4x128xf32>, %c: tensor<4x160xf32>, %w: tensor<4x192xf32>)
-    -> (tensor<4x64xf8E4M3FN>, tensor<4x96xf8E4M3FN>, tensor<4x128xf8E4M3FN>, tensor<4x160xf8E4M3FN>, tensor<4x192xf8E4M3FN>) {
+func.func @beyond(%x: tensor<4x64xbf16>, %y: tensor<4x96xf32>, %o: tensor<4x96xf32>, %z: tensor<4x128xf32>, %c: tensor<4x160xf32>, %w: tensor<4x192xf32>, %u: tensor<4x224xf32>, %v: tensor<4x256xf32>, %t: tensor<4x288xf32>)
+    -> (tensor<4x64xf8E4M3FN>, tensor<4x96xf8E4M3FN>, tensor<4x128xf8E4M3FN>, tensor<4x160xf8E4M3FN>, tensor<4x192xf8E4M3FN>, tensor<4x224xf8E4M3FN>, tensor<4x256xf8E4M3FN>,
+        tensor<4x288xf8E4M3FN>) {
   %least = arith.constant dense<1.0e-12> : tensor<4xf32>
   %most = arith.constant dense<448.0> : tensor<4xf32>
   %twice = arith.constant dense<896.0> : tensor<4xf32>
@@ -95,5 +97,37 @@ func.func @beyond(%x: tensor<4x64xbf16>, %y: tensor<4x96xf32>, %o: tensor<4x96xf
   %wc = arith.minimumf %w, %wh : tensor<4x192xf32>
   %ww = arith.maximumf %wc, %wl : tensor<4x192xf32>
   %wq = arith.truncf %ww : tensor<4x192xf32> to tensor<4x192xf8E4M3FN>
-  return %xq, %yq, %zq, %cq, %wq : tensor<4x64xf8E4M3FN>, tensor<4x96xf8E4M3FN>, tensor<4x128xf8E4M3FN>, tensor<4x160xf8E4M3FN>, tensor<4x192xf8E4M3FN>
+
+  %ua = math.absf %u : tensor<4x224xf32>
+  %um = swage.reduce max %ua dims [1] : tensor<4x224xf32> -> tensor<4xf32>
+  %uk = arith.maximumf %um, %least : tensor<4xf32>
+  %ui = arith.divf %most, %uk : tensor<4xf32>
+  %ub = swage.broadcast %ui dims [0] : tensor<4xf32> -> tensor<4x224xf32>
+  %u16 = arith.truncf %u : tensor<4x224xf32> to tensor<4x224xf16>
+  %u32 = arith.extf %u16 : tensor<4x224xf16> to tensor<4x224xf32>
+  %us = arith.mulf %u32, %ub : tensor<4x224xf32>
+  %uq = arith.truncf %us : tensor<4x224xf32> to tensor<4x224xf8E4M3FN>
+
+  %va = math.absf %v : tensor<4x256xf32>
+  %vm = swage.reduce max %va dims [1] : tensor<4x256xf32> -> tensor<4xf32>
+  %vk = arith.maximumf %vm, %least : tensor<4xf32>
+  %vi = arith.divf %most, %vk : tensor<4xf32>
+  %vb = swage.broadcast %vi dims [0] : tensor<4xf32> -> tensor<4x256xf32>
+  %v16 = arith.truncf %v : tensor<4x256xf32> to tensor<4x256xbf16>
+  %v32 = arith.extf %v16 : tensor<4x256xbf16> to tensor<4x256xf32>
+  %vs = arith.mulf %v32, %vb : tensor<4x256xf32>
+  %vq = arith.truncf %vs : tensor<4x256xf32> to tensor<4x256xf8E4M3FN>
+
+  %ta = math.absf %t : tensor<4x288xf32>
+  %tm = swage.reduce max %ta dims [1] : tensor<4x288xf32> -> tensor<4xf32>
+  %tk = arith.maximumf %tm, %least : tensor<4xf32>
+  %ti = arith.divf %most, %tk : tensor<4xf32>
+  %t16 = arith.truncf %ti : tensor<4xf32> to tensor<4xf16>
+  %t32 = arith.extf %t16 : tensor<4xf16> to tensor<4xf32>
+  %tb = swage.broadcast %t32 dims [0] : tensor<4xf32> -> tensor<4x288xf32>
+  %ts = arith.mulf %t, %tb : tensor<4x288xf32>
+  %tq = arith.truncf %ts : tensor<4x288xf32> to tensor<4x288xf8E4M3FN>
+  return %xq, %yq, %zq, %cq, %wq, %uq, %vq, %tq
+      : tensor<4x64xf8E4M3FN>, tensor<4x96xf8E4M3FN>, tensor<4x128xf8E4M3FN>, tensor<4x160xf8E4M3FN>, tensor<4x192xf8E4M3FN>, tensor<4x224xf8E4M3FN>, tensor<4x256xf8E4M3FN>,
+        tensor<4x288xf8E4M3FN>
 }

@@ -33,18 +33,15 @@ static bool isAlone(ArrayAttr views, ViewAttr view) {
                         [&](ViewAttr other) { return other.getTensor() == view.getTensor(); }) == 1;
 }
 
-/// The phases that run once per element, in order.
-static int64_t orderOf(Phase phase) {
-  switch (phase) {
+static bool isPerElement(PhaseOp phase) {
+  switch (phase.getKind()) {
   case Phase::Body:
   case Phase::Prologue:
-    return 0;
   case Phase::Between:
-    return 1;
   case Phase::Epilogue:
-    return 2;
+    return true;
   default:
-    return -1;
+    return false;
   }
 }
 
@@ -71,7 +68,7 @@ static bool isReadBeforeWritten(KernelOp kernel, int64_t input, int64_t output) 
   SmallVector<PhaseOp> phases(kernel.getBody().getOps<PhaseOp>());
   auto writes = llvm::find_if(
       phases, [&](PhaseOp phase) { return llvm::is_contained(phase.getStores(), output); });
-  if (writes == phases.end() || orderOf(writes->getKind()) < 0)
+  if (writes == phases.end() || !isPerElement(*writes))
     return false;
   PhaseOp writer = *writes;
   Block &body = writer.getBody().front();
@@ -84,13 +81,13 @@ static bool isReadBeforeWritten(KernelOp kernel, int64_t input, int64_t output) 
   bool again = readsAgain(kernel, input);
   if (again && writer.getKind() != Phase::Epilogue)
     return false;
-  for (PhaseOp reader : phases) {
-    if (!llvm::is_contained(reader.getLoads(), input))
+  // Those that run once per element stand in the order in which they run.
+  for (auto reader = phases.begin(); reader != phases.end(); ++reader) {
+    if (!llvm::is_contained(reader->getLoads(), input))
       continue;
-    int64_t order = orderOf(reader.getKind());
-    if (order < 0 || order > orderOf(writer.getKind()))
+    if (!isPerElement(*reader) || reader > writes)
       return false;
-    if (reader == writer) {
+    if (reader == writes) {
       unsigned first = body.getNumArguments() - loads.size();
       if (!dependsOn(written, body.getArgument(first + indexIn(loads, input))))
         return false;

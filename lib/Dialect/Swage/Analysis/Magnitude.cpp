@@ -10,10 +10,11 @@ using namespace swage;
 
 /// Followed this far.
 static constexpr int kDepth = 12;
-/// What roundings on the way may add: those of two steps in bf16 are most.
+/// What roundings on the way may add: of three to bf16, a maximum, a scale and its inverse.
 static constexpr double kGrowth = 1 + 0x1p-6;
-/// From here on a quotient by the largest absolute value has all of its digits.
-static constexpr double kLeastMaximum = 1e-30;
+/// From here on a quotient by the largest absolute value, and one of such a quotient, has all of
+/// its digits; constants are within this of 1.
+static constexpr double kLeastMaximum = 1e-30, kMostConstant = 1e6;
 
 static std::optional<double> constantOf(Value value) {
   FloatAttr number;
@@ -21,15 +22,19 @@ static std::optional<double> constantOf(Value value) {
     return std::nullopt;
   return number.getValueAsDouble();
 }
+/// A constant by which numbers are scaled.
+static std::optional<double> factorOf(Value value) {
+  std::optional<double> number = constantOf(value);
+  return number && *number >= 1 / kMostConstant && *number <= kMostConstant ? number : std::nullopt;
+}
 
-/// What a value is but for roundings to 16 bits and more.
+/// What a number of a row is but for roundings to bf16, which has the exponents of f32.
 static Value beforeRounding(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp>(op) ||
-        op->getOperand(0).getType().getIntOrFloatBitWidth() < 16 ||
-        value.getType().getIntOrFloatBitWidth() < 16)
+  while (auto wide = value.getDefiningOp<arith::ExtFOp>()) {
+    auto narrow = wide.getIn().getDefiningOp<arith::TruncFOp>();
+    if (!narrow || !narrow.getType().isBF16() || narrow.getIn().getType() != wide.getType())
       break;
-    value = op->getOperand(0);
+    value = narrow.getIn();
   }
   return value;
 }
@@ -45,6 +50,7 @@ static Value besideConstant(Operation *op, double &constant) {
 }
 
 /// Whether a value is the largest absolute value of what `x` is one of, or more, and not tiny.
+/// (Were x rounded and the largest one not, x alone might become infinite.)
 static bool isLargestOf(Value value, Value x) {
   bool isKept = false;
   for (value = beforeRounding(value);;) {
@@ -58,7 +64,7 @@ static bool isLargestOf(Value value, Value x) {
   }
   auto collective = value.getDefiningOp<CollectiveOp>();
   return isKept && collective && collective.getKind() == Collective::AbsMax &&
-         beforeRounding(collective.getValue()) == beforeRounding(x);
+         collective.getValue() == x;
 }
 
 /// The most that x / divisor can be in magnitude, by a largest absolute value in the divisor.
@@ -67,23 +73,25 @@ static std::optional<double> quotientBy(Value divisor, Value x) {
   if (isLargestOf(divisor, x))
     return 1;
   if (auto quotient = divisor.getDefiningOp<arith::DivFOp>()) {
-    std::optional<double> by = constantOf(quotient.getRhs());
-    if (by && *by > 0 && isLargestOf(quotient.getLhs(), x))
+    std::optional<double> by = factorOf(quotient.getRhs());
+    if (by && isLargestOf(quotient.getLhs(), x))
       return *by;
   }
-  double factor = 0;
   if (auto product = divisor.getDefiningOp<arith::MulFOp>())
-    if (Value most = besideConstant(product, factor); most && isLargestOf(most, x))
-      return 1 / factor;
+    for (unsigned i : {0, 1}) {
+      std::optional<double> factor = factorOf(product->getOperand(i));
+      if (factor && isLargestOf(product->getOperand(1 - i), x))
+        return 1 / *factor;
+    }
   return std::nullopt;
 }
 
 /// The most that x * factor can be in magnitude, where that is a quotient by such a value.
 static std::optional<double> productWith(Value factor, Value x) {
   auto quotient = beforeRounding(factor).getDefiningOp<arith::DivFOp>();
-  std::optional<double> over = quotient ? constantOf(quotient.getLhs()) : std::nullopt;
+  std::optional<double> over = quotient ? factorOf(quotient.getLhs()) : std::nullopt;
   std::optional<double> each = over ? quotientBy(quotient.getRhs(), x) : std::nullopt;
-  return each ? std::optional(std::abs(*over) * *each) : std::nullopt;
+  return each ? std::optional(*over * *each) : std::nullopt;
 }
 
 namespace {

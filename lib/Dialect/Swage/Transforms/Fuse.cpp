@@ -325,8 +325,24 @@ void Fuser::keepReadersBuildable() {
   }
 }
 
-/// Whether what a kernel writes in front of a norm that does not come first may lie where it reads
-/// (`swage.alias`), and the row may be too long for registers: then it is read once more.
+/// The position among a kernel's tensors of the argument that an output is to lie in, if it is one
+/// of them (`swage.alias`).
+std::optional<unsigned> Fuser::overwrittenBy(BuiltKernel &built, unsigned output) {
+  for (OpOperand &use : built.outputs[output].getUses()) {
+    if (!isa<func::ReturnOp>(use.getOwner()))
+      continue;
+    auto alias = function.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(), "swage.alias");
+    if (!alias || !alias.getValue().ult(function.getNumArguments()))
+      continue;
+    auto *it = llvm::find(built.tensors, function.getArgument(alias.getValue().getZExtValue()));
+    if (it != built.tensors.end())
+      return it - built.tensors.begin();
+  }
+  return std::nullopt;
+}
+
+/// Whether what a kernel writes in front of a norm that does not come first may lie where it reads,
+/// and the row may be too long for registers: then it is read once more.
 bool Fuser::overwritesLongRow(BuiltKernel &built) {
   KernelOp kernel = *built.kernel;
   SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
@@ -339,16 +355,51 @@ bool Fuser::overwritesLongRow(BuiltKernel &built) {
   std::optional<int64_t> most = length ? upperBound(length, factsOf(kernel)) : std::nullopt;
   if (most && *most > 0 && *most <= kMostInRegisters)
     return false;
-  for (auto [i, output] : llvm::enumerate(built.outputs)) {
-    if (Phase phase = phaseOf(kernel, i); phase != Phase::Prologue && phase != Phase::Between)
+  for (unsigned i = 0; i < built.outputs.size(); ++i)
+    if (Phase phase = phaseOf(kernel, i);
+        (phase == Phase::Prologue || phase == Phase::Between) && overwrittenBy(built, i))
+      return true;
+  return false;
+}
+
+/// Whether a kernel of several collectives would read what it has written over by then: an operand
+/// that a later phase reads, or the same one for another output alone (InPlace.cpp).
+bool Fuser::overwritesReadLater(BuiltKernel &built) {
+  KernelOp kernel = *built.kernel;
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  if (collectives.size() < 2 || built.outputs.size() != kernel.getOutputs().size())
+    return false;
+  Block &body = kernel.getBody().front();
+  auto yielded = cast<YieldOp>(body.getTerminator()).getValues();
+  // What is read for a value in the phase that makes it, beside what that is handed.
+  auto reads = [&](Value value, Phase phase, unsigned behind, Value input) {
+    unsigned between = phase == Phase::Between ? behind - 1 : 0;
+    SmallVector<Value> given = handedStatistics(kernel, phase, between);
+    if (phase == Phase::Between || phase == Phase::Epilogue)
+      given.push_back(handedElement(kernel, phase, between));
+    return !llvm::is_contained(given, value) && dependsOnBeside(value, input, given);
+  };
+  for (unsigned written = 0; written < built.outputs.size(); ++written) {
+    std::optional<unsigned> tensor = overwrittenBy(built, written);
+    if (!tensor)
       continue;
-    for (OpOperand &use : output.getUses()) {
-      if (!isa<func::ReturnOp>(use.getOwner()))
+    unsigned place = collectivesBehind(kernel, yielded[written]);
+    for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>())) {
+      if (view.getSource() != Source::Memory || view.getTensor() != int64_t(*tensor))
         continue;
-      auto alias = function.getResultAttrOfType<IntegerAttr>(use.getOperandNumber(), "swage.alias");
-      if (alias && alias.getValue().ult(function.getNumArguments()) &&
-          llvm::is_contained(built.tensors, function.getArgument(alias.getValue().getZExtValue())))
-        return true;
+      Value input = body.getArgument(i);
+      bool needsIt = reads(yielded[written], phaseOf(kernel, written), place, input);
+      for (unsigned behind = place; behind < collectives.size(); ++behind)
+        if (reads(collectives[behind].getValue(), behind == 0 ? Phase::Prologue : Phase::Between,
+                  behind, input) &&
+            (behind > place || !needsIt))
+          return true;
+      for (auto [other, value] : llvm::enumerate(yielded)) {
+        unsigned behind = collectivesBehind(kernel, value);
+        if (behind >= place && reads(value, phaseOf(kernel, other), behind, input) &&
+            (behind > place || !needsIt))
+          return true;
+      }
     }
   }
   return false;
@@ -383,6 +434,8 @@ bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
           " ops, those included that it computes again";
   else if (built && overwritesLongRow(*built))
     why = "a row that may be too long for registers is written over what it is read from";
+  else if (built && overwritesReadLater(*built))
+    why = "an operand would be written over before it is read for the last time";
   else if (built)
     why = accessProblem(*built->kernel);
   std::optional<int64_t> after = bytesOf(built);

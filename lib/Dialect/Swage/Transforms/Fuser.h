@@ -46,7 +46,9 @@ private:
   void chooseInlined();
   void keepReadersBuildable();
   void formGroups();
+  std::optional<unsigned> overwrittenBy(BuiltKernel &built, unsigned output);
   bool overwritesLongRow(BuiltKernel &built);
+  bool overwritesReadLater(BuiltKernel &built);
   bool tryMerge(unsigned into, llvm::ArrayRef<unsigned> from, mlir::Operation *at);
   void tryStep(AttentionOp attention);
   void mergeSiblings();

@@ -483,7 +483,7 @@ std::optional<BuiltKernel> KernelBuilder::build() {
     }
   }
   if (attention && !collectives.empty())
-    return refuse("attention has no second collective");
+    return refuse("attention is the only collective of its kernel");
   Value seed = attention ? attention.getResult() : chooseSeed();
   for (unsigned round = 0;; ++round) {
     if (round == 64)

@@ -61,7 +61,7 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     /// The collectives of the body, in order; and the first of them, or null.
     llvm::SmallVector<swage::CollectiveOp, 4> getCollectives();
     swage::CollectiveOp getCollective();
-    /// How many there are, or, once the kernel is prepared, were.
+    /// How many there are, or, once the kernel is prepared, its phases are for.
     unsigned countCollectives();
     /// Whether the last one goes over groups of the row, before and after that.
     bool hasGroups();
