@@ -105,6 +105,7 @@ public:
 
 private:
   void rows(RowScheduleAttr known);
+  void residents(RowScheduleAttr known);
   void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
   void crowds(RowScheduleAttr known, int64_t length);
   void pointwise(PointwiseScheduleAttr known);
@@ -136,6 +137,18 @@ private:
   llvm::SetVector<Attribute> found;
 };
 } // namespace
+
+/// The same, with the compiler told how many blocks a multiprocessor is to hold, of its 2048
+/// threads at most and 128 registers each, or not told.
+void Grid::residents(RowScheduleAttr known) {
+  int64_t threads = known.getThreadsPerRow() * known.getRowsPerBlock();
+  for (int64_t blocks = 0; blocks * threads <= 2048; ++blocks)
+    if (blocks == 0 || blocks * threads >= 512)
+      addChecked<RowScheduleAttr>(
+          known.getKind(), known.getThreadsPerRow(), known.getRowsPerBlock(), known.getVector(),
+          known.getVectorsPerThread(), int64_t(32), known.getBlocksPerRow(), known.getStaged(),
+          known.getShelvedSteps(), known.getBypassL1(), known.getAligned(), blocks);
+}
 
 /// One row in the registers of a part of a warp, of a block, or of a cluster.
 void Grid::rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned) {
@@ -178,6 +191,7 @@ void Grid::crowds(RowScheduleAttr known, int64_t length) {
 }
 
 void Grid::rows(RowScheduleAttr known) {
+  residents(known);
   bool bypassL1 = known.getBypassL1();
   int64_t length = 1;
   for (int64_t dim : kernel.getReduced()) {
