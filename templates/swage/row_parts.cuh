@@ -6,60 +6,6 @@
 
 namespace swage::detail {
 
-/// What the stages read for a vector.  Each may read what the prologue or an earlier one has read.
-template <class Stage, int V, int Dim> using StageInputs = Inputs<typename Stage::Loads, V, Dim>;
-template <class Stage, int V, int Dim> struct StageSlot { StageInputs<Stage, V, Dim> inputs; };
-template <class Stages, int V, int Dim> struct Middles;
-template <class... Stages, int V, int Dim>
-struct Middles<List<Stages...>, V, Dim> : StageSlot<Stages, V, Dim>... {
-  template <class Stage> __device__ __forceinline__ auto &of() {
-    return static_cast<StageSlot<Stage, V, Dim> &>(*this).inputs;
-  }
-  /// Registers of what no earlier one has, and bring it.
-  template <class... Before> static constexpr __device__ int aheadWords(List<Before...>, List<>) {
-    return 0;
-  }
-  template <class... Before, class Stage, class... Rest>
-  static constexpr __device__ int aheadWords(List<Before...>, List<Stage, Rest...>) {
-    return StageInputs<Stage, V, Dim>::template aheadWords<Before...>() +
-           aheadWords(List<Before..., StageInputs<Stage, V, Dim>>{}, List<Rest...>{});
-  }
-  template <class... Before, class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void loadAhead(List<Before...>, List<>, const Pointers &,
-                                            const Coord &, const Sizes &) {}
-  template <class... Before, class Stage, class... Rest, class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void loadAhead(List<Before...>, List<Stage, Rest...>,
-                                            const Pointers &pointers, const Coord &coord,
-                                            const Sizes &sizes) {
-    of<Stage>().template loadAhead<Before...>(pointers, coord, sizes);
-    loadAhead(List<Before..., StageInputs<Stage, V, Dim>>{}, List<Rest...>{}, pointers, coord,
-              sizes);
-  }
-  /// One stage's, where those of the stages before it have been loaded.
-  template <class Stage, bool Ahead, class First, class... Before, class Prologue, class Pointers,
-            class Coord, class Sizes>
-  __device__ __forceinline__ void loadAfter(List<First, Before...>, const Prologue &prologue,
-                                            const Pointers &pointers, const Coord &coord,
-                                            const Sizes &sizes) {
-    of<Stage>().template loadAfter<Ahead>(pointers, coord, sizes, prologue, of<Before>()...);
-  }
-  /// What the epilogue has beside what is read here and in the prologue, and the rest of it.
-  template <class Late, class Prologue> static constexpr __device__ int newWords() {
-    return Late::template aheadWords<Prologue, StageInputs<Stages, V, Dim>...>();
-  }
-  template <class Prologue, class Late, class Pointers, class Coord, class Sizes>
-  static __device__ __forceinline__ void loadNew(Late &late, const Pointers &pointers,
-                                                 const Coord &coord, const Sizes &sizes) {
-    late.template loadAhead<Prologue, StageInputs<Stages, V, Dim>...>(pointers, coord, sizes);
-  }
-  template <class Late, class Prologue, class Pointers, class Coord, class Sizes>
-  __device__ __forceinline__ void loadOthers(Late &late, const Prologue &prologue,
-                                             const Pointers &pointers, const Coord &coord,
-                                             const Sizes &sizes) {
-    late.loadOthers(pointers, coord, sizes, prologue, of<Stages>()...);
-  }
-};
-
 /// Vectors of a thread, of those that its block takes at once; or one element, by its coordinates.
 /// Whole: they are all in the row.
 template <class Spec, int Vectors = Spec::kVectorsPerThread, bool Whole = false,
@@ -370,20 +316,6 @@ struct RowChunk {
     }
   }
 };
-
-/// The results of stages one after the other: `collect(results so far, List<stage>, List<those
-/// seen>)` adds one.
-template <class Collect, class Results, class... Seen>
-__device__ __forceinline__ Results eachStage(const Collect &, const Results &results, List<Seen...>,
-                                             List<>) {
-  return results;
-}
-template <class Collect, class Results, class... Seen, class Stage, class... Rest>
-__device__ __forceinline__ auto eachStage(const Collect &collect, const Results &results,
-                                          List<Seen...> seen, List<Stage, Rest...>) {
-  return eachStage(collect, collect(results, List<Stage>{}, seen), List<Seen..., Stage>{},
-                   List<Rest...>{});
-}
 
 /// Once per row, which the results are of.
 template <class Spec, class Results, class Pointers>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "swage/row_bounds.cuh"
+#include "swage/stages.cuh"
 #include "swage/team.cuh"
 
 namespace swage {
@@ -26,77 +27,6 @@ concept IsCrowd = blocksPerRow<Spec>()
 /// The blocks of a row that meet in shared memory.
 template <class Spec> __device__ constexpr int blocksOfCluster() {
   return IsCrowd<Spec> ? 1 : blocksPerRow<Spec>();
-}
-
-/// The collectives behind the first; and over how many elements the last one is (0: the row).
-template <class Spec> struct LaterOf { using Type = List<>; };
-template <class Spec>
-requires requires { typename Spec::Later; }
-struct LaterOf<Spec> {
-  using Type = typename Spec::Later;
-};
-template <class Spec> using Later = typename LaterOf<Spec>::Type;
-template <class Spec>
-concept HasLater = requires {
-  typename Spec::Later;
-};
-template <class Spec> __device__ constexpr int groupOf() {
-  if constexpr (requires { Spec::kGroup; })
-    return Spec::kGroup;
-  else
-    return 0;
-}
-
-template <class Stage> __device__ constexpr auto epsilonOf() {
-  if constexpr (requires { Stage::epsilon(); })
-    return Stage::epsilon();
-  else
-    return 0.0;
-}
-
-/// Of stages in order: those before one of them, and all but those of groups.
-template <class Stage, class Seen, class All> struct BeforeOf;
-template <class Stage, class... Seen, class... Rest>
-struct BeforeOf<Stage, List<Seen...>, List<Stage, Rest...>> {
-  using Type = List<Seen...>;
-};
-template <class Stage, class... Seen, class Other, class... Rest>
-struct BeforeOf<Stage, List<Seen...>, List<Other, Rest...>>
-    : BeforeOf<Stage, List<Seen..., Other>, List<Rest...>> {};
-template <class All> struct LastOf;
-template <class One> struct LastOf<List<One>> { using Type = One; };
-template <class One, class Next, class... Rest>
-struct LastOf<List<One, Next, Rest...>> : LastOf<List<Next, Rest...>> {};
-
-template <class Spec, class Stages> struct WithFirst;
-template <class Spec, class... Stages> struct WithFirst<Spec, List<Stages...>> {
-  using Type = List<Spec, Stages...>;
-};
-template <class Spec> using AllStages = typename WithFirst<Spec, Later<Spec>>::Type;
-template <class Spec> using LastStage = typename LastOf<AllStages<Spec>>::Type;
-template <class Spec, class Stage>
-using StagesBefore = typename BeforeOf<Stage, List<>, AllStages<Spec>>::Type;
-template <class Spec> struct LaterOfRowOf { using Type = Later<Spec>; };
-template <class Spec>
-requires(groupOf<Spec>() != 0) struct LaterOfRowOf<Spec> {
-  using Type = typename BeforeOf<LastStage<Spec>, List<>, Later<Spec>>::Type;
-};
-/// Those behind the first that are over the row, and all of the row.
-template <class Spec> using LaterOfRow = typename LaterOfRowOf<Spec>::Type;
-template <class Spec> using StagesOfRow = typename WithFirst<Spec, LaterOfRow<Spec>>::Type;
-
-/// What the last collective works in, where that is another type: only over groups.
-template <class Spec> using LastCompute = StageCompute<Spec, LastStage<Spec>>;
-template <class Stage, class Spec>
-concept IsApart = !__is_base_of(Stage, Spec) && requires {
-  typename Stage::Compute;
-};
-
-/// Whether one of the stages is a softmax, or its logarithm.
-template <class... Stages> __device__ constexpr bool hasSoftmax(List<Stages...>) {
-  return (false || ... ||
-          (Stages::collective() == Collective::Softmax ||
-           Stages::collective() == Collective::LogSoftmax));
 }
 
 /// The steps, of so many, whose vectors wait on shelves; the others are read again.
