@@ -251,6 +251,31 @@ SmallVector<Value> swage::handedStatistics(KernelOp kernel, Phase phase, unsigne
   return statistics;
 }
 
+/// All that the template can hand to a phase.
+static SmallVector<Value> handedTo(KernelOp kernel, Phase phase, unsigned between) {
+  SmallVector<Value> given = handedStatistics(kernel, phase, between);
+  if (phase == Phase::Between || phase == Phase::Epilogue || phase == Phase::Probability)
+    given.push_back(handedElement(kernel, phase, between));
+  return given;
+}
+
+llvm::SetVector<unsigned> swage::inputsRead(KernelOp kernel, Value value, Phase phase,
+                                            unsigned between) {
+  llvm::SetVector<unsigned> inputs;
+  SmallVector<Value> given = handedTo(kernel, phase, between);
+  llvm::SetVector<Value> reached;
+  reached.insert(value);
+  for (size_t i = 0; i < reached.size(); ++i) {
+    if (llvm::is_contained(given, reached[i]))
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(reached[i]))
+      inputs.insert(argument.getArgNumber());
+    else if (Operation *op = reached[i].getDefiningOp(); !isa<CollectiveOp>(op))
+      reached.insert(op->operand_begin(), op->operand_end());
+  }
+  return inputs;
+}
+
 /// What a template cannot hand to the phase that writes an output, or that a further collective's
 /// operand is computed in; empty if nothing.
 static std::string phaseProblem(KernelOp kernel) {
@@ -259,10 +284,7 @@ static std::string phaseProblem(KernelOp kernel) {
   for (CollectiveOp collective : collectives)
     llvm::append_range(all, collective.getValues());
   auto lacks = [&](Value value, Phase phase, unsigned between) {
-    SmallVector<Value> given = handedStatistics(kernel, phase, between);
-    if (phase == Phase::Between || phase == Phase::Epilogue || phase == Phase::Probability)
-      given.push_back(handedElement(kernel, phase, between));
-    return dependsOnBeside(value, all, given);
+    return dependsOnBeside(value, all, handedTo(kernel, phase, between));
   };
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues())) {

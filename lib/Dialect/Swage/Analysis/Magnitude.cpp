@@ -22,10 +22,9 @@ static std::optional<double> constantOf(Value value) {
     return std::nullopt;
   return number.getValueAsDouble();
 }
-/// A constant by which numbers are scaled.
-static std::optional<double> factorOf(Value value) {
-  std::optional<double> number = constantOf(value);
-  return number && *number >= 1 / kMostConstant && *number <= kMostConstant ? number : std::nullopt;
+/// Whether numbers may be scaled by a constant.
+static bool isScale(double number) {
+  return number >= 1 / kMostConstant && number <= kMostConstant;
 }
 
 /// What a number of a row is but for roundings to bf16, which has the exponents of f32.
@@ -73,24 +72,24 @@ static std::optional<double> quotientBy(Value divisor, Value x) {
   if (isLargestOf(divisor, x))
     return 1;
   if (auto quotient = divisor.getDefiningOp<arith::DivFOp>()) {
-    std::optional<double> by = factorOf(quotient.getRhs());
-    if (by && isLargestOf(quotient.getLhs(), x))
+    std::optional<double> by = constantOf(quotient.getRhs());
+    if (by && isScale(*by) && isLargestOf(quotient.getLhs(), x))
       return *by;
   }
+  double factor = 0;
   if (auto product = divisor.getDefiningOp<arith::MulFOp>())
-    for (unsigned i : {0, 1}) {
-      std::optional<double> factor = factorOf(product->getOperand(i));
-      if (factor && isLargestOf(product->getOperand(1 - i), x))
-        return 1 / *factor;
-    }
+    if (Value most = besideConstant(product, factor);
+        most && isScale(factor) && isLargestOf(most, x))
+      return 1 / factor;
   return std::nullopt;
 }
 
 /// The most that x * factor can be in magnitude, where that is a quotient by such a value.
 static std::optional<double> productWith(Value factor, Value x) {
   auto quotient = beforeRounding(factor).getDefiningOp<arith::DivFOp>();
-  std::optional<double> over = quotient ? factorOf(quotient.getLhs()) : std::nullopt;
-  std::optional<double> each = over ? quotientBy(quotient.getRhs(), x) : std::nullopt;
+  std::optional<double> over = quotient ? constantOf(quotient.getLhs()) : std::nullopt,
+                        each = over && isScale(*over) ? quotientBy(quotient.getRhs(), x)
+                                                      : std::nullopt;
   return each ? std::optional(*over * *each) : std::nullopt;
 }
 

@@ -369,15 +369,10 @@ bool Fuser::overwritesReadLater(BuiltKernel &built) {
   SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
   if (collectives.size() < 2 || built.outputs.size() != kernel.getOutputs().size())
     return false;
-  Block &body = kernel.getBody().front();
-  auto yielded = cast<YieldOp>(body.getTerminator()).getValues();
-  // What is read for a value in the phase that makes it, beside what that is handed.
-  auto reads = [&](Value value, Phase phase, unsigned behind, Value input) {
-    unsigned between = phase == Phase::Between ? behind - 1 : 0;
-    SmallVector<Value> given = handedStatistics(kernel, phase, between);
-    if (phase == Phase::Between || phase == Phase::Epilogue)
-      given.push_back(handedElement(kernel, phase, between));
-    return !llvm::is_contained(given, value) && dependsOnBeside(value, input, given);
+  auto yielded = cast<YieldOp>(kernel.getBody().front().getTerminator()).getValues();
+  auto reads = [&](Value value, Phase phase, unsigned behind, unsigned input) {
+    return inputsRead(kernel, value, phase, phase == Phase::Between ? behind - 1 : 0)
+        .contains(input);
   };
   for (unsigned written = 0; written < built.outputs.size(); ++written) {
     std::optional<unsigned> tensor = overwrittenBy(built, written);
@@ -387,16 +382,15 @@ bool Fuser::overwritesReadLater(BuiltKernel &built) {
     for (auto [i, view] : llvm::enumerate(kernel.getInputs().getAsRange<ViewAttr>())) {
       if (view.getSource() != Source::Memory || view.getTensor() != int64_t(*tensor))
         continue;
-      Value input = body.getArgument(i);
-      bool needsIt = reads(yielded[written], phaseOf(kernel, written), place, input);
+      bool needsIt = reads(yielded[written], phaseOf(kernel, written), place, i);
       for (unsigned behind = place; behind < collectives.size(); ++behind)
         if (reads(collectives[behind].getValue(), behind == 0 ? Phase::Prologue : Phase::Between,
-                  behind, input) &&
+                  behind, i) &&
             (behind > place || !needsIt))
           return true;
       for (auto [other, value] : llvm::enumerate(yielded)) {
         unsigned behind = collectivesBehind(kernel, value);
-        if (behind >= place && reads(value, phaseOf(kernel, other), behind, input) &&
+        if (behind >= place && reads(value, phaseOf(kernel, other), behind, i) &&
             (behind > place || !needsIt))
           return true;
       }

@@ -257,28 +257,13 @@ int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
 /// beside the elements that these phases are handed.
 static llvm::SetVector<unsigned> laterInputs(KernelOp kernel) {
   llvm::SetVector<unsigned> inputs;
-  auto collect = [&](llvm::SetVector<Value> reached, Value handed) {
-    for (size_t i = 0; i < reached.size(); ++i) {
-      if (reached[i] == handed)
-        continue;
-      if (auto argument = dyn_cast<BlockArgument>(reached[i]))
-        inputs.insert(argument.getArgNumber());
-      else if (Operation *op = reached[i].getDefiningOp(); !isa<CollectiveOp>(op))
-        reached.insert(op->operand_begin(), op->operand_end());
-    }
-  };
   SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
-  for (unsigned i = 1; i < collectives.size(); ++i) {
-    llvm::SetVector<Value> operand;
-    operand.insert(collectives[i].getValue());
-    collect(operand, handedElement(kernel, Phase::Between, i - 1));
-  }
-  llvm::SetVector<Value> results;
+  for (unsigned i = 1; i < collectives.size(); ++i)
+    inputs.insert_range(inputsRead(kernel, collectives[i].getValue(), Phase::Between, i - 1));
   auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(yield.getValues()))
     if (phaseOf(kernel, i) == Phase::Epilogue)
-      results.insert(value);
-  collect(results, handedElement(kernel, Phase::Epilogue));
+      inputs.insert_range(inputsRead(kernel, value, Phase::Epilogue));
   return inputs;
 }
 

@@ -9,6 +9,7 @@
 
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/ADT/SetVector.h"
 #include <string>
 
 namespace swage {
@@ -66,6 +67,10 @@ mlir::Value handedElement(KernelOp kernel, Phase phase, unsigned between = 0);
 
 /// The row results that the template can hand to a phase.
 llvm::SmallVector<mlir::Value> handedStatistics(KernelOp kernel, Phase phase, unsigned between = 0);
+
+/// The inputs that the phase that makes a value reads for it, beside what it is handed.
+llvm::SetVector<unsigned> inputsRead(KernelOp kernel, mlir::Value value, Phase phase,
+                                     unsigned between = 0);
 
 /// Whether a value is computed from one of `sources` other than through one of `given`.
 bool dependsOnBeside(mlir::Value value, mlir::ValueRange sources, mlir::ValueRange given);
