@@ -18,6 +18,7 @@
 // Where there are few tiles, several blocks share one: attention_parts.cuh.
 #pragma once
 
+#include "swage/attention_kinds.cuh"
 #include "swage/attention_producer.cuh"
 #include "swage/attention_softmax.cuh"
 #include "swage/attention_transpose.cuh"
@@ -138,6 +139,29 @@ template <class Spec, class Arguments> struct AttentionGroup {
 
   __device__ __forceinline__ int firstColumn(int block) const {
     return block * Spec::kKeys + lane % 4 * 2;
+  }
+  /// What the warp's queries see of a block that bounds leave whole, whose keys are of these kinds.
+  /// Where they are of one kind, it is all that they see or nothing, if the keys are all of this
+  /// kind or all of others.
+  __device__ __forceinline__ SeenKeys seenOf(const KindRange &keys) const {
+    const KindRange own = *shared.queryKindsAt(warpIndexOfGroups());
+    const bool alike = own.least == keys.least && own.most == keys.most && own.least == own.most;
+    const bool none = own.most < keys.least || own.least > keys.most;
+    return allLanes(alike) ? SeenKeys::Alike : allLanes(none) ? SeenKeys::None : SeenKeys::All;
+  }
+  /// Waits for a block's keys; what the warp's queries see of them.
+  template <bool Masked> __device__ __forceinline__ SeenKeys waitKeys(int block) const {
+    if constexpr (Masked || !HasAgree<Spec>) {
+      shared.keys.waitFull(key);
+      return Masked ? SeenKeys::Some : HasExponent<Spec> ? SeenKeys::Alike : SeenKeys::All;
+    } else if constexpr (hasKindsWarp<Spec>()) {
+      shared.keys.waitFull(key);
+      return seenOf(*shared.keyKindsAt(key.stage));
+    } else {
+      const SeenKeys seen = seenOf(kindsOfKeys<Spec>(rows.arguments, tile, block * Spec::kKeys));
+      shared.keys.waitFull(key);
+      return seen;
+    }
   }
   /// The scores of a block of which this is seen, and the highest; and how weights are made of
   /// them.
@@ -289,6 +313,12 @@ template <class Spec, class Arguments> struct AttentionGroup {
     tile = shared.tile(query.stage);
     const int first = tile.firstQuery + group * 64;
     rows.template begin<partsOf<Spec>() == 1>(first + warp * 16 + lane / 4, tile);
+    if constexpr (HasAgree<Spec>) {
+      const KindRange kinds = kindsOfQueries<Spec>(rows.arguments, tile, first + warp * 16);
+      if (lane == 0)
+        *shared.queryKindsAt(warpIndexOfGroups()) = kinds;
+      syncWarp();
+    }
     firstBlock = beginsLater<Spec>() ? tile.firstBlock : 0;
     endBlock = tile.endBlock;
     const RowRange<int> open = seenByRows<Spec, 64>(tile, first, rows.arguments).all;
@@ -335,17 +365,13 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// the tensor cores work at the scores.
   template <bool Masked> __device__ __forceinline__ void nextBlock(int block) {
     float scores[kScores];
-    typename Rows::KeyKinds kinds{};
-    if constexpr (!Masked)
-      kinds = rows.kindsOfKeys(block * Spec::kKeys, tile);
-    shared.keys.waitFull(key);
+    SeenKeys seen = waitKeys<Masked>(block);
     takeTurn();
     multiplyKeys(scores, query.stage);
     if constexpr (!Spec::kEager)
       scaleOutput();
     multiplyValues();
     passTurn();
-    SeenKeys seen = Masked ? SeenKeys::Some : rows.seenOf(kinds);
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
@@ -663,6 +689,9 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
     decreaseRegisters<Spec::kGroups == 3 ? 32 : kLoads>();
     if (warp == 0)
       AttentionProducer<Spec, Arguments>{shared, arguments}.run(q, k, v);
+    if constexpr (hasKindsWarp<Spec>())
+      if (warp == 1)
+        AttentionKinds<Spec, Arguments>{shared, arguments}.run();
     if constexpr (kTransposers > 0)
       if (warp != 0)
         AttentionTransposer<Spec>{shared, warp - 1, static_cast<int>(laneIndex())}.run();

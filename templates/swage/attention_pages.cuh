@@ -19,7 +19,7 @@ template <class Spec, class Arguments> struct KeyPlaces {
   enum : int { kRun = Spec::kKeys }; ///< keys of a warp's share of a tile that do
 
   __device__ __forceinline__ explicit KeyPlaces(const Arguments &) {}
-  __device__ __forceinline__ void enter() {}
+  __device__ __forceinline__ void enter(const PackedTile &) {}
   __device__ __forceinline__ void seek(const PackedTile &, int) {}
   __device__ __forceinline__ KeyPlace at(const PackedTile &tile, int first, int) const {
     return {tile.batch, first};
@@ -49,20 +49,25 @@ struct KeyPlaces<Spec, Arguments> {
   };
 
   const Arguments &arguments;
-  int from;          ///< the first key of the shares that were looked up
+  int batch;         ///< whose pages were looked up
+  int from;          ///< the first key of the shares that were
   int pages[kWords]; ///< of run lane + 32 word of these
 
-  __device__ __forceinline__ explicit KeyPlaces(const Arguments &arguments) : arguments(arguments) {
-    enter();
+  __device__ __forceinline__ explicit KeyPlaces(const Arguments &arguments)
+      : arguments(arguments), batch(-1), from(-kShares * kStep) {}
+  /// Another unit's keys come: of the same sequence they are in the same pages, unless heads or
+  /// queries see other ones.
+  __device__ __forceinline__ void enter(const PackedTile &tile) {
+    if (Spec::kBoundsByHead || Spec::kBoundsByQuery || tile.batch != batch)
+      from = -kShares * kStep;
   }
-  /// Another sequence's keys come.
-  __device__ __forceinline__ void enter() { from = -kShares * kStep; }
   /// Makes the pages of the share from `first` on known.  Where a unit's queries see nothing, the
   /// table is not read, and there is no page.
   __device__ __forceinline__ void seek(const PackedTile &tile, int first) {
     using Table = typename Spec::Table;
-    if (first - from < kShares * kStep)
+    if (static_cast<unsigned>(first - from) < kShares * kStep)
       return;
+    batch = tile.batch;
     from = first;
     const int *const table = static_cast<const swage::Slot<Table> &>(arguments.pointers).pointer;
 #pragma unroll

@@ -75,7 +75,7 @@ template <class Spec, class Arguments> struct LaneRing {
   __device__ __forceinline__ void enter(const PackedTile &tile) {
     keys = KeyCopy(arguments.pointers, tile, arguments.sizes, Layout::kHeadRow);
     values = ValueCopy(arguments.pointers, tile, arguments.sizes, Layout::kValueRow);
-    places.enter();
+    places.enter(tile);
   }
   /// Starts to fill a stage with the keys from `first` on.
   __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
@@ -273,7 +273,7 @@ template <class Spec, class Arguments> struct BulkRing {
                                       SharedAddress base, int warp, bool fills, const PackedTile &)
       : arguments(arguments), maps(maps), base(base), fills(fills), barriers(warp, fills),
         places(arguments) {}
-  __device__ __forceinline__ void enter(const PackedTile &) { places.enter(); }
+  __device__ __forceinline__ void enter(const PackedTile &tile) { places.enter(tile); }
   __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
     constexpr int kRun = KeyPlaces<Spec, Arguments>::kRun;
     const SharedAddress full = barriers.at(stage), key = base + stage * Layout::kKeyBytes,
@@ -347,16 +347,17 @@ template <class Spec, class Arguments> struct RunRing {
     if (!electLane())
       return;
     mbarrierArriveExpect(full, rows * Layout::kHeadRow + Layout::kValueBytes);
-    if (rows > 0)
-#pragma unroll 16
-      for (int run = 0; run < Layout::kRuns; ++run)
-        bulkLoad<evictionOf<Spec>()>(key + run * Layout::kRunBytes, keys.at(run, first), rows * 16,
-                                     full);
+    // Values first: they are a copy or two, and on their way while the others are asked for.
 #pragma unroll
     for (int panel = 0; panel < Layout::kValuePanels; ++panel)
       tensorLoad<evictionOf<Spec>()>(value + panel * Layout::kPanel, maps.values, full,
                                      panel * Layout::kPanelColumns, first, tile.keyHead,
                                      tile.batch);
+    if (rows > 0)
+#pragma unroll 16
+      for (int run = 0; run < Layout::kRuns; ++run)
+        bulkLoad<evictionOf<Spec>()>(key + run * Layout::kRunBytes, keys.at(run, first), rows * 16,
+                                     full);
   }
   __device__ __forceinline__ void commit() const {}
   /// What no query sees of a stage, or is not there, becomes zero, as LinearRing's.

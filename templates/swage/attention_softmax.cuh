@@ -2,6 +2,7 @@
 // these are: ScorePlaces.
 #pragma once
 
+#include "swage/attention_kinds.cuh"
 #include "swage/attention_tile.cuh"
 #include "swage/attention_weight.cuh"
 #include "swage/device/math.cuh"
@@ -9,11 +10,6 @@
 #include "swage/phases.cuh"
 
 namespace swage::detail {
-
-/// What must be equal for a query to see a key.
-struct Kinds {
-  long long ofQuery, ofKey;
-};
 
 /// The row results of a Spec's softmax, for `finish`.
 struct AttentionStatistics {
@@ -30,7 +26,6 @@ template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLo
 /// positions; all, and they are of what the queries are of where the mask wants that (documents,
 /// say); and their scores are within the Spec's reach as well, or its near reach.
 enum class SeenKeys { None, Some, All, Alike, Within, Near };
-template <class Spec> concept HasAgree = requires { typename Spec::AgreeLoads; };
 /// Of 8 bits maxima are what scores reach, not what they stay below: weights would be too small.
 template <class Spec>
 concept HasExponent =
@@ -102,8 +97,6 @@ template <class Spec, class Arguments> struct AttentionRows {
   float rescale[2]; ///< what earlier outputs are multiplied by
   float peak[2];    ///< which none of the thread's scores in this block exceeds
   float offset[2];  ///< what the Spec adds to all of these
-  bool isOneKind;   ///< all of the warp's queries are
-  long long kind;
 
   /// Of the scores, in units of log2(e).
   static __device__ __forceinline__ float scaleLog2() {
@@ -122,9 +115,6 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// lane of the four that share a row counts it.
   template <bool Sinks = true> __device__ __forceinline__ void begin(int row, const Tile &tile) {
     first = row;
-    kind = kindsOf(row - Places::rowOf(static_cast<int>(laneIndex())), 0, tile).ofQuery;
-    isOneKind = allLanes(kindsOf(row, 0, tile).ofQuery == kind &&
-                         kindsOf(row + Places::kSecondRow, 0, tile).ofQuery == kind);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       highest[r] = unseen();
@@ -141,12 +131,10 @@ template <class Spec, class Arguments> struct AttentionRows {
   }
 
   /// A function of the Spec for a query and a key.
-  template <class... L, class F>
-  __device__ __forceinline__ auto at(List<L...>, const typename Spec::Coord &coord,
+  template <class Loads, class F>
+  __device__ __forceinline__ auto at(Loads loads, const typename Spec::Coord &coord,
                                      F function) const {
-    Inputs<List<L...>, 1, AttentionDim::Key> in;
-    in.load(arguments.pointers, coord, arguments.sizes);
-    return function(static_cast<const Fragment<L, 1> &>(in).value(0)...);
+    return applyAt(arguments, loads, coord, function);
   }
   /// The score function.
   template <SeenKeys Seen>
@@ -172,47 +160,6 @@ template <class Spec, class Arguments> struct AttentionRows {
     else
       return at(typename Spec::ExponentLoads{}, coord,
                 [&](auto... in) { return Spec::exponent(score, base, in...); });
-  }
-
-  /// What must be equal for a query to see a key.
-  __device__ __forceinline__ Kinds kindsOf(int query, int key, const Tile &tile) const {
-    Kinds kinds{};
-    if constexpr (HasAgree<Spec>) {
-      const int lastQuery = arguments.queries() - 1;
-      at(typename Spec::AgreeLoads{},
-         tile.template at<typename Spec::Coord>(query < lastQuery ? query : lastQuery, key),
-         [&](auto... in) { Spec::agree(in..., kinds.ofQuery, kinds.ofKey); });
-    }
-    return kinds;
-  }
-
-  /// Of keys of a block, some by each lane; asked for ahead of the wait for its scores.
-  struct KeyKinds {
-    long long of[(Spec::kKeys + kWarpSize - 1) / kWarpSize];
-  };
-  __device__ __forceinline__ KeyKinds kindsOfKeys(int key, const Tile &tile) const {
-    KeyKinds kinds;
-#pragma unroll
-    for (int i = 0; i < Spec::kKeys; i += kWarpSize) {
-      const int step = i + static_cast<int>(laneIndex());
-      kinds.of[i / kWarpSize] =
-          kindsOf(first, key + (step < Spec::kKeys ? step : Spec::kKeys - 1), tile).ofKey;
-    }
-    return kinds;
-  }
-
-  /// What the warp's queries see of a block that bounds leave whole.  Where they are of one kind,
-  /// it is all that they see or nothing, if the keys are all of this kind or all of others.
-  __device__ __forceinline__ SeenKeys seenOf(const KeyKinds &kinds) const {
-    if constexpr (!HasAgree<Spec>)
-      return HasExponent<Spec> ? SeenKeys::Alike : SeenKeys::All;
-    bool all = isOneKind, none = isOneKind;
-#pragma unroll
-    for (long long of : kinds.of) {
-      all &= of == kind;
-      none &= of != kind;
-    }
-    return allLanes(all) ? SeenKeys::Alike : allLanes(none) ? SeenKeys::None : SeenKeys::All;
   }
 
   /// Of keys that are alike: which of the Spec's reaches the warp's scores are within.

@@ -253,6 +253,19 @@ __device__ __forceinline__ SeenByRows seenByRows(const typename Arguments::Tile 
   }
 }
 
+/// What queries or keys are of, where a mask asks that (attention_kinds.cuh): a range around it.
+struct KindRange {
+  long long least, most;
+  static __device__ __forceinline__ KindRange all() {
+    return {-0x7fffffffffffffffll - 1, 0x7fffffffffffffffll};
+  }
+};
+/// Whether one of the warps that do not compute finds it out; of 8 bits all transpose.
+template <class Spec> constexpr __device__ bool hasKindsWarp() {
+  return requires { typename Spec::AgreeLoads; }
+  &&AttentionLayout<Spec>::kTransposers == 0;
+}
+
 /// The arena: barriers, the queue of query tiles, the rings.
 template <class Spec> struct AttentionShared {
   using Layout = AttentionLayout<Spec>;
@@ -265,7 +278,9 @@ template <class Spec> struct AttentionShared {
     kEndsAt = 480,
     kClearAt = 504,
     kTilesAt = 512,
+    kQueryKindsAt = 576,
     kLoadingAt = 768,
+    kKeyKindsAt = 832,
     kRingBarriers = 8 * 2 * Spec::kQuerySlots,
     kValueBarriers = kRingBarriers + 16 * Spec::kStages,
     kLoadedBarriers = kValueBarriers + (Layout::kTransposers ? 16 * Spec::kStages : 0)
@@ -292,7 +307,7 @@ template <class Spec> struct AttentionShared {
       mbarrierInit(queryEmpty(slot), 4 * Spec::kGroups);
     }
     mbarrierInit(clear(), 1);
-    keys.init(1, Spec::kGroups);
+    keys.init(hasKindsWarp<Spec>() ? 2 : 1, Spec::kGroups);
     if constexpr (Layout::kTransposers > 0) {
       loaded.init(1, Layout::kTransposers);
       values.init(Layout::kTransposers, Spec::kGroups);
@@ -305,6 +320,15 @@ template <class Spec> struct AttentionShared {
   /// Whether no more values come, where they would come to a stage.
   __device__ __forceinline__ bool &endsAt(int stage) const {
     return reinterpret_cast<bool *>(dynamicArena() + kEndsAt)[stage];
+  }
+  /// Of the keys of a stage; read before its turn, so that all of the warpgroup has read it when
+  /// one thread gives the stage back.
+  __device__ __forceinline__ KindRange *keyKindsAt(int stage) const {
+    return reinterpret_cast<KindRange *>(dynamicArena() + kKeyKindsAt) + stage;
+  }
+  /// Of the queries of a warp, which alone reads and writes it: registers are full.
+  __device__ __forceinline__ KindRange *queryKindsAt(int warp) const {
+    return reinterpret_cast<KindRange *>(dynamicArena() + kQueryKindsAt) + warp;
   }
   __device__ __forceinline__ void waitQuery(const Slot<Spec::kQuerySlots> &slot) const {
     mbarrierWait(queryFull(slot.stage), slot.parity);

@@ -1,0 +1,104 @@
+// Where a mask wants something of a query and a key to be equal (documents, say): what keys of a
+// block are of.  A warp that has nothing else to do finds that out ahead of those that compute, who
+// would wait for memory between their products.  See attention_hopper.cuh.
+#pragma once
+
+#include "swage/attention_tile.cuh"
+#include "swage/device/vote.cuh"
+#include "swage/phases.cuh"
+
+namespace swage::detail {
+
+template <class Spec>
+concept HasAgree = requires {
+  typename Spec::AgreeLoads;
+};
+
+/// A function of the Spec of what these operands are at a coordinate.
+template <class Arguments, class... L, class Coord, class F>
+__device__ __forceinline__ auto applyAt(const Arguments &arguments, List<L...>, const Coord &coord,
+                                        F function) {
+  Inputs<List<L...>, 1, AttentionDim::Key> in;
+  in.load(arguments.pointers, coord, arguments.sizes);
+  return function(static_cast<const Fragment<L, 1> &>(in).value(0)...);
+}
+
+/// What must be equal for a query to see a key: of the one, or of the other.
+template <bool OfKey, class Spec, class Arguments>
+__device__ __forceinline__ long long
+kindOf(const Arguments &arguments, const typename Arguments::Tile &tile, int query, int key) {
+  const int lastQuery = arguments.queries() - 1, lastKey = arguments.keys() - 1;
+  long long ofQuery = 0, ofKey = 0;
+  applyAt(arguments, typename Spec::AgreeLoads{},
+          tile.template at<typename Spec::Coord>(query < lastQuery ? query : lastQuery,
+                                                 key < lastKey ? key : lastKey),
+          [&](auto... in) { Spec::agree(in..., ofQuery, ofKey); });
+  return OfKey ? ofKey : ofQuery;
+}
+
+/// The least or largest number of a warp's lanes: of the upper halves, and of the lower ones beside
+/// that.
+template <LaneOp Op> __device__ __forceinline__ long long reduceLongs(long long value) {
+  const int upper = static_cast<int>(value >> 32), most = reduceLanes<Op>(upper);
+  const unsigned other = Op == LaneOp::Min ? ~0u : 0u;
+  const unsigned lower = reduceLanes<Op>(upper == most ? static_cast<unsigned>(value) : other);
+  return static_cast<long long>(static_cast<unsigned long long>(most) << 32 | lower);
+}
+
+/// Of the keys of a block, from `key` on; by a whole warp.
+template <class Spec, class Arguments>
+__device__ __forceinline__ KindRange kindsOfKeys(const Arguments &arguments,
+                                                 const typename Arguments::Tile &tile, int key) {
+  KindRange kinds = KindRange::all();
+#pragma unroll
+  for (int i = 0; i < Spec::kKeys; i += kWarpSize) {
+    const int at = i + static_cast<int>(laneIndex());
+    const long long kind = kindOf<true, Spec>(arguments, tile, tile.firstQuery,
+                                              key + (at < Spec::kKeys ? at : Spec::kKeys - 1));
+    kinds.least = i == 0 || kind < kinds.least ? kind : kinds.least;
+    kinds.most = i == 0 || kind > kinds.most ? kind : kinds.most;
+  }
+  return {reduceLongs<LaneOp::Min>(kinds.least), reduceLongs<LaneOp::Max>(kinds.most)};
+}
+/// Of a warp's 16 queries, from `query` on: what all are of, or nothing that is known.
+template <class Spec, class Arguments>
+__device__ __forceinline__ KindRange kindsOfQueries(const Arguments &arguments,
+                                                    const typename Arguments::Tile &tile,
+                                                    int query) {
+  const long long first = kindOf<false, Spec>(arguments, tile, query, 0);
+  const int own = query + static_cast<int>(laneIndex() % 16);
+  return allLanes(kindOf<false, Spec>(arguments, tile, own, 0) == first) ? KindRange{first, first}
+                                                                         : KindRange::all();
+}
+
+/// The warp: it goes over the block's tiles as those that compute do, and a stage of keys is full
+/// when what they are of is there as well.  That it reads a tile is over before its slot is given
+/// back, because those that give it back have waited for its last keys.
+template <class Spec, class Arguments> struct AttentionKinds {
+  const AttentionShared<Spec> &shared;
+  const Arguments &arguments;
+
+  __device__ __forceinline__ void run() const {
+    Slot<Spec::kStages> key;
+    for (Slot<Spec::kQuerySlots> query;; query.advance()) {
+      shared.waitQuery(query);
+      const AttentionTile tile = shared.tile(query.stage);
+      if (tile.ends())
+        return;
+      const int first = beginsLater<Spec>() ? tile.firstBlock : 0;
+#pragma unroll 1
+      for (int block = tile.endBlock - 1; block >= first; --block) {
+        const KindRange kinds = kindsOfKeys<Spec>(arguments, tile, block * Spec::kKeys);
+        shared.keys.waitEmpty(key);
+        if (laneIndex() == 0) {
+          *shared.keyKindsAt(key.stage) = kinds;
+          mbarrierArrive(shared.keys.full(key.stage));
+        }
+        syncWarp();
+        key.advance();
+      }
+    }
+  }
+};
+
+} // namespace swage::detail
