@@ -659,6 +659,8 @@ __device__ __forceinline__ void decodeAttention(const Pointers &pointers, void *
   using Decoder = AttentionDecoder<Spec, Arguments>;
   using Layout = typename Decoder::Layout;
   const Arguments arguments{{pointers, sizes, nullptr}};
+  if constexpr (IsPaged<Spec>)
+    prefetchTable(arguments);
   // Reduced, and so in a uniform register with all that depends on it.
   const int warp = static_cast<int>(reduceLanes<LaneOp::Max>(warpIndex()));
   const auto make = [&](int team, auto... member) {

@@ -31,6 +31,16 @@
 namespace swage {
 namespace detail {
 
+/// Whether what a query sees depends on something in memory.
+template <class... L> constexpr __device__ bool readMemory(List<L...>) {
+  return (false || ... || (L::source() == Source::Memory));
+}
+template <class Spec> constexpr __device__ bool readsBounds() {
+  if constexpr (IsBounded<Spec>)
+    return readMemory(typename Spec::BoundsLoads{});
+  return false;
+}
+
 // Of the first computing warpgroup; the last one of all.
 enum : int { kTurnBarrier = 1, kStoreBarrier = 4, kPartBarrier = 7 };
 
@@ -144,24 +154,19 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// Where they are of one kind, it is all that they see or nothing, if the keys are all of this
   /// kind or all of others.
   __device__ __forceinline__ SeenKeys seenOf(const KindRange &keys) const {
-    const KindRange own = *shared.queryKindsAt(warpIndexOfGroups());
+    const KindRange own = *shared.queryKinds();
     const bool alike = own.least == keys.least && own.most == keys.most && own.least == own.most;
     const bool none = own.most < keys.least || own.least > keys.most;
     return allLanes(alike) ? SeenKeys::Alike : allLanes(none) ? SeenKeys::None : SeenKeys::All;
   }
-  /// Waits for a block's keys; what the warp's queries see of them.
-  template <bool Masked> __device__ __forceinline__ SeenKeys waitKeys(int block) const {
-    if constexpr (Masked || !HasAgree<Spec>) {
-      shared.keys.waitFull(key);
+  /// The same of a block whose keys are there.
+  template <bool Masked> __device__ __forceinline__ SeenKeys seenOf(int block) const {
+    if constexpr (Masked || !HasAgree<Spec>)
       return Masked ? SeenKeys::Some : HasExponent<Spec> ? SeenKeys::Alike : SeenKeys::All;
-    } else if constexpr (hasKindsWarp<Spec>()) {
-      shared.keys.waitFull(key);
-      return seenOf(*shared.keyKindsAt(key.stage));
-    } else {
-      const SeenKeys seen = seenOf(kindsOfKeys<Spec>(rows.arguments, tile, block * Spec::kKeys));
-      shared.keys.waitFull(key);
-      return seen;
-    }
+    else if constexpr (hasKindsWarp<Spec>())
+      return seenOf(*shared.keyKindsAt(key));
+    else
+      return seenOf(kindsOfKeys<Spec>(rows.arguments, tile, block * Spec::kKeys));
   }
   /// The scores of a block of which this is seen, and the highest; and how weights are made of
   /// them.
@@ -188,7 +193,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
     } else {
       rows.template modify<SeenKeys::All>(scores, column, tile);
     }
-    rows.template raise<Masked>(scores, column, tile, seen);
+    // Longer heads have fewer keys to compare, and no register left for a second way.
+    rows.template raise<Masked, !Masked && Spec::kValueDim <= 128>(scores, column, tile, seen);
     return seen;
   }
   template <bool Masked>
@@ -314,9 +320,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
     const int first = tile.firstQuery + group * 64;
     rows.template begin<partsOf<Spec>() == 1>(first + warp * 16 + lane / 4, tile);
     if constexpr (HasAgree<Spec>) {
-      const KindRange kinds = kindsOfQueries<Spec>(rows.arguments, tile, first + warp * 16);
+      const KindRange kinds =
+          kindsOfQueries<Spec>(rows.arguments, tile, rows.first, rows.first + 8);
       if (lane == 0)
-        *shared.queryKindsAt(warpIndexOfGroups()) = kinds;
+        *shared.queryKinds() = kinds;
       syncWarp();
     }
     firstBlock = beginsLater<Spec>() ? tile.firstBlock : 0;
@@ -344,6 +351,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// function, which the last keys mostly want.  Without, only a block that is not whole does.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], bool gives) {
     const int block = endBlock - 1;
+    rows.setOffset(firstColumn(block), tile);
     if (IsBounded<Spec> || block >= endOpen)
       rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     else
@@ -365,13 +373,15 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// the tensor cores work at the scores.
   template <bool Masked> __device__ __forceinline__ void nextBlock(int block) {
     float scores[kScores];
-    SeenKeys seen = waitKeys<Masked>(block);
+    shared.keys.waitFull(key);
     takeTurn();
     multiplyKeys(scores, query.stage);
     if constexpr (!Spec::kEager)
       scaleOutput();
     multiplyValues();
     passTurn();
+    rows.setOffset(firstColumn(block), tile);
+    SeenKeys seen = seenOf<Masked>(block);
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
@@ -680,11 +690,14 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
   }
   barrier();
   // All of them together have what a block is launched with, 504 or 512 for a thread of each. Where
-  // a mask has first keys as well, or queries come after keys, 24 are too few for the warp that
-  // loads, as for those that transpose.
+  // a mask has first keys as well, or reads where keys end, or queries come after keys, 24 are too
+  // few for the warp that loads, as for those that transpose. Where scores are exponents at once
+  // those that compute want all there are.
   constexpr int kTransposers = AttentionLayout<Spec>::kTransposers;
-  constexpr int kLoads =
-      Spec::kBeginsLater || Spec::kQuerySlots == 1 || kTransposers != 0 ? 40 : 24;
+  constexpr int kLoads = Spec::kBeginsLater || (readsBounds<Spec>() && !HasExponent<Spec>) ||
+                                 Spec::kQuerySlots == 1 || kTransposers != 0
+                             ? 40
+                             : 24;
   if (warp < 4) {
     decreaseRegisters<Spec::kGroups == 3 ? 32 : kLoads>();
     if (warp == 0)

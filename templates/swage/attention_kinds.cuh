@@ -60,15 +60,15 @@ __device__ __forceinline__ KindRange kindsOfKeys(const Arguments &arguments,
   }
   return {reduceLongs<LaneOp::Min>(kinds.least), reduceLongs<LaneOp::Max>(kinds.most)};
 }
-/// Of a warp's 16 queries, from `query` on: what all are of, or nothing that is known.
+/// Of a warp's queries, of which a lane has these two: what all are of, or nothing that is known.
 template <class Spec, class Arguments>
 __device__ __forceinline__ KindRange kindsOfQueries(const Arguments &arguments,
-                                                    const typename Arguments::Tile &tile,
-                                                    int query) {
-  const long long first = kindOf<false, Spec>(arguments, tile, query, 0);
-  const int own = query + static_cast<int>(laneIndex() % 16);
-  return allLanes(kindOf<false, Spec>(arguments, tile, own, 0) == first) ? KindRange{first, first}
-                                                                         : KindRange::all();
+                                                    const typename Arguments::Tile &tile, int one,
+                                                    int other) {
+  const long long own = kindOf<false, Spec>(arguments, tile, one, 0), first = shuffleFrom(own, 0);
+  return allLanes(own == first && kindOf<false, Spec>(arguments, tile, other, 0) == first)
+             ? KindRange{first, first}
+             : KindRange::all();
 }
 
 /// The warp: it goes over the block's tiles as those that compute do, and a stage of keys is full
@@ -91,7 +91,7 @@ template <class Spec, class Arguments> struct AttentionKinds {
         const KindRange kinds = kindsOfKeys<Spec>(arguments, tile, block * Spec::kKeys);
         shared.keys.waitEmpty(key);
         if (laneIndex() == 0) {
-          *shared.keyKindsAt(key.stage) = kinds;
+          *shared.keyKindsAt(key) = kinds;
           mbarrierArrive(shared.keys.full(key.stage));
         }
         syncWarp();

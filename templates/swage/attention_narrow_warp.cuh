@@ -282,6 +282,7 @@ template <class Spec, class Arguments, class WarpLayout, class Part> struct Narr
         for (int i = 0; i < kScores; ++i)
           scores[atom][i] = apply(around.ofScores[atom][i],
                                   [&](auto... in) { return Spec::inside(scores[atom][i], in...); });
+      rows[atom].setOffset(column, tile);
       rows[atom].template raise<Masked>(scores[atom], column, tile, kSeen);
       if constexpr (HasProbabilities<Spec>)
         keepScores<Spec, Masked>(rows[atom], scores[atom], column, tile);

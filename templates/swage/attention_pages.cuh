@@ -95,6 +95,20 @@ struct KeyPlaces<Spec, Arguments> {
   }
 };
 
+/// Brings the table to L2, by all threads there are, before they find out which part they read.
+template <class Spec, class Pointers>
+__device__ __forceinline__ void prefetchTable(const PackedArguments<Spec, Pointers> &arguments) {
+  using Table = typename Spec::Table;
+  constexpr unsigned kLine = 128 / sizeof(int);
+  typename Spec::Coord last{};
+  last[AttentionDim::Batch] = arguments.template extent<AttentionDim::Batch>() - 1;
+  last[AttentionDim::Key] = (arguments.keys() - 1) / Spec::kPageSize;
+  const unsigned at =
+      (blockIndex() * static_cast<unsigned>(Spec::kThreads) + threadIndex()) * kLine;
+  if (at <= static_cast<unsigned>(Table::offset(last, arguments.sizes)))
+    prefetchGlobal(static_cast<const swage::Slot<Table> &>(arguments.pointers).pointer + at);
+}
+
 /// What a lane copies of keys or values in pages.
 template <class Spec, class Operand, int Dim, int Columns>
 struct PagedCopy : TileCopy<Spec, Operand, AttentionDim::Key, Spec::kKeys, Dim, Columns,

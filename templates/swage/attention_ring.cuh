@@ -29,7 +29,7 @@ template <class Spec, class Rows, int RingsAt> struct RowStages : Rows {
 
 /// Keys and values that no other unit reads leave L2 before parts, counters and instructions do.
 template <class Spec> constexpr __device__ Eviction evictionOf() {
-  return Spec::kRowTiles == 1 && !IsPaged<Spec> ? Eviction::First : Eviction::Normal;
+  return Spec::kRowTiles == 1 ? Eviction::First : Eviction::Normal;
 }
 
 /// How a lane copies a tile's rows of one of the operands.

@@ -172,6 +172,12 @@ template <class Spec, class Arguments> struct AttentionRows {
     return allLanes(most <= static_cast<float>(Spec::reach())) ? SeenKeys::Within : SeenKeys::Alike;
   }
 
+  /// Whether no score below 0 is above what the row has had.
+  __device__ __forceinline__ bool isAboveNegative(int r) const {
+    if constexpr (HasOffset<Spec>)
+      return highest[r] >= offset[r];
+    return highest[r] >= 0.0f;
+  }
   template <class F> __device__ __forceinline__ void setPeaks(F number) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -180,6 +186,22 @@ template <class Spec, class Arguments> struct AttentionRows {
       for (int j = 1; j < Places::kGroups; ++j)
         peak[r] = maximumNumberOf(
             peak[r], maximumNumberOf(number(Places::at(j, r, 0)), number(Places::at(j, r, 1))));
+    }
+  }
+
+  /// The same where what is above 0 is all that counts, of which integers have the order: three at
+  /// once are compared.  Of a row with nothing above 0 it is anything below.
+  __device__ __forceinline__ void setPositivePeaks(const float (&scores)[kScores]) {
+    const auto bits = [&](int j, int r, int c) {
+      return __builtin_bit_cast(int, scores[Places::at(j, r, c)]);
+    };
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      int most = bits(0, r, 0);
+#pragma unroll
+      for (int j = 0; j < Places::kGroups; ++j)
+        most = maximum(maximum(most, bits(j, r, 0)), bits(j, r, 1));
+      peak[r] = __builtin_bit_cast(float, most);
     }
   }
 
@@ -224,12 +246,25 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// Of a block of which nothing is seen.
   __device__ __forceinline__ void keep() { rescale[0] = rescale[1] = 1.0f; }
 
+  /// Before `raise`, and best before the scores are there: what it reads has then come.
+  __device__ __forceinline__ void setOffset(int firstColumn, const Tile &tile) {
+    if constexpr (HasOffset<Spec>)
+#pragma unroll
+      for (int r = 0; r < 2; ++r)
+        offset[r] = at(typename Spec::OffsetLoads{}, coordOf(r, firstColumn, 0, tile),
+                       [](auto... in) { return Spec::offset(in...); });
+  }
   /// The highest score of each row so far, and what earlier sums and outputs are multiplied by.
-  template <bool Masked>
+  /// `MayCompareIntegers`: where that is faster.
+  template <bool Masked, bool MayCompareIntegers = false>
   __device__ __forceinline__ void raise(const float (&scores)[kScores], int firstColumn,
                                         const Tile &tile, SeenKeys seen) {
-    if (!HasExponent<Spec> || seen < SeenKeys::Within)
-      setPeaks([&](int i) { return scores[i]; });
+    if (!HasExponent<Spec> || seen < SeenKeys::Within) {
+      if (MayCompareIntegers && allLanes(isAboveNegative(0) && isAboveNegative(1)))
+        setPositivePeaks(scores);
+      else
+        setPeaks([&](int i) { return scores[i]; });
+    }
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       // A score within reach of the highest magnitude has nothing above it, at one of the ends.
@@ -240,11 +275,8 @@ template <class Spec, class Arguments> struct AttentionRows {
           };
           peak[r] = maximumNumberOf(bound(0), bound(Spec::kKeys - 7)) * (1.0f / scaleLog2());
         }
-      if constexpr (HasOffset<Spec>) {
-        offset[r] = at(typename Spec::OffsetLoads{}, coordOf(r, firstColumn, 0, tile),
-                       [](auto... in) { return Spec::offset(in...); });
+      if constexpr (HasOffset<Spec>)
         peak[r] += offset[r];
-      }
       float most =
           Places::combine(peak[r], [](float a, float b) { return maximumNumberOf(a, b); });
       most = maximumNumberOf(most, highest[r]);

@@ -321,14 +321,15 @@ template <class Spec> struct AttentionShared {
   __device__ __forceinline__ bool &endsAt(int stage) const {
     return reinterpret_cast<bool *>(dynamicArena() + kEndsAt)[stage];
   }
-  /// Of the keys of a stage; read before its turn, so that all of the warpgroup has read it when
-  /// one thread gives the stage back.
-  __device__ __forceinline__ KindRange *keyKindsAt(int stage) const {
-    return reinterpret_cast<KindRange *>(dynamicArena() + kKeyKindsAt) + stage;
+  /// Of a stage of keys, in turn at two places: one thread gives the stage back when its products
+  /// are done, and a warp that has not read this yet does before the warpgroup's next turn.
+  __device__ __forceinline__ KindRange *keyKindsAt(const Slot<Spec::kStages> &key) const {
+    return reinterpret_cast<KindRange *>(dynamicArena() + kKeyKindsAt) +
+           (key.stage + Spec::kStages * static_cast<int>(key.parity));
   }
-  /// Of the queries of a warp, which alone reads and writes it: registers are full.
-  __device__ __forceinline__ KindRange *queryKindsAt(int warp) const {
-    return reinterpret_cast<KindRange *>(dynamicArena() + kQueryKindsAt) + warp;
+  /// Of the queries of the calling warp, which alone reads and writes it: registers are full.
+  __device__ __forceinline__ KindRange *queryKinds() const {
+    return reinterpret_cast<KindRange *>(dynamicArena() + kQueryKindsAt) + (warpIndex() - 4);
   }
   __device__ __forceinline__ void waitQuery(const Slot<Spec::kQuerySlots> &slot) const {
     mbarrierWait(queryFull(slot.stage), slot.parity);

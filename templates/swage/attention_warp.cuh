@@ -455,6 +455,7 @@ struct AttentionWarp {
       constexpr SeenKeys kSeen = Masked ? SeenKeys::Some : SeenKeys::All;
       const int column = block * Spec::kKeys + lane % 4 * 2;
       rows[atom].template modify<kSeen>(scores[atom], column, tile);
+      rows[atom].setOffset(column, tile);
       rows[atom].template raise<Masked>(scores[atom], column, tile, kSeen);
       if constexpr (HasProbabilities<Spec>)
         if (kTeam == 1 || member == 0)

@@ -501,7 +501,7 @@ func.func @rows_beside_each_other(%x: tensor<32x4096x32x16xbf16>) -> tensor<32x4
 
 // Few rows are shared by so many blocks that half of the multiprocessors work: larger clusters find room on fewer of them.
 // CHECK-LABEL: func.func @few_rows
-// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 512, {{.*}}blocks_per_row = 8, bypass_l1 = true>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 512, {{.*}}blocks_per_row = 8, bypass_l1 = true, resident = 1>
 func.func @few_rows(%x: tensor<8x128256xf32>) -> tensor<8x128256xf32> {
   %y = swage.softmax %x axis 1 : tensor<8x128256xf32> -> tensor<8x128256xf32>
   return %y : tensor<8x128256xf32>
