@@ -7,6 +7,7 @@
 // SIGNS-NOT: rejected
 // RUN: swage-run %s --entry=ranges --device=sim --sim=check --check | FileCheck %s --check-prefix=SIGNS
 // RUN: swage-run %s --entry=ranges --device=sim --arch=sm_80 --check | FileCheck %s --check-prefix=SIGNS
+// RUN: swage-run %s --entry=below --device=sim --sim=check --check | FileCheck %s --check-prefix=SIGNS
 // RUN: swage-run %s --device=sim --sim=check --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
@@ -203,6 +204,30 @@ func.func @signs(%q: tensor<4x90x64xbf16>, %slopes: tensor<4xf32>) -> (tensor<4x
     swage.yield %t : f32
   } : (tensor<4x90x64xbf16>, tensor<4x90x64xbf16>, tensor<4x90x64xbf16>) -> tensor<4x90x64xbf16>
   return %bounded, %sums, %negative : tensor<4x90x64xbf16>, tensor<4x90xf32>, tensor<4x90x64xbf16>
+}
+
+// Scores that are all below 0, far apart, and far below and above it by a bias that grows either way: maxima that are compared as integers have the order of what is above 0 alone.
+func.func @below(%q: tensor<1x3x200x64xbf16>, %k: tensor<1x3x520x64xbf16>, %v: tensor<1x3x520x64xbf16>, %slopes: tensor<3xf32>)
+    -> (tensor<1x3x200x64xbf16>, tensor<1x3x200xf32>, tensor<1x3x200x64xbf16>) {
+  %squares, %sums = swage.attention %q, %k, %v scale 1.0 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %square = arith.mulf %s, %s : f32
+    %t = arith.negf %square : f32
+    swage.yield %t : f32
+  } : (tensor<1x3x200x64xbf16>, tensor<1x3x520x64xbf16>, tensor<1x3x520x64xbf16>) -> (tensor<1x3x200x64xbf16>, tensor<1x3x200xf32>)
+  %biased = swage.attention %q, %k, %v scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %slope = tensor.extract %slopes[%h] : tensor<3xf32>
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %bias = arith.mulf %slope, %df : f32
+    %hundred = arith.constant 100.0 : f32
+    %less = arith.subf %s, %hundred : f32
+    %t = arith.addf %less, %bias : f32
+    swage.yield %t : f32
+  } : (tensor<1x3x200x64xbf16>, tensor<1x3x520x64xbf16>, tensor<1x3x520x64xbf16>) -> tensor<1x3x200x64xbf16>
+  return %squares, %sums, %biased : tensor<1x3x200x64xbf16>, tensor<1x3x200xf32>, tensor<1x3x200x64xbf16>
 }
 
 // Masks that leave ranges of keys: blocks, all blocks up to the query's, distances to either side.
