@@ -523,7 +523,8 @@ std::optional<Expression> ExpressionEmitter::printConversion(Operation &op) {
           [&](auto) { return converted(isBool(from) ? x : asUnsigned(x, from)); })
       .Case<arith::FPToSIOp>([&](auto) {
         if (auto rounding = op.getOperand(0).getDefiningOp(); rounding && isConverted(*rounding))
-          return castTo(target, callOf("swage::roundToInt", x.text, x.size));
+          return callOf(to.isInteger(8) ? "swage::roundToByte" : "swage::roundToInt", x.text,
+                        x.size);
         if (!isBool(to))
           return castTo(target, x);
         return combine(callOf("swage::trunc", x.text, x.size), "!=", literal("0"),

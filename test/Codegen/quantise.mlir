@@ -1,8 +1,7 @@
 // RUN: swage-translate --swage-to-cuda %s | FileCheck %s
 
-// Rounding moves behind clamps to integers, where the conversion does it.
-// CHECK: const float minimum = swage::minimum(swage::maximum(input0, -128.0f), 127.0f);
-// CHECK: output0 = static_cast<signed char>(swage::roundToInt(minimum));
+// Rounding moves behind clamps to integers, where the conversion does it; and to i8 it saturates.
+// CHECK: output0 = swage::roundToByte(input0);
 // CHECK: extern "C"
 func.func @clamped(%x: tensor<64x256xf32>) -> tensor<64x256xi8> {
   %lo = arith.constant dense<-128.0> : tensor<64x256xf32>
@@ -12,6 +11,30 @@ func.func @clamped(%x: tensor<64x256xf32>) -> tensor<64x256xi8> {
   %h = arith.minimumf %l, %hi : tensor<64x256xf32>
   %q = arith.fptosi %h : tensor<64x256xf32> to tensor<64x256xi8>
   return %q : tensor<64x256xi8>
+}
+
+// A clamp that is narrower stays, in front of one that is not.
+// CHECK: output0 = swage::roundToByte(swage::maximum(input0, -127.0f));
+// CHECK: extern "C"
+func.func @symmetric(%x: tensor<64x256xf32>) -> tensor<64x256xi8> {
+  %lo = arith.constant dense<-127.0> : tensor<64x256xf32>
+  %hi = arith.constant dense<127.0> : tensor<64x256xf32>
+  %h = arith.minimumf %x, %hi : tensor<64x256xf32>
+  %l = arith.maximumf %h, %lo : tensor<64x256xf32>
+  %r = math.roundeven %l : tensor<64x256xf32>
+  %q = arith.fptosi %r : tensor<64x256xf32> to tensor<64x256xi8>
+  return %q : tensor<64x256xi8>
+}
+
+// Wider integers do not saturate.
+// CHECK: output0 = swage::roundToInt(swage::minimum(input0, 127.0f));
+// CHECK: extern "C"
+func.func @wide(%x: tensor<64x256xf32>) -> tensor<64x256xi32> {
+  %hi = arith.constant dense<127.0> : tensor<64x256xf32>
+  %h = arith.minimumf %x, %hi : tensor<64x256xf32>
+  %r = math.roundeven %h : tensor<64x256xf32>
+  %q = arith.fptosi %r : tensor<64x256xf32> to tensor<64x256xi32>
+  return %q : tensor<64x256xi32>
 }
 
 // Not behind a clamp to what is no integer, nor where somebody else sees what was rounded.

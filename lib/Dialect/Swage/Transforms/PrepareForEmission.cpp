@@ -42,6 +42,7 @@ public:
 private:
   void moveAsBits();
   void roundLast();
+  void dropClamps();
   LogicalResult addPhases();
   LogicalResult addPhase(Phase kind, ArrayRef<Value> extra, std::optional<unsigned> vectorDim,
                          CollectiveOp collective = {}, unsigned between = 0);
@@ -118,6 +119,31 @@ void Preparer::roundLast() {
       clamp->getResult(0).replaceAllUsesWith(round.getResult());
       round.setOperand(clamp->getResult(0));
     }
+}
+
+/// A conversion that rounds to i8 saturates, so that clamps to its range in front of it do nothing.
+/// (NaN goes through them, and becomes 0.)
+void Preparer::dropClamps() {
+  for (auto round : kernel.getBody().front().getOps<math::RoundEvenOp>()) {
+    if (!round.getType().isF32() || !llvm::all_of(round->getUsers(), [](Operation *user) {
+          return isa<arith::FPToSIOp>(user) && user->getResult(0).getType().isInteger(8);
+        }))
+      continue;
+    for (OpOperand *at = &round->getOpOperand(0);;) {
+      Operation *clamp = at->get().getDefiningOp();
+      FloatAttr limit;
+      if (!clamp || !clamp->hasOneUse() || !isa<arith::MaximumFOp, arith::MinimumFOp>(clamp) ||
+          !matchPattern(clamp->getOperand(1), m_Constant(&limit)))
+        break;
+      double number = limit.getValueAsDouble();
+      if (isa<arith::MaximumFOp>(clamp) ? number == -128 : number == 127) {
+        at->set(clamp->getOperand(0));
+        clamp->erase();
+      } else {
+        at = &clamp->getOpOperand(0);
+      }
+    }
+  }
 }
 
 /// The elements of a schedule's widest vector.
@@ -476,6 +502,7 @@ LogicalResult Preparer::run() {
     return kernel.emitOpError() << "has no schedule; run --swage-select-schedule first";
   moveAsBits();
   roundLast();
+  dropClamps();
   allowApproximations(kernel);
   if (failed(addPhases()))
     return failure();

@@ -58,6 +58,12 @@ __device__ __forceinline__ double round(double x) { return __builtin_round(x); }
 __device__ __forceinline__ float roundEven(float x) { return __builtin_rintf(x); }
 __device__ __forceinline__ double roundEven(double x) { return __builtin_rint(x); }
 __device__ __forceinline__ int roundToInt(float x) { return static_cast<int>(__builtin_rintf(x)); }
+__device__ __forceinline__ signed char roundToByte(float x) {
+  return static_cast<signed char>(x != x ? 0.0f
+                                         : __builtin_rintf(x < -128  ? -128.0f
+                                                           : x > 127 ? 127.0f
+                                                                     : x));
+}
 
 // 1 whatever the other argument is, where the host's library makes an exception of signalling NaNs.
 __device__ __forceinline__ float pow(float x, float y) {

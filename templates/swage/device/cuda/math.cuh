@@ -69,6 +69,12 @@ __device__ __forceinline__ double round(double x) { return ::round(x); }
 __device__ __forceinline__ float roundEven(float x) { return ::rintf(x); }
 __device__ __forceinline__ double roundEven(double x) { return ::rint(x); }
 __device__ __forceinline__ int roundToInt(float x) { return ::__float2int_rn(x); }
+/// Saturates; 0 of NaN.
+__device__ __forceinline__ signed char roundToByte(float x) {
+  int result;
+  asm("cvt.rni.sat.s8.f32 %0, %1;" : "=r"(result) : "f"(x));
+  return static_cast<signed char>(result);
+}
 
 __device__ __forceinline__ float pow(float x, float y) { return ::powf(x, y); }
 __device__ __forceinline__ double pow(double x, double y) { return ::pow(x, y); }
