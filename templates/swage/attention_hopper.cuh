@@ -6,7 +6,8 @@
 //
 // A block stays on its multiprocessor and takes tiles of queries in turn.  Its first warpgroup
 // keeps few registers: one thread has the copy engine fill a queue of query tiles and two rings, of
-// key and of value tiles.  Each of the other warpgroups computes 64 queries; scores, weights and
+// key and of value tiles, and other warps prepare what has come, if need be (attention_kinds.cuh,
+// attention_transpose.cuh).  Each of the other warpgroups computes 64 queries; scores, weights and
 // outputs stay in its registers.  What makes it fast:
 //   - overlap: the products of block n + 1's weights with its values run under block n's softmax;
 //   - turns: warpgroups issue products one after the other, so that one's softmax runs under the

@@ -9,11 +9,6 @@
 
 namespace swage::detail {
 
-template <class Spec>
-concept HasAgree = requires {
-  typename Spec::AgreeLoads;
-};
-
 /// A function of the Spec of what these operands are at a coordinate.
 template <class Arguments, class... L, class Coord, class F>
 __device__ __forceinline__ auto applyAt(const Arguments &arguments, List<L...>, const Coord &coord,
@@ -39,10 +34,10 @@ kindOf(const Arguments &arguments, const typename Arguments::Tile &tile, int que
 /// The least or largest number of a warp's lanes: of the upper halves, and of the lower ones beside
 /// that.
 template <LaneOp Op> __device__ __forceinline__ long long reduceLongs(long long value) {
-  const int upper = static_cast<int>(value >> 32), most = reduceLanes<Op>(upper);
-  const unsigned other = Op == LaneOp::Min ? ~0u : 0u;
-  const unsigned lower = reduceLanes<Op>(upper == most ? static_cast<unsigned>(value) : other);
-  return static_cast<long long>(static_cast<unsigned long long>(most) << 32 | lower);
+  const int own = static_cast<int>(value >> 32), upper = reduceLanes<Op>(own);
+  const unsigned none = Op == LaneOp::Min ? ~0u : 0u;
+  const unsigned lower = reduceLanes<Op>(own == upper ? static_cast<unsigned>(value) : none);
+  return static_cast<long long>(static_cast<unsigned long long>(upper) << 32 | lower);
 }
 
 /// Of the keys of a block, from `key` on; by a whole warp.
@@ -60,6 +55,7 @@ __device__ __forceinline__ KindRange kindsOfKeys(const Arguments &arguments,
   }
   return {reduceLongs<LaneOp::Min>(kinds.least), reduceLongs<LaneOp::Max>(kinds.most)};
 }
+
 /// Of a warp's queries, of which a lane has these two: what all are of, or nothing that is known.
 template <class Spec, class Arguments>
 __device__ __forceinline__ KindRange kindsOfQueries(const Arguments &arguments,
@@ -90,11 +86,12 @@ template <class Spec, class Arguments> struct AttentionKinds {
       for (int block = tile.endBlock - 1; block >= first; --block) {
         const KindRange kinds = kindsOfKeys<Spec>(arguments, tile, block * Spec::kKeys);
         shared.keys.waitEmpty(key);
+        syncWarp(); // all lanes have read the tile, whose slot may be given back after the last
+                    // keys
         if (laneIndex() == 0) {
           *shared.keyKindsAt(key) = kinds;
           mbarrierArrive(shared.keys.full(key.stage));
         }
-        syncWarp();
         key.advance();
       }
     }

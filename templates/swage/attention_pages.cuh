@@ -58,7 +58,7 @@ struct KeyPlaces<Spec, Arguments> {
   /// Another unit's keys come: of the same sequence they are in the same pages, unless heads or
   /// queries see other ones.
   __device__ __forceinline__ void enter(const PackedTile &tile) {
-    if (Spec::kBoundsByHead || Spec::kBoundsByQuery || tile.batch != batch)
+    if (KeySpans<Spec, Arguments>::kByUnit || tile.batch != batch)
       from = -kShares * kStep;
   }
   /// Makes the pages of the share from `first` on known.  Where a unit's queries see nothing, the

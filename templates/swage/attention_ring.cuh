@@ -27,7 +27,8 @@ template <class Spec, class Rows, int RingsAt> struct RowStages : Rows {
   };
 };
 
-/// Keys and values that no other unit reads leave L2 before parts, counters and instructions do.
+/// Keys and values that no other unit of the sequence reads leave L2 before parts, counters and
+/// instructions do.
 template <class Spec> constexpr __device__ Eviction evictionOf() {
   return Spec::kRowTiles == 1 ? Eviction::First : Eviction::Normal;
 }

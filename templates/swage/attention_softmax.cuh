@@ -95,7 +95,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   int first;
   float highest[2], sum[2], roundedSum[2];
   float rescale[2]; ///< what earlier outputs are multiplied by
-  float peak[2];    ///< which none of the thread's scores in this block exceeds
+  float peak[2];    ///< which none of the thread's scores in this block exceeds that counts
   float offset[2];  ///< what the Spec adds to all of these
 
   /// Of the scores, in units of log2(e).
@@ -197,9 +197,9 @@ template <class Spec, class Arguments> struct AttentionRows {
     };
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      int most = bits(0, r, 0);
+      int most = maximum(bits(0, r, 0), bits(0, r, 1));
 #pragma unroll
-      for (int j = 0; j < Places::kGroups; ++j)
+      for (int j = 1; j < Places::kGroups; ++j)
         most = maximum(maximum(most, bits(j, r, 0)), bits(j, r, 1));
       peak[r] = __builtin_bit_cast(float, most);
     }
@@ -255,7 +255,7 @@ template <class Spec, class Arguments> struct AttentionRows {
                        [](auto... in) { return Spec::offset(in...); });
   }
   /// The highest score of each row so far, and what earlier sums and outputs are multiplied by.
-  /// `MayCompareIntegers`: where that is faster.
+  /// `MayCompareIntegers`: as the caller likes, where that is right.
   template <bool Masked, bool MayCompareIntegers = false>
   __device__ __forceinline__ void raise(const float (&scores)[kScores], int firstColumn,
                                         const Tile &tile, SeenKeys seen) {

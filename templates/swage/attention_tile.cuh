@@ -253,6 +253,11 @@ __device__ __forceinline__ SeenByRows seenByRows(const typename Arguments::Tile 
   }
 }
 
+/// Whether a mask wants something of a query and a key to be equal.
+template <class Spec>
+concept HasAgree = requires {
+  typename Spec::AgreeLoads;
+};
 /// What queries or keys are of, where a mask asks that (attention_kinds.cuh): a range around it.
 struct KindRange {
   long long least, most;
@@ -262,8 +267,7 @@ struct KindRange {
 };
 /// Whether one of the warps that do not compute finds it out; of 8 bits all transpose.
 template <class Spec> constexpr __device__ bool hasKindsWarp() {
-  return requires { typename Spec::AgreeLoads; }
-  &&AttentionLayout<Spec>::kTransposers == 0;
+  return HasAgree<Spec> && AttentionLayout<Spec>::kTransposers == 0;
 }
 
 /// The arena: barriers, the queue of query tiles, the rings.
@@ -327,7 +331,8 @@ template <class Spec> struct AttentionShared {
     return reinterpret_cast<KindRange *>(dynamicArena() + kKeyKindsAt) +
            (key.stage + Spec::kStages * static_cast<int>(key.parity));
   }
-  /// Of the queries of the calling warp, which alone reads and writes it: registers are full.
+  /// Of the queries of the calling warp, which alone reads and writes it: registers are full, which
+  /// is why the warp's number is made anew.
   __device__ __forceinline__ KindRange *queryKinds() const {
     return reinterpret_cast<KindRange *>(dynamicArena() + kQueryKindsAt) + (warpIndex() - 4);
   }

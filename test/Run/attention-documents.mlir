@@ -2,6 +2,8 @@
 // Documents: blocks of keys that are all of the queries' own, are of several, and are of none of these.
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=4 | FileCheck %s
+// RUN: swage-run %s --entry=short --device=sim --sim=check --check | FileCheck %s --check-prefix=SHORT
+// SHORT: accepted
 // CHECK-COUNT-2: accepted
 // CHECK-NOT: rejected
 func.func @main(%q: tensor<1x2x330x64xbf16>, %k: tensor<1x2x600x64xbf16>, %v: tensor<1x2x600x64xbf16>, %other: tensor<600xi32>)
@@ -34,4 +36,24 @@ func.func @main(%q: tensor<1x2x330x64xbf16>, %k: tensor<1x2x600x64xbf16>, %v: te
     swage.yield %seen : i1
   } : (tensor<1x2x330x64xbf16>, tensor<1x2x600x64xbf16>, tensor<1x2x600x64xbf16>) -> tensor<1x2x330x64xbf16>
   return %all, %some : tensor<1x2x330x64xbf16>, tensor<1x2x330x64xbf16>
+}
+
+// One block of keys and one place for queries: what their documents are is told when all of a warp have read the tile, which the next one follows at once.
+func.func @short(%q: tensor<1x1x40x256xbf16>, %k: tensor<1x1x40x256xbf16>, %v: tensor<1x1x40x256xbf16>) -> tensor<1x1x40x256xbf16> {
+  %at = swage.iota dim 1 : tensor<1x40xi32>
+  %row = swage.iota dim 0 : tensor<1x40xi32>
+  %far = arith.constant dense<37> : tensor<1x40xi32>
+  %length = arith.constant dense<20> : tensor<1x40xi32>
+  %begin = arith.muli %row, %far : tensor<1x40xi32>
+  %shifted = arith.addi %at, %begin : tensor<1x40xi32>
+  %number = arith.divsi %shifted, %length : tensor<1x40xi32>
+  %documents = swage.copy %number : tensor<1x40xi32>
+  %o = swage.attention %q, %k, %v scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %mine = tensor.extract %documents[%b, %i] : tensor<1x40xi32>
+    %of = tensor.extract %documents[%b, %j] : tensor<1x40xi32>
+    %same = arith.cmpi eq, %mine, %of : i32
+    swage.yield %same : i1
+  } : (tensor<1x1x40x256xbf16>, tensor<1x1x40x256xbf16>, tensor<1x1x40x256xbf16>) -> tensor<1x1x40x256xbf16>
+  return %o : tensor<1x1x40x256xbf16>
 }

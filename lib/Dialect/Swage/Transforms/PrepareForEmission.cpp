@@ -121,6 +121,18 @@ void Preparer::roundLast() {
     }
 }
 
+/// The maximum or minimum with a constant, `limit`, that a value is and nothing else uses; or null.
+/// (Not maxnum and minnum, which make a number of NaN.)
+static Operation *clampOf(Value value, double &limit) {
+  Operation *clamp = value.getDefiningOp();
+  FloatAttr number;
+  if (!clamp || !clamp->hasOneUse() || !isa<arith::MaximumFOp, arith::MinimumFOp>(clamp) ||
+      !matchPattern(clamp->getOperand(1), m_Constant(&number)))
+    return nullptr;
+  limit = number.getValueAsDouble();
+  return clamp;
+}
+
 /// A conversion that rounds to i8 saturates, so that clamps to its range in front of it do nothing.
 /// (NaN goes through them, and becomes 0.)
 void Preparer::dropClamps() {
@@ -129,19 +141,15 @@ void Preparer::dropClamps() {
           return isa<arith::FPToSIOp>(user) && user->getResult(0).getType().isInteger(8);
         }))
       continue;
-    for (OpOperand *at = &round->getOpOperand(0);;) {
-      Operation *clamp = at->get().getDefiningOp();
-      FloatAttr limit;
-      if (!clamp || !clamp->hasOneUse() || !isa<arith::MaximumFOp, arith::MinimumFOp>(clamp) ||
-          !matchPattern(clamp->getOperand(1), m_Constant(&limit)))
-        break;
-      double number = limit.getValueAsDouble();
-      if (isa<arith::MaximumFOp>(clamp) ? number == -128 : number == 127) {
-        at->set(clamp->getOperand(0));
-        clamp->erase();
-      } else {
+    double limit = 0;
+    OpOperand *at = &round->getOpOperand(0);
+    while (Operation *clamp = clampOf(at->get(), limit)) {
+      if (isa<arith::MaximumFOp>(clamp) ? limit != -128 : limit != 127) {
         at = &clamp->getOpOperand(0);
+        continue;
       }
+      at->set(clamp->getOperand(0));
+      clamp->erase();
     }
   }
 }
