@@ -86,8 +86,7 @@ template <class Spec, class Arguments> struct AttentionKinds {
       for (int block = tile.endBlock - 1; block >= first; --block) {
         const KindRange kinds = kindsOfKeys<Spec>(arguments, tile, block * Spec::kKeys);
         shared.keys.waitEmpty(key);
-        syncWarp(); // all lanes have read the tile, whose slot may be given back after the last
-                    // keys
+        syncWarp(); // all lanes have read the tile, whose place may be given back then
         if (laneIndex() == 0) {
           *shared.keyKindsAt(key) = kinds;
           mbarrierArrive(shared.keys.full(key.stage));

@@ -389,7 +389,8 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // Left to itself ptxas saves registers for blocks that do not come: 1.5 to 4.5 % of few long
   // rows.
   if (!rows.aligned && few && blocks > 1)
-    rows.resident = 1;
+    rows.resident = std::clamp<int64_t>(llvm::divideCeil(blocks * *rows.count, device.smCount), 1,
+                                        std::max<int64_t>(1, residentWith(best, base)));
   return makeRow(rows, RowClass::Block, threads, 1, best,
                  rows.name + " fits the registers of " +
                      (blocks == 1 ? "one block" : std::to_string(blocks) + " blocks") +
