@@ -5,18 +5,8 @@
 
 #include "swage/attention_tile.cuh"
 #include "swage/device/vote.cuh"
-#include "swage/phases.cuh"
 
 namespace swage::detail {
-
-/// A function of the Spec of what these operands are at a coordinate.
-template <class Arguments, class... L, class Coord, class F>
-__device__ __forceinline__ auto applyAt(const Arguments &arguments, List<L...>, const Coord &coord,
-                                        F function) {
-  Inputs<List<L...>, 1, AttentionDim::Key> in;
-  in.load(arguments.pointers, coord, arguments.sizes);
-  return function(static_cast<const Fragment<L, 1> &>(in).value(0)...);
-}
 
 /// What must be equal for a query to see a key: of the one, or of the other.
 template <bool OfKey, class Spec, class Arguments>

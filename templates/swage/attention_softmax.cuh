@@ -2,7 +2,6 @@
 // these are: ScorePlaces.
 #pragma once
 
-#include "swage/attention_kinds.cuh"
 #include "swage/attention_tile.cuh"
 #include "swage/attention_weight.cuh"
 #include "swage/device/math.cuh"

@@ -37,6 +37,15 @@ template <class Spec, class Pointers> struct AttentionArguments {
   __device__ __forceinline__ int keys() const { return extent<AttentionDim::Key>(); }
 };
 
+/// A function of the Spec of what these operands are at a coordinate.
+template <class Arguments, class... L, class Coord, class F>
+__device__ __forceinline__ auto applyAt(const Arguments &arguments, List<L...>, const Coord &coord,
+                                        F function) {
+  Inputs<List<L...>, 1, AttentionDim::Key> in;
+  in.load(arguments.pointers, coord, arguments.sizes);
+  return function(static_cast<const Fragment<L, 1> &>(in).value(0)...);
+}
+
 /// Tiles lie in shared memory as panels, a row of which is the 128 bytes that are swizzled.
 enum : int { kPanelRow = 128 };
 
@@ -289,6 +298,11 @@ template <class Spec> struct AttentionShared {
     kValueBarriers = kRingBarriers + 16 * Spec::kStages,
     kLoadedBarriers = kValueBarriers + (Layout::kTransposers ? 16 * Spec::kStages : 0)
   };
+
+  /// Each stage of keys has two places for what these are of.
+  static_assert(!hasKindsWarp<Spec>() ||
+                int(kKeyKindsAt) + 2 * Spec::kStages * int(sizeof(KindRange)) <=
+                    int(Layout::kQueryAt));
 
   __device__ __forceinline__ explicit AttentionShared(SharedAddress base)
       : base(base), keys{base + Layout::kKeyAt, base + kRingBarriers},
