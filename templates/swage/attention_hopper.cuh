@@ -194,8 +194,11 @@ template <class Spec, class Arguments> struct AttentionGroup {
     } else {
       rows.template modify<SeenKeys::All>(scores, column, tile);
     }
-    // Longer heads have fewer keys to compare, and no register left for a second way.
-    rows.template raise<Masked, !Masked && Spec::kValueDim <= 128>(scores, column, tile, seen);
+    // No register is left for a second way by longer heads, which have fewer keys to compare, and
+    // by three groups with bounds.
+    constexpr bool MayCompareIntegers =
+        !Masked && Spec::kValueDim <= 128 && (Spec::kGroups < 3 || !IsBounded<Spec>);
+    rows.template raise<Masked, MayCompareIntegers>(scores, column, tile, seen);
     return seen;
   }
   template <bool Masked>
