@@ -787,6 +787,62 @@ func.func @whole_lines(%x: tensor<25190x128xf32>) -> tensor<128x25190xf32> {
 
 // -----
 
+// Rows that do not begin with sectors of memory: many lanes side by side tear fewer of them. Of 4 bytes lanes are beside each other
+// where rows are long, shorter ones are in shared memory.
+// CHECK-LABEL: func.func @torn_rows
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 4, vector = 2, vectors_per_thread = 4, index = 32>
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 4, vector = 2, vectors_per_thread = 4, index = 32>
+// CHECK:       #swage.row_schedule<kind = group, {{.*}}vector = 2, {{.*}}staged = true>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 2, vectors_per_thread = 5, index = 32>
+func.func @torn_rows(%a: tensor<24606x254xf32>, %b: tensor<100000x254xbf16>, %c: tensor<200000x118xbf16>, %d: tensor<12626x990xf32>)
+    -> (tensor<24606x254xf32>, tensor<100000x254xbf16>, tensor<200000x118xbf16>, tensor<12626x990xf32>) {
+  %e = swage.softmax %a axis 1 : tensor<24606x254xf32> -> tensor<24606x254xf32>
+  %f = swage.softmax %b axis 1 : tensor<100000x254xbf16> -> tensor<100000x254xbf16>
+  %g = swage.softmax %c axis 1 : tensor<200000x118xbf16> -> tensor<200000x118xbf16>
+  %h = swage.softmax %d axis 1 : tensor<12626x990xf32> -> tensor<12626x990xf32>
+  return %e, %f, %g, %h : tensor<24606x254xf32>, tensor<100000x254xbf16>, tensor<200000x118xbf16>, tensor<12626x990xf32>
+}
+
+// -----
+
+// With a residual threads have fewer elements of their own.
+// CHECK-LABEL: func.func @torn_rows_and_others
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 8, vector = 4, vectors_per_thread = 2, index = 32>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 2, index = 32>
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 4, {{.*}}vector = 1, vectors_per_thread = 25, index = 32, staged = true>
+func.func @torn_rows_and_others(%a: tensor<107758x116xbf16>, %b: tensor<107758x116xbf16>, %c: tensor<12254x1020xbf16>, %d: tensor<12254x1020xbf16>,
+                                %e: tensor<128865x97xbf16>, %f: tensor<128865x97xbf16>)
+    -> (tensor<107758x116xbf16>, tensor<107758x116xbf16>, tensor<12254x1020xbf16>, tensor<12254x1020xbf16>, tensor<128865x97xbf16>, tensor<128865x97xbf16>) {
+  %g = arith.addf %a, %b : tensor<107758x116xbf16>
+  %h = swage.layer_norm %g axis 1 eps 1.0e-5 : (tensor<107758x116xbf16>) -> tensor<107758x116xbf16>
+  %i = arith.addf %c, %d : tensor<12254x1020xbf16>
+  %j = swage.layer_norm %i axis 1 eps 1.0e-5 : (tensor<12254x1020xbf16>) -> tensor<12254x1020xbf16>
+  %k = arith.addf %e, %f : tensor<128865x97xbf16>
+  %l = swage.layer_norm %k axis 1 eps 1.0e-5 : (tensor<128865x97xbf16>) -> tensor<128865x97xbf16>
+  return %g, %h, %i, %j, %k, %l
+      : tensor<107758x116xbf16>, tensor<107758x116xbf16>, tensor<12254x1020xbf16>, tensor<12254x1020xbf16>, tensor<128865x97xbf16>, tensor<128865x97xbf16>
+}
+
+// -----
+
+// Few rows that begin anywhere go by what fits, by a warp or about 256 threads; those of one to four accesses of 8 bytes and more a
+// lane by a warp alone in its block.
+// CHECK-LABEL: func.func @few_rows_anywhere
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 4, vector = 2, vectors_per_thread = 12, index = 32>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 2, vectors_per_thread = 2, index = 32, bypass_l1 = true>
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 1, vectors_per_thread = 4, index = 32, bypass_l1 = true>
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 1, vector = 4, vectors_per_thread = 3, index = 32>
+func.func @few_rows_anywhere(%a: tensor<145x742xf16>, %b: tensor<64x1002xf16>, %c: tensor<100x1001xf32>, %d: tensor<128x352xf32>)
+    -> (tensor<145x742xf16>, tensor<64x1002xf16>, tensor<100x1001xf32>, tensor<128x352xf32>) {
+  %e = swage.softmax %a axis 1 : tensor<145x742xf16> -> tensor<145x742xf16>
+  %f = swage.softmax %b axis 1 : tensor<64x1002xf16> -> tensor<64x1002xf16>
+  %g = swage.softmax %c axis 1 : tensor<100x1001xf32> -> tensor<100x1001xf32>
+  %h = swage.softmax %d axis 1 : tensor<128x352xf32> -> tensor<128x352xf32>
+  return %e, %f, %g, %h : tensor<145x742xf16>, tensor<64x1002xf16>, tensor<100x1001xf32>, tensor<128x352xf32>
+}
+
+// -----
+
 // Rows that leave multiprocessors idle: many threads for each where they begin anywhere, by vectors or by single elements.
 // CHECK-LABEL: func.func @hardly_enough_odd_rows
 // CHECK:       #swage.row_schedule<kind = block, threads_per_row = 64, {{.*}}vector = 8, vectors_per_thread = 1, index = 32, {{.*}}aligned = true>
@@ -798,7 +854,7 @@ func.func @hardly_enough_odd_rows(%x: tensor<1029x501xf16>) -> tensor<1029x501xf
 // -----
 
 // CHECK-LABEL: func.func @hardly_enough_short_rows
-// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, {{.*}}vector = 1, {{.*}}staged = true>
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 4, vector = 1, vectors_per_thread = 5, index = 32>
 func.func @hardly_enough_short_rows(%x: tensor<1029x131xf16>) -> tensor<1029x131xf16> {
   %y = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<1029x131xf16>) -> tensor<1029x131xf16>
   return %y : tensor<1029x131xf16>

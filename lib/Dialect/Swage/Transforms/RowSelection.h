@@ -20,6 +20,8 @@ constexpr int64_t kRegisterElements = 32;
 /// Rows of so many 16-bit elements that begin anywhere go by aligned vectors; of the other number
 /// if threads waited for banks of shared memory.
 constexpr int64_t kAlignedLength = 224, kAlignedLeast = 96;
+/// The same of a LayerNorm of more than one tensor.
+constexpr int64_t kWideAlignedLength = 176;
 /// Shared memory that the system takes of a block.
 constexpr int64_t kReservedBytes = 1024;
 
@@ -28,6 +30,8 @@ struct ScheduleSelector::Rows {
   int64_t vector, vectors; ///< elements of a vector, vectors of the longest row
   int64_t bytes, widest;   ///< of the narrowest access; of the widest one of rows
   int64_t moved;           ///< bytes for each element of a row
+  int64_t streams;         ///< operands that have rows, for every one that is read and one written
+  bool torn;               ///< rows do not begin with sectors of memory
   int64_t capacity;        ///< vectors that a thread's registers hold
   int64_t grouped;         ///< vectors of a group of the last collective, or 1
   int64_t beside;          ///< rows beside each other, if they are made of short runs

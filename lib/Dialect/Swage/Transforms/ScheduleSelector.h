@@ -59,6 +59,7 @@ private:
   bool beginAligned() const;
   std::optional<SelectedSchedule> alignedRows(Rows rows, bool few) const;
   std::optional<SelectedSchedule> stagedRows(const Rows &rows) const;
+  int64_t lanesFor(const Rows &rows, int64_t least, int64_t perThread) const;
   std::optional<SelectedSchedule> groupedRows(const Rows &rows, bool few) const;
   SelectedSchedule shelve(const Rows &rows, int64_t blocks, int64_t threads, int64_t perThread,
                           int64_t steps = 0) const;
@@ -105,8 +106,12 @@ private:
   int64_t narrowestAlong(unsigned dim) const;
   bool hasRows(ViewAttr view) const;
   bool readsAgain() const;
-  std::pair<int64_t, int64_t> streams() const;
+  struct Streams {
+    int64_t widest, bytes, count;
+  };
+  Streams streams() const;
   bool isNorm() const;
+  bool isLayerNorm() const;
   bool staysInL2() const;
   llvm::SmallVector<ViewAttr> views() const {
     llvm::SmallVector<ViewAttr> all;

@@ -16,8 +16,9 @@
 using namespace mlir;
 using namespace swage;
 
-/// Elements of a row that a thread keeps where the row waits in shared memory and not in registers.
-constexpr int64_t kStagedElements = 56;
+/// Elements of a row that a thread keeps where the row waits in shared memory and not in registers;
+/// of a LayerNorm with others beside it.
+constexpr int64_t kStagedElements = 56, kWideStagedElements = 36;
 /// The same where the row runs across the contiguous dimension.
 constexpr int64_t kColumnElements = 40;
 /// The same where one thread has the whole row.
@@ -26,6 +27,9 @@ constexpr int64_t kWholeRowElements = 88;
 constexpr int64_t kBusyThreads = 800;
 /// The same where a block has a row, or a part of it.
 constexpr int64_t kBusyBlockThreads = 600;
+/// Threads that share one of few rows, if each then has two to four narrow accesses; and how many of
+/// these, of rows that nothing is faster for.
+constexpr int64_t kNarrowThreads = 256, kNarrowAccesses = 2048;
 /// Bytes of a row beyond which it goes by aligned vectors if no others of 16 bytes fit it.
 constexpr int64_t kLongBytes = 64 << 10;
 
@@ -46,15 +50,17 @@ bool ScheduleSelector::hasRows(ViewAttr view) const {
          !llvm::all_of(llvm::seq(kept), [&](unsigned dim) { return access.isBroadcast(dim); });
 }
 
-/// Bytes of an element of the widest operand that has rows of its own, and of all of them.
-std::pair<int64_t, int64_t> ScheduleSelector::streams() const {
-  int64_t widest = 1, all = 0;
+/// Of the operands that have rows of their own: bytes of an element of the widest one and of all of
+/// them, and how many they are.
+ScheduleSelector::Streams ScheduleSelector::streams() const {
+  Streams all{1, 0, 0};
   for (ViewAttr view : views())
     if (hasRows(view)) {
-      widest = std::max(widest, elementBytes(view.getElement()));
-      all += elementBytes(view.getElement());
+      all.widest = std::max(all.widest, elementBytes(view.getElement()));
+      all.bytes += elementBytes(view.getElement());
+      ++all.count;
     }
-  return {widest, all};
+  return all;
 }
 
 /// Whether something that is the same for all rows has elements of its own along them, like gamma.
@@ -73,6 +79,10 @@ bool ScheduleSelector::beginAligned() const {
 }
 
 bool ScheduleSelector::isNorm() const { return swage::isNorm(kernel.getCollective().getKind()); }
+
+bool ScheduleSelector::isLayerNorm() const {
+  return kernel.getCollective().getKind() == Collective::LayerNorm;
+}
 
 /// Whether all that the kernel writes stays in L2.
 bool ScheduleSelector::staysInL2() const {
@@ -112,16 +122,20 @@ SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int6
 
 /// The lanes that take a row by at most `perThread` vectors each, at least `least`; 0 if a warp is
 /// too small.  A row costs each of its threads about as much as three vectors do, whether they are
-/// there or not; the first `free` threads cost as much as one another.
-static int64_t lanesFor(int64_t vectors, int64_t least, int64_t perThread, int64_t free) {
-  int64_t best = 0;
+/// there or not; the first `freeThreads` threads cost as much as one another.  Where rows are torn
+/// neighbouring lanes have a part of a sector at either end of each of their accesses.
+int64_t ScheduleSelector::lanesFor(const Rows &rows, int64_t least, int64_t perThread) const {
+  int64_t best = 0, tear = !rows.torn ? 0 : rows.widest >= 4 * rows.vector ? 40 : 16,
+          streams = rows.torn ? rows.streams : 1;
   auto cost = [&](int64_t threads) {
-    int64_t each = llvm::divideCeil(vectors, threads);
+    int64_t each = llvm::divideCeil(rows.vectors, threads);
     // Nothing beats one or two vectors that leave no lane idle.
-    return each <= 2 && threads * each == vectors ? each : std::max(threads, free) * (3 + each);
+    if (each <= 2 && threads * each == rows.vectors)
+      return each;
+    return std::max(threads, rows.freeThreads) * (3 + each * streams) + tear * each * streams;
   };
   for (int64_t threads = least; threads <= 32; threads *= 2)
-    if (vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
+    if (rows.vectors <= threads * perThread && (!best || cost(threads) < cost(best)))
       best = threads;
   return best;
 }
@@ -139,6 +153,7 @@ static int64_t rowConflicts(int64_t rowBytes, int64_t lanes, int64_t bytes) {
 /// whole accesses.  Rows of a few vectors, an odd number of them, leave lanes idle, and a thread for
 /// each row finds its vectors in shared memory without conflicts.
 std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) const {
+  int64_t most = rows.streams > 1 && isLayerNorm() ? kWideStagedElements : kStagedElements;
   bool anywhere = rows.bytes < 8,
        wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 && rows.vectors <= 64 &&
                    rows.vectors * rows.vector <= kWholeRowElements && rows.freeThreads <= 2;
@@ -147,11 +162,11 @@ std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) c
     return std::nullopt;
   // A row costs each of its threads about as much as three elements do, and lanes that read from the
   // same bank wait for each other; two of them do so anyway.
-  int64_t threads = 1, least = 0, ideal = 0, most = rows.freeThreads > 16 ? 32 : 16;
-  for (int64_t lanes = 1; lanes <= most && anywhere; lanes *= 2) {
+  int64_t threads = 1, least = 0, ideal = 0, mostLanes = rows.freeThreads > 16 ? 32 : 16;
+  for (int64_t lanes = 1; lanes <= mostLanes && anywhere; lanes *= 2) {
     int64_t each = llvm::divideCeil(rows.vectors, lanes),
             cost = std::max(lanes, rows.freeThreads) * (3 + each) * 4;
-    if (each * rows.vector > kStagedElements)
+    if (each * rows.vector > most)
       continue;
     ideal = ideal == 0 ? cost : std::min(ideal, cost);
     int64_t conflicts = rowConflicts(rows.vectors * rows.bytes, lanes, rows.bytes);
@@ -181,33 +196,54 @@ std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) c
   return std::nullopt;
 }
 
-/// A warp takes rows of up to four vectors a lane, neighbouring lanes 64 bytes or more; with few
-/// rows as many lanes as there are vectors.
+/// Inputs that are read behind the first collective, in front of a further one or by the epilogue,
+/// beside the elements that these phases are handed.
+static llvm::SetVector<unsigned> laterInputs(KernelOp kernel) {
+  llvm::SetVector<unsigned> inputs;
+  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
+  for (unsigned i = 1; i < collectives.size(); ++i)
+    inputs.insert_range(inputsRead(kernel, collectives[i].getValue(), Phase::Between, i - 1));
+  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(yield.getValues()))
+    if (phaseOf(kernel, i) == Phase::Epilogue)
+      inputs.insert_range(inputsRead(kernel, value, Phase::Epilogue));
+  return inputs;
+}
+
+/// A warp takes rows of up to four vectors a lane, neighbouring lanes 64 bytes or more, or of more
+/// narrow ones; with few rows as many lanes as there are vectors.
 std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, bool few) const {
-  int64_t perThread = rows.vector < 4 ? rows.capacity : std::min<int64_t>(rows.capacity, 4);
+  bool areFloats = rows.widest >= 4 * rows.vector;
+  int64_t perThread = std::min<int64_t>(rows.capacity, 4);
+  if (rows.vector < 4)
+    perThread = !areFloats ? rows.capacity : rows.vector == 1 ? 10 : 8;
   // Two warps take what would fill one, with half the registers each; unless a mask leaves each warp
   // another part of the work, which they would wait for.
   bool bounded = isBounded(kernel);
   bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !bounded;
-  if (rows.vectors > 32 * perThread || (few && rows.vectors > 64) || fillsWarp)
+  bool readsLater = llvm::any_of(laterInputs(kernel),
+                                 [&](unsigned input) { return hasRows(kernel.getInput(input)); });
+  int64_t most = 32 * (!few                    ? perThread
+                       : bounded || readsLater ? 2
+                                               : std::min<int64_t>(perThread, 12));
+  if (rows.vectors > most || fillsWarp)
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
-  int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 32), rows.grouped);
+  int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 16), rows.grouped);
   int64_t threads =
-      few ? all : lanesFor(rows.vectors, std::min(least, all), perThread, rows.freeThreads);
+      few ? all : lanesFor(rows, std::min(least, all), perThread);
   int64_t each = llvm::divideCeil(rows.vectors, threads);
   // Blocks of one warp: where a multiprocessor has few rows, which then are even; and where all
   // stays in L2 and few blocks follow each other, of which the sooner one ends the better, unless a
   // LayerNorm shares what it reads of gamma and beta.
-  constexpr int64_t kFewRows = 12, kFollowing = 48;
-  int64_t perMultiprocessor = rows.count ? *rows.count / device.smCount : INT64_MAX;
-  auto sharesMost = [&] {
-    return kernel.getCollective().getKind() == Collective::LayerNorm &&
-           llvm::count_if(views(), [&](ViewAttr view) { return hasRows(view); }) <= 2;
-  };
-  bool follows = each > 2 && threads == 32 && isNorm() && staysInL2() && !sharesMost() &&
-                 perMultiprocessor >= kFollowing;
-  bool isAlone = !few && each > 1 && (perMultiprocessor < kFewRows || follows);
+  constexpr int64_t kFollowing = 48;
+  bool isNarrow = rows.bytes < 8;
+  int64_t perMultiprocessor = rows.count ? *rows.count / device.smCount : INT64_MAX,
+          fewRows = !isNarrow || (areFloats && each > 2) ? 12 : 4;
+  bool follows = each > 2 && threads == 32 && isNorm() && staysInL2() && rows.bytes >= 16 &&
+                 !(isLayerNorm() && streams().count <= 2) && perMultiprocessor >= kFollowing;
+  bool waits = isLayerNorm() ? each > 1 + isNarrow : !isNarrow && each > 2 - areFloats;
+  bool isAlone = few ? waits : each > 1 && (perMultiprocessor < fewRows || follows);
   // Of rows of different lengths fewer wait for the longest.
   int64_t block = isAlone ? 32 : each > 1 && bounded ? 64 : 128;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
@@ -228,8 +264,7 @@ int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
     if (wanted < 16)
       return taken <= device.smCount * (isSmall && (wanted == 8 || !rows.aligned) ? 4 : 2);
     // Eight blocks of the longest LayerNorms have twice as many threads as are best.
-    bool isLongNorm = isSmall && kernel.getCollective().getKind() == Collective::LayerNorm &&
-                      rows.vectors > 8 * 1024;
+    bool isLongNorm = isSmall && isLayerNorm() && rows.vectors > 8 * 1024;
     return taken <= device.smCount * 3 / 4 ||
            (taken > device.smCount && taken <= 2 * device.smCount && rows.vectors <= 16 * 1024) ||
            (isLongNorm && !rows.aligned && taken <= 4 * device.smCount);
@@ -251,20 +286,6 @@ int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
     while (blocks < 16 && rows.vectors > blocks * 512 * rows.capacity)
       blocks *= 2;
   return blocks;
-}
-
-/// Inputs that are read behind the first collective, in front of a further one or by the epilogue,
-/// beside the elements that these phases are handed.
-static llvm::SetVector<unsigned> laterInputs(KernelOp kernel) {
-  llvm::SetVector<unsigned> inputs;
-  SmallVector<CollectiveOp, 4> collectives = kernel.getCollectives();
-  for (unsigned i = 1; i < collectives.size(); ++i)
-    inputs.insert_range(inputsRead(kernel, collectives[i].getValue(), Phase::Between, i - 1));
-  auto yield = cast<YieldOp>(kernel.getBody().front().getTerminator());
-  for (auto [i, value] : llvm::enumerate(yield.getValues()))
-    if (phaseOf(kernel, i) == Phase::Epilogue)
-      inputs.insert_range(inputsRead(kernel, value, Phase::Epilogue));
-  return inputs;
 }
 
 /// How many blocks a multiprocessor is to hold where a thread's inputs take more registers than its
@@ -325,7 +346,7 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // have more.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
   if (rows.widest < 16)
-    wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 24 / rows.vector);
+    wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 80 / std::max<int64_t>(1, rows.moved * rows.vector));
   else if ((rows.bytes < rows.widest && rows.moved < 4) || isBounded(kernel))
     wanted = rows.capacity;
   auto threadsFor = [&](int64_t perThread) {
@@ -336,7 +357,7 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // How much a multiprocessor has of the rows at once, beside the one that waits at its barrier,
   // falls short of what keeps memory busy, in steps.  A LayerNorm that is not dealt out evenly waits
   // longer: its threads' statistics have counts.
-  bool counts = kernel.getCollective().getKind() == Collective::LayerNorm;
+  bool counts = isLayerNorm();
   int64_t base = rows.vector == 1 || !counts ? 16 : 24;
   auto residentWith = [&](int64_t perThread, int64_t base) {
     int64_t elements = perThread * rows.vector,
@@ -347,25 +368,29 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
     constexpr int64_t step = 8 << 10;
     int64_t threads = threadsFor(perThread);
     int64_t enough = (counts && threads * perThread != share ? 48 : 40) << 10;
-    int64_t others = residentWith(perThread, base) - 1;
-    int64_t missing = enough - others * share * rows.widest;
+    int64_t there = rows.count ? blocks * *rows.count / device.smCount + 1 : INT64_MAX,
+            others = std::min(residentWith(perThread, base), there) - 1;
+    int64_t missing = enough - others * share * rows.widest * rows.streams;
     return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
-  if (few) {
+  if (few && rows.bytes < 8 && blocks == 1) {
+    wanted = std::clamp<int64_t>(llvm::divideCeil(rows.vectors, kNarrowThreads), 2, 4);
+  } else if (few) {
     int64_t busy = *rows.count * rows.vectors / (kBusyBlockThreads * device.smCount);
     wanted = std::clamp<int64_t>(busy, 1, readsAgain() ? wanted : rows.capacity);
-  } else if (wanted * rows.vector == 16 && rows.count &&
+  } else if ((wanted * rows.vector == 16 || rows.widest < 16) && rows.count &&
              blocks * *rows.count <= residentWith(2, base) * device.smCount) {
     wanted = std::min<int64_t>(wanted, 2);
   }
   // Of two waves of blocks the second may leave most of the device idle: for how much of what all
   // blocks take, in quarters. Of more waves blocks end at different times. Vectors of f32 make do
-  // with fewer registers.
+  // with fewer registers. One wave is better than either.
   int64_t least = rows.widest == 4 * rows.vector ? std::min<int64_t>(base, 20) : base;
-  auto idleWave = [&](int64_t perThread) {
+  auto waves = [&](int64_t perThread) {
     int64_t there = blocks * rows.count.value_or(0),
             fit = residentWith(perThread, least) * device.smCount;
-    return there <= fit || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there;
+    bool isOne = there <= fit;
+    return std::pair(isOne || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there, !isOne);
   };
   // A warp costs more to merge than it gains: of a LayerNorm only where other blocks share its
   // multiprocessor, of an RMSNorm nowhere that was timed.
@@ -376,8 +401,10 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   auto cost = [&](int64_t perThread) {
     int64_t threads = threadsFor(perThread);
     int64_t tooMany = (threads > mostThreads) + (threads > std::max<int64_t>(mostThreads, 512));
-    return std::tuple(idleWave(perThread), shortage(perThread), tooMany,
-                      (threads * perThread - share) * 3 / share, std::abs(perThread - wanted));
+    auto [idleWave, hasMore] = waves(perThread);
+    return std::tuple(idleWave, shortage(perThread), tooMany,
+                      (threads * perThread - share) * 3 / share, hasMore,
+                      std::abs(perThread - wanted));
   };
   for (int64_t perThread = 1; perThread <= rows.capacity; ++perThread)
     if (threadsFor(perThread) <= 1024 && (!best || cost(perThread) < cost(best)))
@@ -445,12 +472,13 @@ SelectedSchedule ScheduleSelector::row() {
   // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not; but the fewer lanes
   // have a group the fewer steps their exchange takes.
   rows.vector = vectorAlong(kernel, inner, facts);
-  auto [widest, moved] = streams();
-  if (narrowestAlong(inner) == 1 && widest > 1 && !kernel.hasGroups())
+  Streams all = streams();
+  if (narrowestAlong(inner) == 1 && all.widest > 1 && !kernel.hasGroups())
     rows.vector = std::min<int64_t>(rows.vector, 8);
   rows.bytes = rows.vector * narrowestAlong(inner);
-  rows.widest = rows.vector * widest;
-  rows.moved = moved;
+  rows.widest = rows.vector * all.widest;
+  rows.moved = all.bytes;
+  rows.streams = std::max<int64_t>(1, all.count / 2);
   rows.capacity = std::max<int64_t>(1, kRegisterElements / rows.vector);
   rows.grouped = kernel.hasGroups() ? *constantSize(extent(inner)) / rows.vector : 1;
   rows.beside = rowsBeside(rows);
@@ -463,6 +491,8 @@ SelectedSchedule ScheduleSelector::row() {
     return makeRow(rows, RowClass::Looped, 512, 1, std::min<int64_t>(4, rows.capacity),
                    length ? "the row is empty" : "nothing bounds the row's length");
   rows.vectors = std::max<int64_t>(1, *length / rows.vector);
+  rows.torn = product(true) && kernel.getReduced().size() == 1 &&
+              *length * narrowestAlong(inner) % kSectorBytes != 0;
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
@@ -474,9 +504,21 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
   // Few rows leave most of the GPU idle unless each row gets many threads.
   auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
   // Narrow accesses cost long rows more than what vectors that begin anywhere do.
-  bool anywhere = rows.bytes < 8,
+  bool anywhere = rows.bytes<8, isWide = rows.streams> 1,
        isLong = rows.widest < 16 && length * (rows.widest / rows.vector) > kLongBytes;
-  if ((anywhere && length >= kAlignedLength && !few(1)) || isLong)
+  // Where 4 bytes fit, neighbouring lanes' are whole sectors of a long row but for its ends. In L2
+  // torn sectors do not count; and of few rows nothing hides what others take more: to find out
+  // where a row begins, or shared memory.
+  if (anywhere && rows.torn && !isBounded(kernel)) {
+    bool isSmall = rows.freeThreads > 8 && length < kAlignedLength;
+    if (few(1) || isSmall || (rows.bytes == 4 && rows.vectors >= (isWide ? 56 : 80)))
+      if (auto grouped = groupedRows(rows, few(1)))
+        return *grouped;
+    if (few(1) && rows.vectors <= kNarrowAccesses)
+      return *blockRows(rows, /*blocks=*/1, /*few=*/true);
+  }
+  int64_t alignedLength = isWide && isLayerNorm() ? kWideAlignedLength : kAlignedLength;
+  if ((anywhere && length >= alignedLength && !few(1)) || isLong)
     if (auto aligned = alignedRows(rows, few(1)))
       return *aligned;
   if (!few(1))
