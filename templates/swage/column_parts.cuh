@@ -85,21 +85,33 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
   }
 };
 
+/// Where a thread row keeps its entries of Positions, of which `Beside` are read by neighbouring
+/// lanes, those of the next thread rows by the next ones: all of a warp's in banks of their own.
+/// The first thread row's are in order.
+template <int Positions, int Beside> constexpr __device__ int entryOf(int group, int position) {
+  constexpr int kRows = Positions < kWarpSize ? kWarpSize / Positions : 1;
+  constexpr bool kMayShift = powerOfTwoAbove(Positions) == Positions && Beside < Positions;
+  const int shift = kMayShift ? group / kRows * Beside % Positions : 0;
+  return group * Positions + (position ^ shift);
+}
+
 /// Merges what the thread rows have of each position, by way of one of `entries` for each; all of
 /// them get the same.  Equal: each of them has as many coordinates.
 template <class S, int Groups, int Lanes, bool Equal, class T, int V, class Index>
 __device__ __forceinline__ void mergeGroups(typename S::State (&states)[V],
                                             typename S::State *entries, Index length) {
-  // Position-major, so that neighbouring threads touch neighbouring entries.
   constexpr int kPositions = Lanes * V;
   // Neighbouring threads share a position, four entries or more each.
   constexpr int kParts = powerOfTwoAbove(Groups) == Groups && Groups > 4 ? Groups / 4 : 1;
   constexpr int kEach = Groups / kParts, kTogether = Groups * Lanes / kParts;
   static_assert(kParts <= kWarpSize);
+  const auto entry = [](int group, int position) {
+    return entryOf<kPositions, kWarpSize / kParts>(group, position);
+  };
   const int thread = threadIndex(), lane = thread % Lanes, group = thread / Lanes;
 #pragma unroll
   for (int i = 0; i < V; ++i)
-    entries[group * kPositions + i * Lanes + lane] = states[i];
+    entries[entry(group, i * Lanes + lane)] = states[i];
   barrier();
 #pragma unroll 1
   for (int first = 0; first < kPositions; first += kTogether) {
@@ -109,9 +121,9 @@ __device__ __forceinline__ void mergeGroups(typename S::State (&states)[V],
     T count[kEach];
 #pragma unroll
     for (int k = 0; k < kEach; ++k) {
-      const int other = thread % kParts * kEach + k;
+      const int other = k * kParts + thread % kParts;
       // The first thread row's entries change meanwhile; the last one's do not.
-      part[k] = entries[exists ? other * kPositions + position : (Groups - 1) * kPositions];
+      part[k] = entries[exists ? entry(other, position) : (Groups - 1) * kPositions];
       count[k] = Equal ? T(length / Groups) : T(share(length, other, Groups));
     }
 #pragma unroll
