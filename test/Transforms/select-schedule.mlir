@@ -953,6 +953,32 @@ func.func @sum_to_four(%x: tensor<3001x4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// Few results: many threads for each, side by side what fills a sector, by narrower accesses where these are more threads.
+// CHECK-LABEL: func.func @sums_of_few_columns
+// CHECK:       #swage.reduce_schedule<lanes = 4, row_groups = 128, vector = 1, unroll = 4
+// CHECK:       #swage.reduce_schedule<lanes = 4, row_groups = 64, vector = 4, unroll = 8
+// CHECK:       #swage.reduce_schedule<lanes = 8, row_groups = 64, vector = 1, unroll = 8
+func.func @sums_of_few_columns(%x: tensor<1412x49xbf16>, %y: tensor<300x4096xbf16>, %z: tensor<356x2505xbf16>) -> (tensor<49xbf16>, tensor<4096xbf16>, tensor<2505xbf16>) {
+  %a = swage.reduce sum %x dims [0] : tensor<1412x49xbf16> -> tensor<49xbf16>
+  %b = swage.reduce sum %y dims [0] : tensor<300x4096xbf16> -> tensor<4096xbf16>
+  %c = swage.reduce sum %z dims [0] : tensor<356x2505xbf16> -> tensor<2505xbf16>
+  return %a, %b, %c : tensor<49xbf16>, tensor<4096xbf16>, tensor<2505xbf16>
+}
+
+// -----
+
+// A thread has all of its seven rows on their way at once, or sixteen narrow ones.
+// CHECK-LABEL: func.func @rows_in_flight
+// CHECK:       #swage.reduce_schedule<lanes = 32, row_groups = 8, vector = 4, unroll = 8
+// CHECK:       #swage.reduce_schedule<lanes = 64, row_groups = 4, vector = 1, unroll = 16
+func.func @rows_in_flight(%x: tensor<128x49x768xbf16>, %y: tensor<5000x64x33xbf16>) -> (tensor<128x768xbf16>, tensor<5000x33xbf16>) {
+  %a = swage.reduce sum %x dims [1] : tensor<128x49x768xbf16> -> tensor<128x768xbf16>
+  %b = swage.reduce sum %y dims [1] : tensor<5000x64x33xbf16> -> tensor<5000x33xbf16>
+  return %a, %b : tensor<128x768xbf16>, tensor<5000x33xbf16>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @sum_of_nothing
 // CHECK:       #swage.reduce_schedule<{{.*}}unroll = 1,
 func.func @sum_of_nothing(%x: tensor<0x2000000xf32>) -> tensor<2000000xf32> {

@@ -20,7 +20,7 @@ EDITS = {
             "index = 32:index = 32, staged = true",
             "kind = block:kind = looped and index = 32:index = 32, staged = true",
             "kind = block:kind = looped and index = 32:index = 32, staged = true, shelved_steps = 1"],
-    "reduce": ["lanes = \\d+:lanes = 16", "row_groups = \\d+:row_groups = 4", "vector = \\d+:vector = 2",
+    "reduce": ["lanes = \\d+:lanes = 2", "row_groups = \\d+:row_groups = 64", "vector = \\d+:vector = 4",
                "unroll = \\d+:unroll = 3", "index = 32:index = 64"],
 }
 

@@ -262,6 +262,16 @@ bool ScheduleSelector::tearsBytes(const SelectedSchedule &selected) const {
 // Reductions over outer and middle dimensions
 //===----------------------------------------------------------------------===//
 
+/// How many rows of a thread are on their way at once: as many as 16 narrow or 8 wider ones, but
+/// few that the row does not have.
+static int64_t rowsInFlight(int64_t each, int64_t access) {
+  int64_t best = 4, least = llvm::alignTo(each, best);
+  for (int64_t rows : {8, access <= 4 ? 16 : 8})
+    if (int64_t taken = llvm::alignTo(each, rows); taken <= std::max(least, each + each / 16))
+      best = rows;
+  return best;
+}
+
 SelectedSchedule ScheduleSelector::reduce() {
   unsigned keptInner = kernel.getReduced().front() - 1;
   // 16 bytes of what is read; the few results may be narrower.
@@ -269,39 +279,54 @@ SelectedSchedule ScheduleSelector::reduce() {
   for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
     if (view.getSource() == Source::Memory)
       narrow = std::min(narrow, elementBytes(view.getElement()));
-  int64_t vector = std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow);
   std::optional<int64_t> length = product(true), kept = product(false),
                          inner = constantSize(extent(keptInner));
-  // 256 bytes side by side are as good as more and leave more groups to share the row. Fewer where
-  // that leaves multiprocessors idle.
-  int64_t access = vector * narrow, lanes = std::clamp<int64_t>(256 / access, 16, 128),
-          least = access < 16 ? 64 : 128;
-  while (inner && lanes > 1 && lanes / 2 * vector >= *inner)
-    lanes /= 2;
-  while (kept && lanes > 4 && *kept < 2 * device.smCount * lanes * vector && lanes * access > least)
-    lanes /= 2;
-  // More groups where threads with few accesses leave multiprocessors half empty, one where a
-  // thread takes all of a short row at once.
   constexpr int64_t kEnoughThreads = 1400;
-  int64_t groups = 256 / lanes;
-  auto fillsDevice = [&](int64_t groups) {
-    return !kept || *kept / vector >= kEnoughThreads * device.smCount / groups;
+  struct Block {
+    int64_t vector, lanes, groups;
+    int64_t threads(int64_t kept) const { return kept / vector * groups; }
   };
-  if (access < 16 && !fillsDevice(groups))
-    groups *= 2;
-  groups = std::min(groups, kMostThreadRows);
-  bool atOnce = length && *length > 0 && *length * vector <= 32 && fillsDevice(1);
-  while (length && groups > 1 &&
-         (atOnce || groups > *length || (4 * groups > *length && groups * lanes > 128)))
-    groups /= 2;
-  lanes = std::max<int64_t>(lanes, 64 / groups);
-  int64_t unroll = atOnce                                              ? *length
-                   : length && *length < 4 * groups                    ? 1
-                   : length && *length < 8 * groups                    ? 4
-                   : access <= 4 && !(length && *length < 16 * groups) ? 16
-                                                                       : 8;
-  return {ReduceScheduleAttr::get(context(), lanes, groups, vector, unroll, index),
-          "the reduced dimensions lie outside the contiguous one"};
+  auto fillsDevice = [&](const Block &block) {
+    return !kept || block.threads(*kept) >= kEnoughThreads * device.smCount;
+  };
+  auto blockOf = [&](int64_t vector) {
+    // 256 bytes side by side are as good as more and leave more groups to share the row. Fewer
+    // where that leaves multiprocessors idle.
+    Block block{vector, std::clamp<int64_t>(256 / (vector * narrow), 16, 128), 1};
+    while (inner && block.lanes > 1 && block.lanes / 2 * vector >= *inner)
+      block.lanes /= 2;
+    while (kept && block.lanes > 4 && *kept < 2 * device.smCount * block.lanes * vector)
+      block.lanes /= 2;
+    // One group where a thread takes all of a short row at once, more where threads leave
+    // multiprocessors half empty.
+    if (length && *length > 0 && *length * vector <= 32 && fillsDevice(block))
+      return block;
+    block.groups = 256 / block.lanes;
+    if (!fillsDevice(block))
+      block.groups *= 2;
+    block.groups = std::min(block.groups, kMostThreadRows);
+    while (length && block.groups > 1 &&
+           (block.groups > *length ||
+            (4 * block.groups > *length && block.groups * block.lanes > 128)))
+      block.groups /= 2;
+    return block;
+  };
+  // Narrower accesses, of 8 bytes at least, where there are more threads then, and too few.
+  Block block = blockOf(std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow));
+  while (block.vector > 1 && block.vector * narrow > 8 && !fillsDevice(block)) {
+    Block narrower = blockOf(block.vector / 2);
+    if (narrower.threads(*kept) <= block.threads(*kept))
+      break;
+    block = narrower;
+  }
+  block.lanes = std::max<int64_t>(block.lanes, 64 / block.groups);
+  int64_t each = length ? llvm::divideCeil(*length, block.groups) : INT64_MAX / 64,
+          unroll = block.groups == 1 ? std::max<int64_t>(each, 1)
+                   : each < 3        ? 1
+                                     : rowsInFlight(each, block.vector * narrow);
+  return {
+      ReduceScheduleAttr::get(context(), block.lanes, block.groups, block.vector, unroll, index),
+      "the reduced dimensions lie outside the contiguous one"};
 }
 
 /// Boxes of the runs of a schedule, where these are better.
