@@ -492,7 +492,9 @@ SelectedSchedule ScheduleSelector::row() {
                    length ? "the row is empty" : "nothing bounds the row's length");
   rows.vectors = std::max<int64_t>(1, *length / rows.vector);
   rows.torn = product(true) && kernel.getReduced().size() == 1 &&
-              *length * narrowestAlong(inner) % kSectorBytes != 0;
+              *length * narrowestAlong(inner) % kSectorBytes != 0 &&
+              llvm::any_of(kernel.getOutputs().getAsRange<ViewAttr>(),
+                           [&](ViewAttr view) { return hasRows(view); });
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
