@@ -88,10 +88,11 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
 /// Where a thread row keeps its entries of Positions, of which `Beside` are read by neighbouring
 /// lanes, those of the next thread rows by the next ones: all of a warp's in banks of their own.
 /// The first thread row's are in order.
-template <int Positions, int Beside> constexpr __device__ int entryOf(int group, int position) {
-  constexpr int kRows = Positions < kWarpSize ? kWarpSize / Positions : 1;
-  constexpr bool kMayShift = powerOfTwoAbove(Positions) == Positions && Beside < Positions;
-  const int shift = kMayShift ? group / kRows * Beside % Positions : 0;
+template <unsigned Positions, unsigned Beside>
+constexpr __device__ unsigned entryOf(unsigned group, unsigned position) {
+  constexpr unsigned kRows = Positions < kWarpSize ? kWarpSize / Positions : 1;
+  constexpr bool kMayShift = (Positions & (Positions - 1)) == 0 && Beside < Positions;
+  const unsigned shift = kMayShift ? group / kRows * Beside % Positions : 0;
   return group * Positions + (position ^ shift);
 }
 
@@ -105,23 +106,23 @@ __device__ __forceinline__ void mergeGroups(typename S::State (&states)[V],
   constexpr int kParts = powerOfTwoAbove(Groups) == Groups && Groups > 4 ? Groups / 4 : 1;
   constexpr int kEach = Groups / kParts, kTogether = Groups * Lanes / kParts;
   static_assert(kParts <= kWarpSize);
-  const auto entry = [](int group, int position) {
+  const auto entry = [](unsigned group, unsigned position) {
     return entryOf<kPositions, kWarpSize / kParts>(group, position);
   };
-  const int thread = threadIndex(), lane = thread % Lanes, group = thread / Lanes;
+  const unsigned thread = threadIndex(), lane = thread % Lanes, group = thread / Lanes;
 #pragma unroll
   for (int i = 0; i < V; ++i)
     entries[entry(group, i * Lanes + lane)] = states[i];
   barrier();
 #pragma unroll 1
-  for (int first = 0; first < kPositions; first += kTogether) {
-    const int position = first + thread / kParts;
+  for (unsigned first = 0; first < kPositions; first += kTogether) {
+    const unsigned position = first + thread / kParts;
     const bool exists = kPositions % kTogether == 0 || position < kPositions;
     typename S::State part[kEach];
     T count[kEach];
 #pragma unroll
     for (int k = 0; k < kEach; ++k) {
-      const int other = k * kParts + thread % kParts;
+      const unsigned other = k * kParts + thread % kParts;
       // The first thread row's entries change meanwhile; the last one's do not.
       part[k] = entries[exists ? entry(other, position) : (Groups - 1) * kPositions];
       count[k] = Equal ? T(length / Groups) : T(share(length, other, Groups));
