@@ -112,6 +112,7 @@ private:
   Streams streams() const;
   bool isNorm() const;
   bool isLayerNorm() const;
+  bool isWideLayerNorm(const Rows &rows) const;
   bool staysInL2() const;
   llvm::SmallVector<ViewAttr> views() const {
     llvm::SmallVector<ViewAttr> all;

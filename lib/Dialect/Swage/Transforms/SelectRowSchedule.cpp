@@ -27,8 +27,8 @@ constexpr int64_t kWholeRowElements = 88;
 constexpr int64_t kBusyThreads = 800;
 /// The same where a block has a row, or a part of it.
 constexpr int64_t kBusyBlockThreads = 600;
-/// Threads that share one of few rows, if each then has two to four narrow accesses; and how many of
-/// these, of rows that nothing is faster for.
+/// Threads that share one of few rows, if each then has two to four narrow accesses; and the most
+/// accesses of such rows.
 constexpr int64_t kNarrowThreads = 256, kNarrowAccesses = 2048;
 /// Bytes of a row beyond which it goes by aligned vectors if no others of 16 bytes fit it.
 constexpr int64_t kLongBytes = 64 << 10;
@@ -84,6 +84,11 @@ bool ScheduleSelector::isLayerNorm() const {
   return kernel.getCollective().getKind() == Collective::LayerNorm;
 }
 
+/// Of more than one tensor, whose threads have registers for fewer elements of each.
+bool ScheduleSelector::isWideLayerNorm(const Rows &rows) const {
+  return rows.streams > 1 && isLayerNorm();
+}
+
 /// Whether all that the kernel writes stays in L2.
 bool ScheduleSelector::staysInL2() const {
   std::optional<int64_t> kept = product(false), reduced = product(true);
@@ -123,7 +128,8 @@ SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int6
 /// The lanes that take a row by at most `perThread` vectors each, at least `least`; 0 if a warp is
 /// too small.  A row costs each of its threads about as much as three vectors do, whether they are
 /// there or not; the first `freeThreads` threads cost as much as one another.  Where rows are torn
-/// neighbouring lanes have a part of a sector at either end of each of their accesses.
+/// each access has a part of a sector at either end, which costs as much as 16 vectors (of 115
+/// shapes: docs/notes/rows.md), or 40 of f32, of which there are half as many in the same time.
 int64_t ScheduleSelector::lanesFor(const Rows &rows, int64_t least, int64_t perThread) const {
   int64_t best = 0, tear = !rows.torn ? 0 : rows.widest >= 4 * rows.vector ? 40 : 16,
           streams = rows.torn ? rows.streams : 1;
@@ -153,7 +159,7 @@ static int64_t rowConflicts(int64_t rowBytes, int64_t lanes, int64_t bytes) {
 /// whole accesses.  Rows of a few vectors, an odd number of them, leave lanes idle, and a thread for
 /// each row finds its vectors in shared memory without conflicts.
 std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) const {
-  int64_t most = rows.streams > 1 && isLayerNorm() ? kWideStagedElements : kStagedElements;
+  int64_t most = isWideLayerNorm(rows) ? kWideStagedElements : kStagedElements;
   bool anywhere = rows.bytes < 8,
        wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 && rows.vectors <= 64 &&
                    rows.vectors * rows.vector <= kWholeRowElements && rows.freeThreads <= 2;
@@ -221,11 +227,13 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   // another part of the work, which they would wait for.
   bool bounded = isBounded(kernel);
   bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !bounded;
-  bool readsLater = llvm::any_of(laterInputs(kernel),
-                                 [&](unsigned input) { return hasRows(kernel.getInput(input)); });
-  int64_t most = 32 * (!few                    ? perThread
-                       : bounded || readsLater ? 2
-                                               : std::min<int64_t>(perThread, 12));
+  int64_t most = 32 * perThread;
+  if (few) {
+    // Not what is read behind the exchange, a gate, in front of which lanes would wait again.
+    bool waitsAgain = llvm::any_of(laterInputs(kernel),
+                                   [&](unsigned input) { return hasRows(kernel.getInput(input)); });
+    most = 32 * (bounded || waitsAgain ? 2 : std::min<int64_t>(perThread, 12));
+  }
   if (rows.vectors > most || fillsWarp)
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
@@ -242,6 +250,7 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
           fewRows = !isNarrow || (areFloats && each > 2) ? 12 : 4;
   bool follows = each > 2 && threads == 32 && isNorm() && staysInL2() && rows.bytes >= 16 &&
                  !(isLayerNorm() && streams().count <= 2) && perMultiprocessor >= kFollowing;
+  // Few rows wait for all loads of a lane, for which a block of one warp has the registers.
   bool waits = isLayerNorm() ? each > 1 + isNarrow : !isNarrow && each > 2 - areFloats;
   bool isAlone = few ? waits : each > 1 && (perMultiprocessor < fewRows || follows);
   // Of rows of different lengths fewer wait for the longest.
@@ -506,20 +515,21 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
   // Few rows leave most of the GPU idle unless each row gets many threads.
   auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
   // Narrow accesses cost long rows more than what vectors that begin anywhere do.
-  bool anywhere = rows.bytes<8, isWide = rows.streams> 1,
-       isLong = rows.widest < 16 && length * (rows.widest / rows.vector) > kLongBytes;
+  bool anywhere = rows.bytes < 8;
+  bool isLong = rows.widest < 16 && length * (rows.widest / rows.vector) > kLongBytes;
   // Where 4 bytes fit, neighbouring lanes' are whole sectors of a long row but for its ends. In L2
   // torn sectors do not count; and of few rows nothing hides what others take more: to find out
   // where a row begins, or shared memory.
   if (anywhere && rows.torn && !isBounded(kernel)) {
     bool isSmall = rows.freeThreads > 8 && length < kAlignedLength;
-    if (few(1) || isSmall || (rows.bytes == 4 && rows.vectors >= (isWide ? 56 : 80)))
+    int64_t enough = rows.streams > 1 ? 56 : 80;
+    if (few(1) || isSmall || (rows.bytes == 4 && rows.vectors >= enough))
       if (auto grouped = groupedRows(rows, few(1)))
         return *grouped;
     if (few(1) && rows.vectors <= kNarrowAccesses)
       return *blockRows(rows, /*blocks=*/1, /*few=*/true);
   }
-  int64_t alignedLength = isWide && isLayerNorm() ? kWideAlignedLength : kAlignedLength;
+  int64_t alignedLength = isWideLayerNorm(rows) ? kWideAlignedLength : kAlignedLength;
   if ((anywhere && length >= alignedLength && !few(1)) || isLong)
     if (auto aligned = alignedRows(rows, few(1)))
       return *aligned;

@@ -281,7 +281,7 @@ SelectedSchedule ScheduleSelector::reduce() {
       narrow = std::min(narrow, elementBytes(view.getElement()));
   std::optional<int64_t> length = product(true), kept = product(false),
                          inner = constantSize(extent(keptInner));
-  constexpr int64_t kEnoughThreads = 1400;
+  constexpr int64_t kEnoughThreads = 1400, kAtOnce = 32;
   struct Block {
     int64_t vector, lanes, groups;
     int64_t threads(int64_t kept) const { return kept / vector * groups; }
@@ -299,7 +299,7 @@ SelectedSchedule ScheduleSelector::reduce() {
       block.lanes /= 2;
     // One group where a thread takes all of a short row at once, more where threads leave
     // multiprocessors half empty.
-    if (length && *length > 0 && *length * vector <= 32 && fillsDevice(block))
+    if (length && *length > 0 && *length * vector <= kAtOnce && fillsDevice(block))
       return block;
     block.groups = 256 / block.lanes;
     if (!fillsDevice(block))
@@ -320,10 +320,12 @@ SelectedSchedule ScheduleSelector::reduce() {
     block = narrower;
   }
   block.lanes = std::max<int64_t>(block.lanes, 64 / block.groups);
-  int64_t each = length ? llvm::divideCeil(*length, block.groups) : INT64_MAX / 64,
-          unroll = block.groups == 1 ? std::max<int64_t>(each, 1)
-                   : each < 3        ? 1
-                                     : rowsInFlight(each, block.vector * narrow);
+  int64_t each = length ? llvm::divideCeil(*length, block.groups) : INT64_MAX / 64;
+  int64_t unroll = 1;
+  if (block.groups == 1 && each * block.vector <= kAtOnce)
+    unroll = std::max<int64_t>(each, 1);
+  else if (each > 2)
+    unroll = rowsInFlight(each, block.vector * narrow);
   return {
       ReduceScheduleAttr::get(context(), block.lanes, block.groups, block.vector, unroll, index),
       "the reduced dimensions lie outside the contiguous one"};
