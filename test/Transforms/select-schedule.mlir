@@ -809,7 +809,7 @@ func.func @torn_rows(%a: tensor<24606x254xf32>, %b: tensor<100000x254xbf16>, %c:
 // CHECK-LABEL: func.func @torn_rows_and_others
 // CHECK:       #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 8, vector = 4, vectors_per_thread = 2, index = 32>
 // CHECK:       #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 2, index = 32>
-// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 4, {{.*}}vector = 1, vectors_per_thread = 25, index = 32, staged = true>
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, {{.*}}vector = 1, vectors_per_thread = 13, index = 32, staged = true>
 func.func @torn_rows_and_others(%a: tensor<107758x116xbf16>, %b: tensor<107758x116xbf16>, %c: tensor<12254x1020xbf16>, %d: tensor<12254x1020xbf16>,
                                 %e: tensor<128865x97xbf16>, %f: tensor<128865x97xbf16>)
     -> (tensor<107758x116xbf16>, tensor<107758x116xbf16>, tensor<12254x1020xbf16>, tensor<12254x1020xbf16>, tensor<128865x97xbf16>, tensor<128865x97xbf16>) {

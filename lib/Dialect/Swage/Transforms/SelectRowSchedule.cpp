@@ -17,8 +17,8 @@ using namespace mlir;
 using namespace swage;
 
 /// Elements of a row that a thread keeps where the row waits in shared memory and not in registers;
-/// of a LayerNorm with others beside it.
-constexpr int64_t kStagedElements = 56, kWideStagedElements = 36;
+/// and accesses, of a LayerNorm with others beside it.
+constexpr int64_t kStagedElements = 56, kWideStagedAccesses = 24;
 /// The same where the row runs across the contiguous dimension.
 constexpr int64_t kColumnElements = 40;
 /// The same where one thread has the whole row.
@@ -159,7 +159,7 @@ static int64_t rowConflicts(int64_t rowBytes, int64_t lanes, int64_t bytes) {
 /// whole accesses.  Rows of a few vectors, an odd number of them, leave lanes idle, and a thread for
 /// each row finds its vectors in shared memory without conflicts.
 std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) const {
-  int64_t most = isWideLayerNorm(rows) ? kWideStagedElements : kStagedElements;
+  int64_t most = isWideLayerNorm(rows) ? kWideStagedAccesses : kStagedElements / rows.vector;
   bool anywhere = rows.bytes < 8,
        wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 && rows.vectors <= 64 &&
                    rows.vectors * rows.vector <= kWholeRowElements && rows.freeThreads <= 2;
@@ -172,7 +172,7 @@ std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) c
   for (int64_t lanes = 1; lanes <= mostLanes && anywhere; lanes *= 2) {
     int64_t each = llvm::divideCeil(rows.vectors, lanes),
             cost = std::max(lanes, rows.freeThreads) * (3 + each) * 4;
-    if (each * rows.vector > most)
+    if (each > most)
       continue;
     ideal = ideal == 0 ? cost : std::min(ideal, cost);
     int64_t conflicts = rowConflicts(rows.vectors * rows.bytes, lanes, rows.bytes);
