@@ -979,6 +979,16 @@ func.func @rows_in_flight(%x: tensor<128x49x768xbf16>, %y: tensor<5000x64x33xbf1
 
 // -----
 
+// The states of more threads with 16 bytes each would not fit shared memory.
+// CHECK-LABEL: func.func @maxima_of_bytes
+// CHECK:       #swage.reduce_schedule<lanes = 32, row_groups = 16, vector = 8, unroll = 8
+func.func @maxima_of_bytes(%x: tensor<200x98304xf8E4M3FN>) -> tensor<98304xf8E4M3FN> {
+  %y = swage.reduce max %x dims [0] : tensor<200x98304xf8E4M3FN> -> tensor<98304xf8E4M3FN>
+  return %y : tensor<98304xf8E4M3FN>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @sum_of_nothing
 // CHECK:       #swage.reduce_schedule<{{.*}}unroll = 1,
 func.func @sum_of_nothing(%x: tensor<0x2000000xf32>) -> tensor<2000000xf32> {

@@ -301,8 +301,9 @@ SelectedSchedule ScheduleSelector::reduce() {
     // multiprocessors half empty.
     if (length && *length > 0 && *length * vector <= kAtOnce && fillsDevice(block))
       return block;
+    // Of 16 elements shared memory has room for 256 threads' states.
     block.groups = 256 / block.lanes;
-    if (!fillsDevice(block))
+    if (!fillsDevice(block) && vector <= 8)
       block.groups *= 2;
     block.groups = std::min(block.groups, kMostThreadRows);
     while (length && block.groups > 1 &&
