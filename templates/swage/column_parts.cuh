@@ -86,8 +86,8 @@ template <class Spec, int Groups, int Unroll> struct ColumnChunk {
 };
 
 /// Where a thread row keeps its entries of Positions, of which `Beside` are read by neighbouring
-/// lanes, those of the next thread rows by the next ones: all of a warp's in banks of their own.
-/// The first thread row's are in order.
+/// lanes, those of the next thread rows by the next ones: all of a warp's in banks of their own, if
+/// Positions is a power of two and an entry 4 bytes.  The first thread row's are in order.
 template <unsigned Positions, unsigned Beside>
 constexpr __device__ unsigned entryOf(unsigned group, unsigned position) {
   constexpr unsigned kRows = Positions < kWarpSize ? kWarpSize / Positions : 1;

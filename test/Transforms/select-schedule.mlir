@@ -825,6 +825,25 @@ func.func @torn_rows_and_others(%a: tensor<107758x116xbf16>, %b: tensor<107758x1
 
 // -----
 
+// What is read may be torn; and of 8 bits 24 accesses would be too many elements.
+// CHECK-LABEL: func.func @rows_of_bytes
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 8, vectors_per_thread = 4, index = 32>
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 2, {{.*}}vector = 4, vectors_per_thread = 12, index = 32, staged = true>
+func.func @rows_of_bytes(%a: tensor<100000x240xf8E4M3FN>, %b: tensor<200000x92xf8E4M3FN>, %c: tensor<200000x92xf8E4M3FN>)
+    -> (tensor<100000x240xf16>, tensor<200000x92xf8E4M3FN>, tensor<200000x92xf8E4M3FN>) {
+  %d = arith.extf %a : tensor<100000x240xf8E4M3FN> to tensor<100000x240xf16>
+  %e = swage.softmax %d axis 1 : tensor<100000x240xf16> -> tensor<100000x240xf16>
+  %f = arith.extf %b : tensor<200000x92xf8E4M3FN> to tensor<200000x92xf32>
+  %g = arith.extf %c : tensor<200000x92xf8E4M3FN> to tensor<200000x92xf32>
+  %h = arith.addf %f, %g : tensor<200000x92xf32>
+  %i = swage.layer_norm %h axis 1 eps 1.0e-5 : (tensor<200000x92xf32>) -> tensor<200000x92xf32>
+  %j = arith.truncf %h : tensor<200000x92xf32> to tensor<200000x92xf8E4M3FN>
+  %k = arith.truncf %i : tensor<200000x92xf32> to tensor<200000x92xf8E4M3FN>
+  return %e, %j, %k : tensor<100000x240xf16>, tensor<200000x92xf8E4M3FN>, tensor<200000x92xf8E4M3FN>
+}
+
+// -----
+
 // Few rows that begin anywhere go by what fits, by a warp or about 256 threads; those of one to four accesses of 8 bytes and more a
 // lane by a warp alone in its block.
 // CHECK-LABEL: func.func @few_rows_anywhere
@@ -953,7 +972,7 @@ func.func @sum_to_four(%x: tensor<3001x4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Few results: many threads for each, side by side what fills a sector, by narrower accesses where these are more threads.
+// Few results: many threads for each, four lanes side by side at least, by narrower accesses where these are more threads.
 // CHECK-LABEL: func.func @sums_of_few_columns
 // CHECK:       #swage.reduce_schedule<lanes = 4, row_groups = 128, vector = 1, unroll = 4
 // CHECK:       #swage.reduce_schedule<lanes = 4, row_groups = 64, vector = 4, unroll = 8

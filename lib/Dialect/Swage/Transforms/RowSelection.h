@@ -31,7 +31,8 @@ struct ScheduleSelector::Rows {
   int64_t bytes, widest;   ///< of the narrowest access; of the widest one of rows
   int64_t moved;           ///< bytes for each element of a row
   int64_t streams;         ///< operands that have rows, for every one that is read and one written
-  bool torn;               ///< rows that are written do not begin with sectors of memory
+  bool torn = false;       ///< rows that are written do not begin with sectors of memory
+  bool bounded;            ///< a mask leaves one part of each row
   int64_t capacity;        ///< vectors that a thread's registers hold
   int64_t grouped;         ///< vectors of a group of the last collective, or 1
   int64_t beside;          ///< rows beside each other, if they are made of short runs

@@ -27,6 +27,8 @@ constexpr int64_t kSectorBytes = 32;
 /// Whether rows begin with sectors whose elements of so many bytes lie at these strides, the last
 /// of which is along the row.
 bool haveWholeSectors(llvm::ArrayRef<int64_t> strides, int64_t bytes);
+/// The strides of a view, in elements; 0 where one is not known.
+llvm::SmallVector<int64_t> constantStrides(ViewAttr view);
 
 class ScheduleSelector {
 public:

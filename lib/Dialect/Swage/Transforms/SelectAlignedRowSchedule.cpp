@@ -45,12 +45,14 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
     return std::nullopt;
   rows.aligned = true;
   rows.beside = 1;
-  bool bounded = isBounded(kernel);
   auto by = [&](int64_t bytes) {
     rows.vector = bytes / widest;
     rows.bytes = rows.vector * narrowestAlong(inner);
     rows.widest = bytes;
-    rows.capacity = (bounded ? kRegisterElements : waits || bytes == 16 ? 40 : 44) / rows.vector;
+    rows.capacity = (rows.bounded           ? kRegisterElements
+                     : waits || bytes == 16 ? 40
+                                            : 44) /
+                    rows.vector;
     rows.vectors = llvm::divideCeil(length + rows.vector - 1, rows.vector);
     return rows.bytes >= 4 && length >= 2 * rows.vector;
   };
@@ -84,7 +86,7 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
   double least = 0, there = rows.count ? double(*rows.count) / device.smCount : 0;
   for (int64_t bytes : {8, 16}) {
     // What a mask leaves out is left out by vectors.
-    if (few || (bytes == 8 && (waits || bounded || isWide)) || !by(bytes))
+    if (few || (bytes == 8 && (waits || rows.bounded || isWide)) || !by(bytes))
       continue;
     for (int64_t threads = 8; threads <= kAlignedBlock; threads += std::min<int64_t>(threads, 32)) {
       int64_t each = llvm::divideCeil(rows.vectors, threads);
@@ -107,7 +109,7 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
       if (best && cost >= least)
         continue;
       least = cost;
-      rows.resident = threads <= 64 || bounded || isWide ? 0 : asked;
+      rows.resident = threads <= 64 || rows.bounded || isWide ? 0 : asked;
       // A norm's threads of few f32 elements need more registers than the model has for them.
       if (waits && isNorm() && rows.resident) {
         int64_t needed = std::min<int64_t>(36 + std::max<int64_t>(each * rows.vector, 12), 64);

@@ -131,7 +131,10 @@ SelectedSchedule ScheduleSelector::makeRow(const Rows &rows, RowClass kind, int6
 /// each access has a part of a sector at either end, which costs as much as 16 vectors (of 115
 /// shapes: docs/notes/rows.md), or 40 of f32, of which there are half as many in the same time.
 int64_t ScheduleSelector::lanesFor(const Rows &rows, int64_t least, int64_t perThread) const {
-  int64_t best = 0, tear = !rows.torn ? 0 : rows.widest >= 4 * rows.vector ? 40 : 16,
+  int64_t best = 0,
+          tear = !rows.torn                       ? 0
+                 : rows.widest >= 4 * rows.vector ? 40
+                                                  : 16,
           streams = rows.torn ? rows.streams : 1;
   auto cost = [&](int64_t threads) {
     int64_t each = llvm::divideCeil(rows.vectors, threads);
@@ -159,7 +162,8 @@ static int64_t rowConflicts(int64_t rowBytes, int64_t lanes, int64_t bytes) {
 /// whole accesses.  Rows of a few vectors, an odd number of them, leave lanes idle, and a thread for
 /// each row finds its vectors in shared memory without conflicts.
 std::optional<SelectedSchedule> ScheduleSelector::stagedRows(const Rows &rows) const {
-  int64_t most = isWideLayerNorm(rows) ? kWideStagedAccesses : kStagedElements / rows.vector;
+  int64_t most = std::min(isWideLayerNorm(rows) ? kWideStagedAccesses : kStagedElements,
+                          kStagedElements / rows.vector);
   bool anywhere = rows.bytes < 8,
        wholeRows = rows.vectors % 2 == 1 && rows.vectors > 1 && rows.vectors <= 64 &&
                    rows.vectors * rows.vector <= kWholeRowElements && rows.freeThreads <= 2;
@@ -225,21 +229,19 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
     perThread = !areFloats ? rows.capacity : rows.vector == 1 ? 10 : 8;
   // Two warps take what would fill one, with half the registers each; unless a mask leaves each warp
   // another part of the work, which they would wait for.
-  bool bounded = isBounded(kernel);
-  bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !bounded;
+  bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !rows.bounded;
   int64_t most = 32 * perThread;
   if (few) {
     // Not what is read behind the exchange, a gate, in front of which lanes would wait again.
     bool waitsAgain = llvm::any_of(laterInputs(kernel),
                                    [&](unsigned input) { return hasRows(kernel.getInput(input)); });
-    most = 32 * (bounded || waitsAgain ? 2 : std::min<int64_t>(perThread, 12));
+    most = 32 * (rows.bounded || waitsAgain ? 2 : std::min<int64_t>(perThread, 12));
   }
   if (rows.vectors > most || fillsWarp)
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
   int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 16), rows.grouped);
-  int64_t threads =
-      few ? all : lanesFor(rows, std::min(least, all), perThread);
+  int64_t threads = few ? all : lanesFor(rows, std::min(least, all), perThread);
   int64_t each = llvm::divideCeil(rows.vectors, threads);
   // Blocks of one warp: where a multiprocessor has few rows, which then are even; and where all
   // stays in L2 and few blocks follow each other, of which the sooner one ends the better, unless a
@@ -250,11 +252,13 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
           fewRows = !isNarrow || (areFloats && each > 2) ? 12 : 4;
   bool follows = each > 2 && threads == 32 && isNorm() && staysInL2() && rows.bytes >= 16 &&
                  !(isLayerNorm() && streams().count <= 2) && perMultiprocessor >= kFollowing;
-  // Few rows wait for all loads of a lane, for which a block of one warp has the registers.
-  bool waits = isLayerNorm() ? each > 1 + isNarrow : !isNarrow && each > 2 - areFloats;
+  // Few rows wait for all loads of a lane, for which a block of one warp has the registers: from so
+  // many vectors on it pays, of narrow ones where there are gamma and beta as well.
+  int64_t worthIt = isLayerNorm() ? (isNarrow ? 3 : 2) : isNarrow ? INT64_MAX : areFloats ? 2 : 3;
+  bool waits = each >= worthIt;
   bool isAlone = few ? waits : each > 1 && (perMultiprocessor < fewRows || follows);
   // Of rows of different lengths fewer wait for the longest.
-  int64_t block = isAlone ? 32 : each > 1 && bounded ? 64 : 128;
+  int64_t block = isAlone ? 32 : each > 1 && rows.bounded ? 64 : 128;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
@@ -355,8 +359,10 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
   // have more.
   int64_t wanted = std::max<int64_t>(1, 16 / rows.vector), best = 0;
   if (rows.widest < 16)
-    wanted = rows.vector == 1 ? 32 : std::max<int64_t>(1, 80 / std::max<int64_t>(1, rows.moved * rows.vector));
-  else if ((rows.bytes < rows.widest && rows.moved < 4) || isBounded(kernel))
+    wanted = rows.vector == 1
+                 ? 32
+                 : std::max<int64_t>(1, 80 / std::max<int64_t>(1, rows.moved * rows.vector));
+  else if ((rows.bytes < rows.widest && rows.moved < 4) || rows.bounded)
     wanted = rows.capacity;
   auto threadsFor = [&](int64_t perThread) {
     int64_t threads = std::max<int64_t>(64, llvm::alignTo(llvm::divideCeil(share, perThread), 32));
@@ -382,7 +388,7 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
     int64_t missing = enough - others * share * rows.widest * rows.streams;
     return few ? 0 : llvm::divideCeil(std::max<int64_t>(0, missing), step);
   };
-  if (few && rows.bytes < 8 && blocks == 1) {
+  if (few && rows.bytes < 8 && blocks == 1 && !rows.aligned) {
     wanted = std::clamp<int64_t>(llvm::divideCeil(rows.vectors, kNarrowThreads), 2, 4);
   } else if (few) {
     int64_t busy = *rows.count * rows.vectors / (kBusyBlockThreads * device.smCount);
@@ -500,10 +506,12 @@ SelectedSchedule ScheduleSelector::row() {
     return makeRow(rows, RowClass::Looped, 512, 1, std::min<int64_t>(4, rows.capacity),
                    length ? "the row is empty" : "nothing bounds the row's length");
   rows.vectors = std::max<int64_t>(1, *length / rows.vector);
+  rows.bounded = isBounded(kernel);
   rows.torn = product(true) && kernel.getReduced().size() == 1 &&
-              *length * narrowestAlong(inner) % kSectorBytes != 0 &&
-              llvm::any_of(kernel.getOutputs().getAsRange<ViewAttr>(),
-                           [&](ViewAttr view) { return hasRows(view); });
+              llvm::any_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
+                return hasRows(view) &&
+                       !haveWholeSectors(constantStrides(view), elementBytes(view.getElement()));
+              });
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
@@ -520,7 +528,7 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
   // Where 4 bytes fit, neighbouring lanes' are whole sectors of a long row but for its ends. In L2
   // torn sectors do not count; and of few rows nothing hides what others take more: to find out
   // where a row begins, or shared memory.
-  if (anywhere && rows.torn && !isBounded(kernel)) {
+  if (anywhere && rows.torn && !rows.bounded) {
     bool isSmall = rows.freeThreads > 8 && length < kAlignedLength;
     int64_t enough = rows.streams > 1 ? 56 : 80;
     if (few(1) || isSmall || (rows.bytes == 4 && rows.vectors >= enough))

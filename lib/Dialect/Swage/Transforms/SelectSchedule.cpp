@@ -250,11 +250,8 @@ std::optional<SelectedSchedule> ScheduleSelector::mergedTiles() {
 bool ScheduleSelector::tearsBytes(const SelectedSchedule &selected) const {
   int64_t merged = cast<PermuteScheduleAttr>(selected.schedule).getMerged();
   return llvm::any_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr output) {
-    auto strides =
-        llvm::map_to_vector(LinearAccess::of(output.getAccess())->strides,
-                            [](AffineExpr stride) { return constantSize(stride).value_or(0); });
     return elementBytes(output.getElement()) == 1 &&
-           !haveWholeSectors(ArrayRef(strides).drop_back(size_t(merged - 1)), 1);
+           !haveWholeSectors(ArrayRef(constantStrides(output)).drop_back(size_t(merged - 1)), 1);
   });
 }
 
@@ -266,7 +263,7 @@ bool ScheduleSelector::tearsBytes(const SelectedSchedule &selected) const {
 /// few that the row does not have.
 static int64_t rowsInFlight(int64_t each, int64_t access) {
   int64_t best = 4, least = llvm::alignTo(each, best);
-  for (int64_t rows : {8, access <= 4 ? 16 : 8})
+  for (int64_t rows = 8; rows <= (access <= 4 ? 16 : 8); rows *= 2)
     if (int64_t taken = llvm::alignTo(each, rows); taken <= std::max(least, each + each / 16))
       best = rows;
   return best;
@@ -341,6 +338,11 @@ SelectedSchedule ScheduleSelector::boxesOr(const SelectedSchedule &plain) {
                          ? pointwise.getVector() * elementBytes(kernel.getOutput(0).getElement())
                          : cast<PermuteScheduleAttr>(plain.schedule).getMovement();
   return boxes(movement).value_or(plain);
+}
+
+SmallVector<int64_t> swage::constantStrides(ViewAttr view) {
+  return llvm::map_to_vector(LinearAccess::of(view.getAccess())->strides,
+                             [](AffineExpr stride) { return constantSize(stride).value_or(0); });
 }
 
 bool swage::haveWholeSectors(ArrayRef<int64_t> strides, int64_t bytes) {
