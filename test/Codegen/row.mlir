@@ -60,12 +60,12 @@ func.func @looped(%x: tensor<?x?xf32>) -> tensor<?xf32> {
 // The kept dimensions come first, and the last of them is counted in vectors.
 // CHECK-LABEL: swage.softmax at
 //       CHECK: rowClass() { return swage::RowClass::Column; }
-//       CHECK: return swage::extents(swage::Fixed<4>{}, swage::Fixed<64>{});
+//       CHECK: return swage::extents(swage::Fixed<400>{}, swage::Fixed<64>{});
 //       CHECK: auto reduced(const Sizes &sizes) { return swage::extents(swage::Fixed<64>{}); }
 //       CHECK: return d[0] * 16384 + d[1] + d[2] * 256;
-func.func @column(%x: tensor<4x64x256xf32>) -> tensor<4x64x256xf32> {
-  %y = swage.softmax %x axis 1 : tensor<4x64x256xf32> -> tensor<4x64x256xf32>
-  return %y : tensor<4x64x256xf32>
+func.func @column(%x: tensor<400x64x256xf32>) -> tensor<400x64x256xf32> {
+  %y = swage.softmax %x axis 1 : tensor<400x64x256xf32> -> tensor<400x64x256xf32>
+  return %y : tensor<400x64x256xf32>
 }
 
 // A runtime length within a promised bound: the class of the longest row, and the length in vectors.

@@ -60,7 +60,7 @@ func.func @long(%x: tensor<?x?xf16> {swage.multiple_of = array<i64: 1, 8>, swage
 // dimensions because beta moves along one of them only.
 // CHECK-LABEL: func.func @two_reduced
 // CHECK:       limits [0, 16, 64] extents
-// CHECK-SAME:  #swage.row_schedule<kind = block, threads_per_row = 64, rows_per_block = 1, vector = 8, vectors_per_thread = 2
+// CHECK-SAME:  #swage.row_schedule<kind = group, threads_per_row = 16, rows_per_block = 16, vector = 8, vectors_per_thread = 8
 func.func @two_reduced(
     %x: tensor<?x?x?xf16> {swage.multiple_of = array<i64: 1, 1, 8>, swage.at_most = array<i64: 0, 16, 64>}, %b: tensor<?xf16>
 ) -> tensor<?xf16> {

@@ -511,7 +511,7 @@ func.func @few_rows(%x: tensor<8x128256xf32>) -> tensor<8x128256xf32> {
 
 // Random bits, which nothing is read for, come in the fours that a counter gives.
 // CHECK-LABEL: func.func @random_bits
-// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 16, vector = 4
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 32, vector = 4
 func.func @random_bits(%state: tensor<2xi64>) -> tensor<16384x32xi32> {
   %bits = swage.random %state : tensor<2xi64> -> tensor<16384x32x32xi32>
   %zero = arith.constant dense<0> : tensor<16384x32x32xi32>
@@ -554,7 +554,7 @@ func.func @longest_columns(%x: tensor<64x5000x512xf16>) -> tensor<64x5000x512xf1
 // -----
 
 // CHECK-LABEL: func.func @outer
-// CHECK:       #swage.reduce_schedule<lanes = 16, row_groups = 16, vector = 8, unroll = 8
+// CHECK:       #swage.reduce_schedule<lanes = 32, row_groups = 8, vector = 4, unroll = 8
 func.func @outer(%x: tensor<128x1024x1024xbf16>) -> tensor<128x1024xbf16> {
   %y = swage.reduce sum %x dims [1] : tensor<128x1024x1024xbf16> -> tensor<128x1024xbf16>
   return %y : tensor<128x1024xbf16>
@@ -925,7 +925,7 @@ func.func @odd_causal_rows(%x: tensor<2x8191x8191xbf16>) -> tensor<2x8191x8191xb
 
 // Few columns get many threads each, in blocks for all multiprocessors.
 // CHECK-LABEL: func.func @few_columns
-// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 32, vector = 1, vectors_per_thread = 5
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 16, vector = 1, vectors_per_thread = 5
 func.func @few_columns(%x: tensor<1x77x4097xf16>) -> tensor<1x77x4097xf16> {
   %y = swage.softmax %x axis 1 : tensor<1x77x4097xf16> -> tensor<1x77x4097xf16>
   return %y : tensor<1x77x4097xf16>
@@ -935,7 +935,7 @@ func.func @few_columns(%x: tensor<1x77x4097xf16>) -> tensor<1x77x4097xf16> {
 
 // A thread takes all of a short row at once.
 // CHECK-LABEL: func.func @sum_of_few
-// CHECK:       #swage.reduce_schedule<lanes = 128, row_groups = 1, vector = 1, unroll = 17
+// CHECK:       #swage.reduce_schedule<lanes = 256, row_groups = 1, vector = 1, unroll = 17
 func.func @sum_of_few(%x: tensor<17x2000001xf16>) -> tensor<2000001xf16> {
   %y = swage.reduce sum %x dims [0] : tensor<17x2000001xf16> -> tensor<2000001xf16>
   return %y : tensor<2000001xf16>
@@ -955,7 +955,7 @@ func.func @small_transpose(%x: tensor<1000x1000xi8>) -> tensor<1000x1000xi8> {
 
 // The threads of one warp merge what those of a column have, four each.
 // CHECK-LABEL: func.func @four_columns
-// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 8
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 4, vector = 1, vectors_per_thread = 8
 func.func @four_columns(%x: tensor<1x1024x4xf32>) -> tensor<1x1024x4xf32> {
   %y = swage.softmax %x axis 1 : tensor<1x1024x4xf32> -> tensor<1x1024x4xf32>
   return %y : tensor<1x1024x4xf32>
@@ -1069,4 +1069,54 @@ func.func @narrow(%x: tensor<64x577x12x33xf32>, %y: tensor<64x577x120x120xi8>) -
   %a = swage.permute %x [0, 2, 1, 3] : tensor<64x577x12x33xf32> -> tensor<64x12x577x33xf32>
   %b = swage.permute %y [0, 2, 1, 3] : tensor<64x577x120x120xi8> -> tensor<64x120x577x120xi8>
   return %a, %b : tensor<64x12x577x33xf32>, tensor<64x120x577x120xi8>
+}
+
+// -----
+
+// What is summed up is written for no element: short rows are read as they lie, by threads that have L1 put lines together.
+// CHECK-LABEL: func.func @sums_of_thirteen
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 2, rows_per_block = 128, vector = 1, vectors_per_thread = 7, index = 32>
+func.func @sums_of_thirteen(%x: tensor<60000x13xf16>) -> tensor<60000xf16> {
+  %y = swage.reduce sum %x dims [1] : tensor<60000x13xf16> -> tensor<60000xf16>
+  return %y : tensor<60000xf16>
+}
+
+// -----
+
+// Many of them come from memory, where shared memory makes whole lines of them.
+// CHECK-LABEL: func.func @many_sums_of_thirteen
+// CHECK:       #swage.row_schedule<kind = group, {{.*}}staged = true
+func.func @many_sums_of_thirteen(%x: tensor<2500000x13xf16>) -> tensor<2500000xf16> {
+  %y = swage.reduce sum %x dims [1] : tensor<2500000x13xf16> -> tensor<2500000xf16>
+  return %y : tensor<2500000xf16>
+}
+
+// -----
+
+// Few rows go to a warp each as long as its threads' loads are on their way together.
+// CHECK-LABEL: func.func @few_sums
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 32, rows_per_block = 1, vector = 8, vectors_per_thread = 8, index = 32>
+func.func @few_sums(%x: tensor<7x2048xbf16>) -> tensor<7xbf16> {
+  %y = swage.reduce sum %x dims [1] : tensor<7x2048xbf16> -> tensor<7xbf16>
+  return %y : tensor<7xbf16>
+}
+
+// -----
+
+// Of sums nothing is gained by threads that have a vector or two each.
+// CHECK-LABEL: func.func @sums_of_256
+// CHECK:       #swage.row_schedule<kind = group, threads_per_row = 8, rows_per_block = 32, vector = 8, vectors_per_thread = 4, index = 32>
+func.func @sums_of_256(%x: tensor<26011x256xbf16>) -> tensor<26011xbf16> {
+  %y = swage.reduce sum %x dims [1] : tensor<26011x256xbf16> -> tensor<26011xbf16>
+  return %y : tensor<26011xbf16>
+}
+
+// -----
+
+// Few columns go by 4 bytes to more threads.
+// CHECK-LABEL: func.func @columns_of_sixteen
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 4, rows_per_block = 32, vector = 1, vectors_per_thread = 4, index = 32>
+func.func @columns_of_sixteen(%x: tensor<1305x16x16xf32>) -> tensor<1305x16x16xf32> {
+  %y = swage.softmax %x axis 1 : tensor<1305x16x16xf32> -> tensor<1305x16x16xf32>
+  return %y : tensor<1305x16x16xf32>
 }

@@ -116,6 +116,7 @@ private:
   bool isLayerNorm() const;
   bool isWideLayerNorm(const Rows &rows) const;
   bool staysInL2() const;
+  bool fitsL2(const Rows &rows) const;
   llvm::SmallVector<ViewAttr> views() const {
     llvm::SmallVector<ViewAttr> all;
     for (mlir::ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})

@@ -101,6 +101,12 @@ bool ScheduleSelector::staysInL2() const {
          *kept <= room / std::max<int64_t>(1, bytes) / std::max<int64_t>(1, *reduced);
 }
 
+/// Whether two fifths of L2 hold what is read and written.
+bool ScheduleSelector::fitsL2(const Rows &rows) const {
+  return rows.count &&
+         *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * 2 / 5;
+}
+
 bool swage::isBounded(KernelOp kernel) {
   Block scratch;
   OpBuilder builder(kernel.getContext());
@@ -138,8 +144,8 @@ int64_t ScheduleSelector::lanesFor(const Rows &rows, int64_t least, int64_t perT
           streams = rows.torn ? rows.streams : 1;
   auto cost = [&](int64_t threads) {
     int64_t each = llvm::divideCeil(rows.vectors, threads);
-    // Nothing beats one or two vectors that leave no lane idle.
-    if (each <= 2 && threads * each == rows.vectors)
+    // Where each is written nothing beats one or two vectors that leave no lane idle.
+    if (rows.written && each <= 2 && threads * each == rows.vectors)
       return each;
     return std::max(threads, rows.freeThreads) * (3 + each * streams) + tear * each * streams;
   };
@@ -227,20 +233,29 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   int64_t perThread = std::min<int64_t>(rows.capacity, 4);
   if (rows.vector < 4)
     perThread = !areFloats ? rows.capacity : rows.vector == 1 ? 10 : 8;
+  int64_t mostOfFew = std::min<int64_t>(perThread, 12),
+          together = std::clamp<int64_t>(64 / rows.bytes, 8, 16);
+  // What is only summed up is not kept, and short rows are whole in L1.
+  if (!rows.written) {
+    perThread = rows.bytes < 8 ? 12 : 8;
+    mostOfFew = rows.bytes < 8 ? 20 : 8;
+    together = rows.bytes < 8 ? 1 : together;
+  }
   // Two warps take what would fill one, with half the registers each; unless a mask leaves each warp
   // another part of the work, which they would wait for.
-  bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 && !rows.bounded;
+  bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 &&
+                   !rows.bounded && rows.written;
   int64_t most = 32 * perThread;
   if (few) {
     // Not what is read behind the exchange, a gate, in front of which lanes would wait again.
     bool waitsAgain = llvm::any_of(laterInputs(kernel),
                                    [&](unsigned input) { return hasRows(kernel.getInput(input)); });
-    most = 32 * (rows.bounded || waitsAgain ? 2 : std::min<int64_t>(perThread, 12));
+    most = 32 * (rows.bounded || waitsAgain ? 2 : mostOfFew);
   }
   if (rows.vectors > most || fillsWarp)
     return std::nullopt;
   int64_t all = std::min<int64_t>(32, llvm::PowerOf2Ceil(rows.vectors));
-  int64_t least = std::max(std::clamp<int64_t>(64 / rows.bytes, 8, 16), rows.grouped);
+  int64_t least = std::max(together, rows.grouped);
   int64_t threads = few ? all : lanesFor(rows, std::min(least, all), perThread);
   int64_t each = llvm::divideCeil(rows.vectors, threads);
   // Blocks of one warp: where a multiprocessor has few rows, which then are even; and where all
@@ -258,7 +273,7 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   bool waits = each >= worthIt;
   bool isAlone = few ? waits : each > 1 && (perMultiprocessor < fewRows || follows);
   // Of rows of different lengths fewer wait for the longest.
-  int64_t block = isAlone ? 32 : each > 1 && rows.bounded ? 64 : 128;
+  int64_t block = isAlone ? 32 : each > 1 && rows.bounded ? 64 : rows.written ? 128 : 256;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
@@ -272,8 +287,7 @@ int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
   int64_t blocks = 1, least = rows.aligned ? 256 : 512;
   auto hasRoom = [&](int64_t wanted) {
     int64_t taken = wanted * *rows.count;
-    bool isSmall = kernel.countCollectives() == 1 &&
-                   *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * 2 / 5;
+    bool isSmall = kernel.countCollectives() == 1 && fitsL2(rows);
     if (wanted < 16)
       return taken <= device.smCount * (isSmall && (wanted == 8 || !rows.aligned) ? 4 : 2);
     // Eight blocks of the longest LayerNorms have twice as many threads as are best.
@@ -512,6 +526,9 @@ SelectedSchedule ScheduleSelector::row() {
                 return hasRows(view) &&
                        !haveWholeSectors(constantStrides(view), elementBytes(view.getElement()));
               });
+  rows.written = llvm::any_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
+    return !LinearAccess::of(view.getAccess())->isBroadcast(inner);
+  });
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
@@ -537,6 +554,12 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
     if (few(1) && rows.vectors <= kNarrowAccesses)
       return *blockRows(rows, /*blocks=*/1, /*few=*/true);
   }
+  // Sums write nothing that shared memory would collect: few rows, and short ones that L2 holds,
+  // are read as they lie.
+  if (anywhere && !rows.written && !rows.bounded &&
+      (few(1) || (fitsL2(rows) && length < kAlignedLength)))
+    if (auto grouped = groupedRows(rows, few(1)))
+      return *grouped;
   int64_t alignedLength = isWideLayerNorm(rows) ? kWideAlignedLength : kAlignedLength;
   if ((anywhere && length >= alignedLength && !few(1)) || isLong)
     if (auto aligned = alignedRows(rows, few(1)))
@@ -577,28 +600,38 @@ SelectedSchedule ScheduleSelector::column() {
   };
   auto hasMore = [&](int64_t positions) { return !inner || positions < *inner; };
   if (length && *length > 0) {
-    // A position's states cost an exchange: few positions a thread, and many coordinates. Side by
-    // side 128 bytes, or better 256.
+    // A position's states cost an exchange: few positions a thread, and many coordinates.
     int64_t vector = *length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
-    // Few positions leave most of a multiprocessor idle unless each gets many threads, and lanes
-    // many blocks.
-    int64_t positions = product(false).value_or(INT64_MAX) / vector;
+    auto positions = [&] { return product(false).value_or(INT64_MAX) / vector; };
+    auto fillsDevice = [&](int64_t perRow) {
+      return positions() >= kBusyBlockThreads * device.smCount / perRow;
+    };
+    // Few positions leave most of a multiprocessor idle unless each gets many threads.
+    auto rowsOf = [&](int64_t elements) {
+      int64_t rows = llvm::PowerOf2Ceil(llvm::divideCeil(*length, elements / vector));
+      while (!fillsDevice(rows) && 8 * rows <= *length && rows < kMostThreadRows)
+        rows *= 2;
+      return rows;
+    };
+    // And accesses of 4 bytes.
+    while (vector > 1 && vector * bytes > 4 && !fillsDevice(rowsOf(kColumnElements)))
+      vector /= 2;
     for (auto [elements, most] : {std::pair(kColumnElements, 256), {kRegisterElements, 512}}) {
       // Up to 16 threads take a row well as they are.
       if (elements == kColumnElements && *length * vector <= 16 * kRegisterElements)
         continue;
-      int64_t lanes = 1, perRow = llvm::PowerOf2Ceil(llvm::divideCeil(*length, elements / vector));
-      while (positions < kBusyBlockThreads * device.smCount / perRow && 8 * perRow <= *length &&
-             perRow < kMostThreadRows)
-        perRow *= 2;
+      int64_t lanes = 1, perRow = rowsOf(elements);
       if (perRow > kMostThreadRows)
         continue;
       auto isNarrow = [&](int64_t run) {
         return hasMore(lanes * vector) && lanes * vector * bytes < run;
       };
-      while (lanes * perRow < 128 || isNarrow(64) ||
-             (positions >= 2 * lanes * device.smCount &&
-              (isNarrow(128) || (isNarrow(256) && lanes * perRow < most))))
+      // Side by side 64 bytes, where blocks are many 128 and 256; a sector where threads are few.
+      bool isFull = fillsDevice(perRow);
+      auto hasBlocks = [&](int64_t each) { return positions() >= each * lanes * device.smCount; };
+      while (lanes * perRow < 128 || isNarrow(isFull ? 64 : kSectorBytes) ||
+             (isFull && hasBlocks(2) && isNarrow(128) && lanes * perRow < 512) ||
+             (isFull && hasBlocks(16) && isNarrow(256) && lanes * perRow < 256))
         lanes *= 2;
       int64_t each = llvm::divideCeil(*length, perRow);
       if (lanes * perRow <= (each * vector <= 16 ? 1024 : most))

@@ -278,15 +278,25 @@ SelectedSchedule ScheduleSelector::reduce() {
       narrow = std::min(narrow, elementBytes(view.getElement()));
   std::optional<int64_t> length = product(true), kept = product(false),
                          inner = constantSize(extent(keptInner));
-  constexpr int64_t kEnoughThreads = 1400, kAtOnce = 32;
+  constexpr int64_t kEnoughThreads = 1400, kManyThreads = 8 * kEnoughThreads;
+  constexpr int64_t kAtOnceRows = 32, kAtOnceBytes = 128, kAtOnceElements = 64,
+                    kEnoughBytes = 48 << 10;
   struct Block {
     int64_t vector, lanes, groups;
     int64_t threads(int64_t kept) const { return kept / vector * groups; }
   };
-  auto fillsDevice = [&](const Block &block) {
-    return !kept || block.threads(*kept) >= kEnoughThreads * device.smCount;
+  auto haveThreads = [&](const Block &block, int64_t each) {
+    return !kept || block.threads(*kept) >= each * device.smCount;
+  };
+  // A thread takes a short row at once where all of them ask for enough.
+  auto isAtOnce = [&](int64_t vector) {
+    return length && *length > 0 && *length <= kAtOnceRows &&
+           *length * vector <= std::min(kAtOnceElements, kAtOnceBytes / narrow) &&
+           (!kept || *kept * *length * narrow >= kEnoughBytes * device.smCount);
   };
   auto blockOf = [&](int64_t vector) {
+    if (isAtOnce(vector))
+      return Block{vector, 256, 1};
     // 256 bytes side by side are as good as more and leave more groups to share the row. Fewer
     // where that leaves multiprocessors idle.
     Block block{vector, std::clamp<int64_t>(256 / (vector * narrow), 16, 128), 1};
@@ -294,13 +304,10 @@ SelectedSchedule ScheduleSelector::reduce() {
       block.lanes /= 2;
     while (kept && block.lanes > 4 && *kept < 2 * device.smCount * block.lanes * vector)
       block.lanes /= 2;
-    // One group where a thread takes all of a short row at once, more where threads leave
-    // multiprocessors half empty.
-    if (length && *length > 0 && *length * vector <= kAtOnce && fillsDevice(block))
-      return block;
-    // Of 16 elements shared memory has room for 256 threads' states.
+    // More groups where threads leave multiprocessors half empty; of 16 elements shared memory has
+    // room for 256 threads' states.
     block.groups = 256 / block.lanes;
-    if (!fillsDevice(block) && vector <= 8)
+    if (!haveThreads(block, kEnoughThreads) && vector <= 8)
       block.groups *= 2;
     block.groups = std::min(block.groups, kMostThreadRows);
     while (length && block.groups > 1 &&
@@ -309,18 +316,23 @@ SelectedSchedule ScheduleSelector::reduce() {
       block.groups /= 2;
     return block;
   };
-  // Narrower accesses, of 8 bytes at least, where there are more threads then, and too few.
-  Block block = blockOf(std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow));
-  while (block.vector > 1 && block.vector * narrow > 8 && !fillsDevice(block)) {
-    Block narrower = blockOf(block.vector / 2);
-    if (narrower.threads(*kept) <= block.threads(*kept))
-      break;
-    block = narrower;
+  // Accesses of 8 bytes: of narrow elements, whose states are many, but where a thread takes 16
+  // bytes of all rows at once, or where threads follow each other for long; of f32 where there are
+  // more threads then, and too few.
+  int64_t widest = std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow);
+  Block block = blockOf(widest);
+  if (block.groups > 1 && widest * narrow > 8) {
+    Block narrower = blockOf(widest / 2);
+    bool isBetter = narrow < 4 ? narrower.groups == 1 || !haveThreads(block, kManyThreads)
+                               : !haveThreads(block, kEnoughThreads) &&
+                                     narrower.threads(*kept) > block.threads(*kept);
+    if (isBetter)
+      block = narrower;
   }
   block.lanes = std::max<int64_t>(block.lanes, 64 / block.groups);
   int64_t each = length ? llvm::divideCeil(*length, block.groups) : INT64_MAX / 64;
   int64_t unroll = 1;
-  if (block.groups == 1 && each * block.vector <= kAtOnce)
+  if (isAtOnce(block.vector))
     unroll = std::max<int64_t>(each, 1);
   else if (each > 2)
     unroll = rowsInFlight(each, block.vector * narrow);
