@@ -1,9 +1,9 @@
 //===- RowSelection.h - What the rules of rows share ------------*- C++ -*-===//
 //
-// Part of --swage-select-schedule. Rows in registers and columns are in SelectRowSchedule.cpp, rows
-// that begin anywhere in SelectAlignedRowSchedule.cpp, rows that wait in shared memory in
+// Part of --swage-select-schedule. Rows in registers are in SelectRowSchedule.cpp, rows that begin
+// anywhere in SelectAlignedRowSchedule.cpp, rows that wait in shared memory in
 // SelectShelvedRowSchedule.cpp, rows that more blocks share than a cluster has in
-// SelectCrowdSchedule.cpp.
+// SelectCrowdSchedule.cpp, rows across memory in SelectColumnSchedule.cpp.
 // What the numbers rest on is in docs/notes/rows.md.
 //
 //===----------------------------------------------------------------------===//
@@ -22,6 +22,9 @@ constexpr int64_t kRegisterElements = 32;
 constexpr int64_t kAlignedLength = 224, kAlignedLeast = 96;
 /// The same of a LayerNorm of more than one tensor.
 constexpr int64_t kWideAlignedLength = 176;
+/// Threads of a multiprocessor that hide each other's waits where a block has a row, or a part of
+/// it.
+constexpr int64_t kBusyBlockThreads = 600;
 /// Shared memory that the system takes of a block.
 constexpr int64_t kReservedBytes = 1024;
 

@@ -1,8 +1,7 @@
 //===- ScheduleSelector.h - Schedules of one kernel -------------*- C++ -*-===//
 //
-// The rules behind --swage-select-schedule. Those of rows and columns are in
-// Select*RowSchedule.cpp, those of boxes in SelectBoxSchedule.cpp, the others in
-// SelectSchedule.cpp.
+// The rules behind --swage-select-schedule. Those of rows are in Select*RowSchedule.cpp, of columns
+// in SelectColumnSchedule.cpp, of boxes in SelectBoxSchedule.cpp, the others in SelectSchedule.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,6 +84,10 @@ private:
   std::optional<SelectedSchedule> longRowsInCrowds(Rows rows, int64_t count, double bytesOfAll,
                                                    RowScheduleAttr otherwise) const;
   std::optional<SelectedSchedule> crowdedRows(Rows rows, RowScheduleAttr otherwise) const;
+  SelectedSchedule makeColumn(int64_t perRow, int64_t lanes, int64_t vector, int64_t perThread,
+                              bool staged, llvm::StringRef where) const;
+  struct Columns;
+  std::optional<SelectedSchedule> columnsInRegisters(const Columns &columns, int64_t vector) const;
   SelectedSchedule column();
   SelectedSchedule reduce();
   SelectedSchedule attention() const;
@@ -116,7 +119,7 @@ private:
   bool isLayerNorm() const;
   bool isWideLayerNorm(const Rows &rows) const;
   bool staysInL2() const;
-  bool fitsL2(const Rows &rows) const;
+  bool fitsL2(const Rows &rows, int64_t fifths) const;
   llvm::SmallVector<ViewAttr> views() const {
     llvm::SmallVector<ViewAttr> all;
     for (mlir::ArrayAttr array : {kernel.getInputs(), kernel.getOutputs()})

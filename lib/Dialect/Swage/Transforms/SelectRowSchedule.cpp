@@ -1,4 +1,4 @@
-//===- SelectRowSchedule.cpp - Schedules of rows and columns --------------===//
+//===- SelectRowSchedule.cpp - Schedules of rows --------------------------===//
 //
 // Part of --swage-select-schedule: kernels with a collective. What the numbers rest on is in
 // docs/notes/rows.md.
@@ -19,14 +19,10 @@ using namespace swage;
 /// Elements of a row that a thread keeps where the row waits in shared memory and not in registers;
 /// and accesses, of a LayerNorm with others beside it.
 constexpr int64_t kStagedElements = 56, kWideStagedAccesses = 24;
-/// The same where the row runs across the contiguous dimension.
-constexpr int64_t kColumnElements = 40;
 /// The same where one thread has the whole row.
 constexpr int64_t kWholeRowElements = 88;
 /// Threads of a multiprocessor that hide each other's waits where rows are short.
 constexpr int64_t kBusyThreads = 800;
-/// The same where a block has a row, or a part of it.
-constexpr int64_t kBusyBlockThreads = 600;
 /// Threads that share one of few rows, if each then has two to four narrow accesses; and the most
 /// accesses of such rows.
 constexpr int64_t kNarrowThreads = 256, kNarrowAccesses = 2048;
@@ -101,10 +97,10 @@ bool ScheduleSelector::staysInL2() const {
          *kept <= room / std::max<int64_t>(1, bytes) / std::max<int64_t>(1, *reduced);
 }
 
-/// Whether two fifths of L2 hold what is read and written.
-bool ScheduleSelector::fitsL2(const Rows &rows) const {
+/// Whether so many fifths of L2 hold what is read and written.
+bool ScheduleSelector::fitsL2(const Rows &rows, int64_t fifths) const {
   return rows.count &&
-         *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * 2 / 5;
+         *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * fifths / 5;
 }
 
 bool swage::isBounded(KernelOp kernel) {
@@ -272,8 +268,10 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   int64_t worthIt = isLayerNorm() ? (isNarrow ? 3 : 2) : isNarrow ? INT64_MAX : areFloats ? 2 : 3;
   bool waits = each >= worthIt;
   bool isAlone = few ? waits : each > 1 && (perMultiprocessor < fewRows || follows);
-  // Of rows of different lengths fewer wait for the longest.
-  int64_t block = isAlone ? 32 : each > 1 && rows.bounded ? 64 : rows.written ? 128 : 256;
+  // Of rows of different lengths fewer wait for the longest; what is only summed up is done so soon
+  // that blocks of 128 threads would follow each other too fast.
+  bool isSoon = !rows.written && perMultiprocessor >= kBusyThreads / threads;
+  int64_t block = isAlone ? 32 : each > 1 && rows.bounded ? 64 : isSoon ? 256 : 128;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
@@ -287,7 +285,7 @@ int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
   int64_t blocks = 1, least = rows.aligned ? 256 : 512;
   auto hasRoom = [&](int64_t wanted) {
     int64_t taken = wanted * *rows.count;
-    bool isSmall = kernel.countCollectives() == 1 && fitsL2(rows);
+    bool isSmall = kernel.countCollectives() == 1 && fitsL2(rows, 2);
     if (wanted < 16)
       return taken <= device.smCount * (isSmall && (wanted == 8 || !rows.aligned) ? 4 : 2);
     // Eight blocks of the longest LayerNorms have twice as many threads as are best.
@@ -557,7 +555,7 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
   // Sums write nothing that shared memory would collect: few rows, and short ones that L2 holds,
   // are read as they lie.
   if (anywhere && !rows.written && !rows.bounded &&
-      (few(1) || (fitsL2(rows) && length < kAlignedLength)))
+      (few(1) || (fitsL2(rows, 1) && length < kAlignedLength)))
     if (auto grouped = groupedRows(rows, few(1)))
       return *grouped;
   int64_t alignedLength = isWideLayerNorm(rows) ? kWideAlignedLength : kAlignedLength;
@@ -582,71 +580,4 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
   return makeRow(rows, RowClass::Looped, few(blocks) ? 1024 : 512, 1,
                  std::min<int64_t>(4, rows.capacity), rows.name + " is too long for registers",
                  blocks);
-}
-
-/// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
-/// its own row.
-SelectedSchedule ScheduleSelector::column() {
-  unsigned keptInner = kernel.getReduced().front() - 1;
-  int64_t widest = vectorAlong(kernel, keptInner, facts), bytes = narrowestAlong(keptInner);
-  std::optional<int64_t> length = product(true), inner = constantSize(extent(keptInner));
-  auto make = [&](int64_t perRow, int64_t lanes, int64_t vector, int64_t perThread, bool staged,
-                  StringRef where) {
-    return SelectedSchedule{
-        RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
-                             /*blocks_per_row=*/1, staged, /*shelved_steps=*/0, /*bypass_l1=*/false,
-                             /*aligned=*/false, /*resident=*/0),
-        "the row runs across the contiguous dimension" + where.str()};
-  };
-  auto hasMore = [&](int64_t positions) { return !inner || positions < *inner; };
-  if (length && *length > 0) {
-    // A position's states cost an exchange: few positions a thread, and many coordinates.
-    int64_t vector = *length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
-    auto positions = [&] { return product(false).value_or(INT64_MAX) / vector; };
-    auto fillsDevice = [&](int64_t perRow) {
-      return positions() >= kBusyBlockThreads * device.smCount / perRow;
-    };
-    // Few positions leave most of a multiprocessor idle unless each gets many threads.
-    auto rowsOf = [&](int64_t elements) {
-      int64_t rows = llvm::PowerOf2Ceil(llvm::divideCeil(*length, elements / vector));
-      while (!fillsDevice(rows) && 8 * rows <= *length && rows < kMostThreadRows)
-        rows *= 2;
-      return rows;
-    };
-    // And accesses of 4 bytes.
-    while (vector > 1 && vector * bytes > 4 && !fillsDevice(rowsOf(kColumnElements)))
-      vector /= 2;
-    for (auto [elements, most] : {std::pair(kColumnElements, 256), {kRegisterElements, 512}}) {
-      // Up to 16 threads take a row well as they are.
-      if (elements == kColumnElements && *length * vector <= 16 * kRegisterElements)
-        continue;
-      int64_t lanes = 1, perRow = rowsOf(elements);
-      if (perRow > kMostThreadRows)
-        continue;
-      auto isNarrow = [&](int64_t run) {
-        return hasMore(lanes * vector) && lanes * vector * bytes < run;
-      };
-      // Side by side 64 bytes, where blocks are many 128 and 256; a sector where threads are few.
-      bool isFull = fillsDevice(perRow);
-      auto hasBlocks = [&](int64_t each) { return positions() >= each * lanes * device.smCount; };
-      while (lanes * perRow < 128 || isNarrow(isFull ? 64 : kSectorBytes) ||
-             (isFull && hasBlocks(2) && isNarrow(128) && lanes * perRow < 512) ||
-             (isFull && hasBlocks(16) && isNarrow(256) && lanes * perRow < 256))
-        lanes *= 2;
-      int64_t each = llvm::divideCeil(*length, perRow);
-      if (lanes * perRow <= (each * vector <= 16 ? 1024 : most))
-        return make(perRow, lanes, vector, each, false, ", in registers");
-    }
-    SelectedSchedule staged = make(32, 8, widest, 2, true, ", in shared memory");
-    auto schedule = cast<RowScheduleAttr>(staged.schedule);
-    if (stagedBytes(kernel, schedule) > 0 &&
-        sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / 2 - kReservedBytes)
-      return staged;
-  }
-  int64_t perRow = 8, lanes = 32;
-  while (lanes > 4 && !hasMore(lanes / 2 * widest))
-    lanes /= 2;
-  while (lanes * perRow < 128)
-    perRow *= 2;
-  return make(perRow, lanes, widest, 2, false, "");
 }

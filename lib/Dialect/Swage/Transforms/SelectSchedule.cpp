@@ -278,7 +278,7 @@ SelectedSchedule ScheduleSelector::reduce() {
       narrow = std::min(narrow, elementBytes(view.getElement()));
   std::optional<int64_t> length = product(true), kept = product(false),
                          inner = constantSize(extent(keptInner));
-  constexpr int64_t kEnoughThreads = 1400, kManyThreads = 8 * kEnoughThreads;
+  constexpr int64_t kEnoughThreads = 1400, kManyThreads = 3 * kEnoughThreads;
   constexpr int64_t kAtOnceRows = 32, kAtOnceBytes = 128, kAtOnceElements = 64,
                     kEnoughBytes = 48 << 10;
   struct Block {

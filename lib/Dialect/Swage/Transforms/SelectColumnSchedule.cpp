@@ -1,0 +1,119 @@
+//===- SelectColumnSchedule.cpp - Schedules of rows across memory ---------===//
+//
+// Part of --swage-select-schedule: kernels with a collective along a dimension that is not
+// innermost. What the numbers rest on is in docs/notes/rows.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowSelection.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace swage;
+
+/// Elements of a row that a thread keeps.
+constexpr int64_t kColumnElements = 40;
+
+/// What decides how rows across the contiguous dimension are dealt out.
+struct ScheduleSelector::Columns {
+  int64_t length, count;        ///< elements of a row, rows
+  int64_t bytes;                ///< of the narrowest element
+  std::optional<int64_t> inner; ///< rows side by side
+  int64_t enoughThreads;        ///< of all blocks
+
+  bool hasMore(int64_t positions) const { return !inner || positions < *inner; }
+  bool fillDevice(int64_t vector, int64_t perRow) const;
+  int64_t threadsFor(int64_t vector, int64_t elements) const;
+};
+
+SelectedSchedule ScheduleSelector::makeColumn(int64_t perRow, int64_t lanes, int64_t vector,
+                                              int64_t perThread, bool staged,
+                                              StringRef where) const {
+  return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
+                               /*blocks_per_row=*/1, staged, /*shelved_steps=*/0,
+                               /*bypass_l1=*/false, /*aligned=*/false, /*resident=*/0),
+          "the row runs across the contiguous dimension" + where.str()};
+}
+
+/// Whether a lane's vectors, with so many threads for each, keep all multiprocessors busy.
+bool ScheduleSelector::Columns::fillDevice(int64_t vector, int64_t perRow) const {
+  return count / vector >= enoughThreads / perRow;
+}
+
+/// Threads for each row of at most `elements` elements; few positions leave most of a
+/// multiprocessor idle unless each gets many.
+int64_t ScheduleSelector::Columns::threadsFor(int64_t vector, int64_t elements) const {
+  int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(length, elements / vector));
+  while (!fillDevice(vector, perRow) && 8 * perRow <= length && perRow < kMostThreadRows)
+    perRow *= 2;
+  return perRow;
+}
+
+/// Columns by so wide accesses, if registers hold them. A position's states cost an exchange: few
+/// positions a thread, and many coordinates.
+std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Columns &columns,
+                                                                     int64_t vector) const {
+  bool isTorn = columns.inner && *columns.inner * columns.bytes % kSectorBytes != 0;
+  int64_t positions = columns.count / vector;
+  for (auto [elements, most] : {std::pair(kColumnElements, 256), {kRegisterElements, 512}}) {
+    // Up to 16 threads take a row well as they are.
+    if (elements == kColumnElements && columns.length * vector <= 16 * kRegisterElements)
+      continue;
+    int64_t lanes = 1, perRow = columns.threadsFor(vector, elements);
+    if (perRow > kMostThreadRows)
+      continue;
+    auto isNarrow = [&](int64_t run) {
+      return columns.hasMore(lanes * vector) && lanes * vector * columns.bytes < run;
+    };
+    auto haveBlocks = [&](int64_t each) { return positions >= each * lanes * device.smCount; };
+    // Side by side a sector; where threads are many 64 bytes, where blocks are 128 and 256, which
+    // are worth wider blocks where rows are torn.
+    bool isFull = columns.fillDevice(vector, perRow);
+    while (lanes * perRow < 128 || isNarrow(isFull ? 64 : kSectorBytes) ||
+           (isFull && haveBlocks(2) && isNarrow(128) && lanes * perRow < 512) ||
+           (isFull && haveBlocks(16) && isNarrow(256) && lanes * perRow < (isTorn ? most : 256)))
+      lanes *= 2;
+    int64_t each = llvm::divideCeil(columns.length, perRow);
+    if (lanes * perRow <= (each * vector <= 16 ? 1024 : most))
+      return makeColumn(perRow, lanes, vector, each, false, ", in registers");
+  }
+  return std::nullopt;
+}
+
+/// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
+/// its own row.
+SelectedSchedule ScheduleSelector::column() {
+  unsigned keptInner = kernel.getReduced().front() - 1;
+  int64_t widest = vectorAlong(kernel, keptInner, facts);
+  Columns columns{product(true).value_or(0), product(false).value_or(INT64_MAX),
+                  narrowestAlong(keptInner), constantSize(extent(keptInner)),
+                  kBusyBlockThreads * device.smCount};
+  if (columns.length > 0) {
+    int64_t vector =
+        columns.length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
+    std::optional<SelectedSchedule> best = columnsInRegisters(columns, vector);
+    // Narrower accesses, of 4 bytes, where that makes threads of few positions.
+    while (vector > 1 && vector * columns.bytes > 4 &&
+           !columns.fillDevice(vector, columns.threadsFor(vector, kColumnElements))) {
+      vector /= 2;
+      std::optional<SelectedSchedule> narrower = columnsInRegisters(columns, vector);
+      if (!narrower)
+        break;
+      best = narrower;
+    }
+    if (best)
+      return *best;
+    SelectedSchedule staged = makeColumn(32, 8, widest, 2, true, ", in shared memory");
+    auto schedule = cast<RowScheduleAttr>(staged.schedule);
+    if (stagedBytes(kernel, schedule) > 0 &&
+        sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / 2 - kReservedBytes)
+      return staged;
+  }
+  int64_t perRow = 8, lanes = 32;
+  while (lanes > 4 && !columns.hasMore(lanes / 2 * widest))
+    lanes /= 2;
+  while (lanes * perRow < 128)
+    perRow *= 2;
+  return makeColumn(perRow, lanes, widest, 2, false, "");
+}
