@@ -111,7 +111,7 @@ func.func @runtime(%x: tensor<?x?x64xf32>, %b: tensor<?x64xf32>) -> tensor<?x?x6
 // -----
 
 // A reduction has nothing at every element behind it; its result leaves through the finish.
-// CHECK-DAG:   #[[$KEPT:.*]] = affine_map<() -> (128, 128)>
+// CHECK-DAG:   #[[$KEPT:.*]] = affine_map<() -> (128, 256)>
 // CHECK-DAG:   #[[$REDUCED:.*]] = affine_map<() -> (1024)>
 // CHECK-LABEL: func.func @reduction
 // CHECK:       swage.kernel @reduce_sum_

@@ -1120,3 +1120,45 @@ func.func @columns_of_sixteen(%x: tensor<1305x16x16xf32>) -> tensor<1305x16x16xf
   %y = swage.softmax %x axis 1 : tensor<1305x16x16xf32> -> tensor<1305x16x16xf32>
   return %y : tensor<1305x16x16xf32>
 }
+
+// -----
+
+// What is written is no wider than 16 bytes of a lane, however narrow what is read: of 32 each sector would be written by halves.
+// CHECK-LABEL: func.func @widened
+// CHECK:       #swage.pointwise_schedule<threads = 256, vector = 4, unroll = 4, tail = false, index = 32>
+func.func @widened(%x: tensor<2048x4096xbf16>) -> tensor<2048x4096xf32> {
+  %y = arith.extf %x : tensor<2048x4096xbf16> to tensor<2048x4096xf32>
+  return %y : tensor<2048x4096xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @widened_rows
+// CHECK:       #swage.row_schedule<kind = block, threads_per_row = 256, rows_per_block = 1, vector = 4, vectors_per_thread = 4
+func.func @widened_rows(%x: tensor<16384x4096xbf16>, %g: tensor<4096xbf16>) -> tensor<16384x4096xf32> {
+  %y = swage.rms_norm %x gamma %g axis 1 eps 1.0e-6 : (tensor<16384x4096xbf16>, tensor<4096xbf16>) -> tensor<16384x4096xf32>
+  return %y : tensor<16384x4096xf32>
+}
+
+// -----
+
+// GroupNorm, channels last, of ten channels a group: no access is wider than 4 bytes, but a cluster's registers hold a row.
+// CHECK-LABEL: func.func @groups_of_ten
+// CHECK:       #swage.row_schedule<kind = block, {{.*}}vector = 2, {{.*}}blocks_per_row = 8
+func.func @groups_of_ten(%x: tensor<16x4096x32x10xf16>) -> tensor<16x32x4096x10xf16> {
+  %p = swage.permute %x [0, 2, 1, 3] : tensor<16x4096x32x10xf16> -> tensor<16x32x4096x10xf16>
+  %n = swage.layer_norm %p axis 2 eps 1.0e-5 : (tensor<16x32x4096x10xf16>) -> tensor<16x32x4096x10xf16>
+  return %n : tensor<16x32x4096x10xf16>
+}
+
+// -----
+
+// Of eight channels a group, neighbouring groups beside each other, however short their rows.
+// CHECK-LABEL: func.func @groups_of_eight
+// CHECK:       #swage.row_schedule<kind = looped, threads_per_row = 8, rows_per_block = 8, vector = 8, {{.*}}staged = true
+func.func @groups_of_eight(%x: tensor<128x64x32x8xf16>) -> tensor<128x64x32x8xf16> {
+  %p = swage.permute %x [0, 2, 1, 3] : tensor<128x64x32x8xf16> -> tensor<128x32x64x8xf16>
+  %n = swage.layer_norm %p axis 2 eps 1.0e-5 : (tensor<128x32x64x8xf16>) -> tensor<128x32x64x8xf16>
+  %y = swage.permute %n [0, 2, 1, 3] : tensor<128x32x64x8xf16> -> tensor<128x64x32x8xf16>
+  return %y : tensor<128x64x32x8xf16>
+}

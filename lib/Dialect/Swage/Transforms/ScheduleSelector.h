@@ -110,6 +110,7 @@ private:
   std::optional<int64_t> product(bool reduced) const { return largest(reduced, {}); }
   int64_t narrowestAlong(unsigned dim) const;
   bool hasRows(ViewAttr view) const;
+  int64_t mostWritten() const;
   bool readsAgain() const;
   struct Streams {
     int64_t widest, bytes, count;

@@ -59,6 +59,16 @@ ScheduleSelector::Streams ScheduleSelector::streams() const {
   return all;
 }
 
+/// How many elements of an innermost run neighbouring lanes write: of more than 16 bytes each they
+/// would write every sector by halves.
+int64_t ScheduleSelector::mostWritten() const {
+  int64_t bytes = 1;
+  for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
+    if (!LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1))
+      bytes = std::max(bytes, elementBytes(view.getElement()));
+  return std::max<int64_t>(1, 16 / bytes);
+}
+
 /// Whether something that is the same for all rows has elements of its own along them, like gamma.
 bool ScheduleSelector::readsAgain() const {
   return llvm::any_of(views(), [&](ViewAttr view) {
@@ -301,14 +311,12 @@ int64_t ScheduleSelector::blocksOfFew(const Rows &rows) const {
 }
 
 /// How many blocks share a row.  A cluster's blocks wait for each other: it is for rows that one
-/// block cannot hold, and for few long ones.  Rows by narrow accesses have more to do than to wait
-/// for memory.
+/// block cannot hold, and for few long ones.
 int64_t ScheduleSelector::blocksFor(const Rows &rows) const {
   int64_t blocks = blocksOfFew(rows);
-  if (device.ccMajor < 9 || rows.bytes < 8)
-    return blocks;
-  if (rows.vectors > rows.ofOneBlock())
-    while (blocks < 16 && rows.vectors > blocks * 512 * rows.capacity)
+  int64_t threads = rows.bytes < 8 ? 256 : 512;
+  if (device.ccMajor >= 9 && rows.vectors > rows.ofOneBlock())
+    while (blocks < 16 && rows.vectors > blocks * threads * rows.capacity)
       blocks *= 2;
   return blocks;
 }
@@ -409,15 +417,15 @@ std::optional<SelectedSchedule> ScheduleSelector::blockRows(Rows rows, int64_t b
              blocks * *rows.count <= residentWith(2, base) * device.smCount) {
     wanted = std::min<int64_t>(wanted, 2);
   }
-  // Of two waves of blocks the second may leave most of the device idle: for how much of what all
-  // blocks take, in quarters. Of more waves blocks end at different times. Vectors of f32 make do
-  // with fewer registers. One wave is better than either.
+  // Of two waves of blocks the second may leave most of the device idle, or the third of the
+  // largest blocks: for how much of what all blocks take, in quarters. Of more waves blocks end at
+  // different times. Vectors of f32 make do with fewer registers. One wave is better than either.
   int64_t least = rows.widest == 4 * rows.vector ? std::min<int64_t>(base, 20) : base;
   auto waves = [&](int64_t perThread) {
     int64_t there = blocks * rows.count.value_or(0),
-            fit = residentWith(perThread, least) * device.smCount;
-    bool isOne = there <= fit;
-    return std::pair(isOne || there >= 2 * fit ? 0 : 4 * (2 * fit - there) / there, !isOne);
+            fit = std::max<int64_t>(1, residentWith(perThread, least) * device.smCount),
+            all = llvm::divideCeil(there, fit), most = threadsFor(perThread) > 512 ? 3 : 2;
+    return std::pair(all <= 1 || all > most ? 0 : 4 * (all * fit - there) / there, all > 1);
   };
   // A warp costs more to merge than it gains: of a LayerNorm only where other blocks share its
   // multiprocessor, of an RMSNorm nowhere that was timed.
@@ -498,7 +506,7 @@ SelectedSchedule ScheduleSelector::row() {
   Rows rows;
   // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not; but the fewer lanes
   // have a group the fewer steps their exchange takes.
-  rows.vector = vectorAlong(kernel, inner, facts);
+  rows.vector = std::min(vectorAlong(kernel, inner, facts), mostWritten());
   Streams all = streams();
   if (narrowestAlong(inner) == 1 && all.widest > 1 && !kernel.hasGroups())
     rows.vector = std::min<int64_t>(rows.vector, 8);
@@ -568,6 +576,10 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
   if (anywhere)
     if (auto aligned = alignedRows(rows, few(1)))
       return *aligned;
+  // Of rows that are made of short runs a warp would read a part of each line.
+  if (kernel.getReduced().size() > 1 && rows.beside > 1)
+    if (auto shelved = shelvedRows(rows))
+      return *shelved;
   if (auto grouped = groupedRows(rows, few(1)))
     return *grouped;
   if (auto even = evenRows(rows))

@@ -114,7 +114,8 @@ int64_t ScheduleSelector::countedVector(ArrayRef<ViewAttr> gathered) const {
 
 SelectedSchedule ScheduleSelector::pointwise() {
   unsigned inner = kernel.getRank() - 1;
-  int64_t vector = vectorAlong(kernel, inner, facts), narrow = narrowestAlong(inner);
+  int64_t vector = std::min(vectorAlong(kernel, inner, facts), mostWritten()),
+          narrow = narrowestAlong(inner);
   bool tail = false;
   SmallVector<ViewAttr> gathered;
   if (isFlatSpace(kernel)) {
@@ -126,7 +127,7 @@ SelectedSchedule ScheduleSelector::pointwise() {
       else if (access == Access::Vector)
         narrowest = std::min(narrowest, elementBytes(view.getElement()));
     }
-    int64_t wider = countedVector(gathered);
+    int64_t wider = std::min(countedVector(gathered), mostWritten());
     // Accesses of eight bytes are better than elements one by one.
     tail = wider > vector && (gathered.empty() || vector * narrowest < 8);
     vector = tail ? wider : vector;
