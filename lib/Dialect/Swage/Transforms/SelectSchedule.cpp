@@ -1,8 +1,8 @@
 //===- SelectSchedule.cpp - --swage-select-schedule ------------------------===//
 //
 // The rules are those of the templates' essays: 16-byte accesses on the narrowest operand where
-// shape and alignment allow, enough loads in flight, and rows on chip as long as a thread's share
-// fits its registers.
+// shape and alignment allow, none wider of what is written, enough loads in flight, and rows on
+// chip as long as a thread's share fits its registers.
 //
 //===----------------------------------------------------------------------===//
 
