@@ -545,7 +545,7 @@ func.func @long_columns(%x: tensor<64x700x512xf16>) -> tensor<64x700x512xf16> {
 // -----
 
 // CHECK-LABEL: func.func @longest_columns
-// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 32, vector = 8, vectors_per_thread = 2, index = 32>
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 8, vectors_per_thread = 2, index = 32>
 func.func @longest_columns(%x: tensor<64x5000x512xf16>) -> tensor<64x5000x512xf16> {
   %y = swage.softmax %x axis 1 : tensor<64x5000x512xf16> -> tensor<64x5000x512xf16>
   return %y : tensor<64x5000x512xf16>
@@ -1161,4 +1161,49 @@ func.func @groups_of_eight(%x: tensor<128x64x32x8xf16>) -> tensor<128x64x32x8xf1
   %n = swage.layer_norm %p axis 2 eps 1.0e-5 : (tensor<128x32x64x8xf16>) -> tensor<128x32x64x8xf16>
   %y = swage.permute %n [0, 2, 1, 3] : tensor<128x32x64x8xf16> -> tensor<128x64x32x8xf16>
   return %y : tensor<128x64x32x8xf16>
+}
+
+// -----
+
+// Statistics keep the row for a second pass: no more vectors a thread than where it is written.
+// CHECK-LABEL: func.func @variance
+// CHECK:       #swage.row_schedule<kind = {{.*}}vector = 8, vectors_per_thread = {{[1-4]}}, index = 32
+func.func @variance(%x: tensor<26011x1024xbf16>) -> tensor<26011xf32> {
+  %m = swage.reduce mean %x dims [1] : tensor<26011x1024xbf16> -> tensor<26011xf32>
+  %b = swage.broadcast %m dims [0] : tensor<26011xf32> -> tensor<26011x1024xf32>
+  %w = arith.extf %x : tensor<26011x1024xbf16> to tensor<26011x1024xf32>
+  %d = arith.subf %w, %b : tensor<26011x1024xf32>
+  %s = arith.mulf %d, %d : tensor<26011x1024xf32>
+  %v = swage.reduce mean %s dims [1] : tensor<26011x1024xf32> -> tensor<26011xf32>
+  return %v : tensor<26011xf32>
+}
+
+// -----
+
+// How many rows there are at most is more than can be multiplied: they do not fit L2.
+// CHECK-LABEL: func.func @countless_sums
+// CHECK:       #swage.row_schedule<kind = group, {{.*}}staged = true
+func.func @countless_sums(%x: tensor<?x?x13xf16> {swage.at_most = array<i64: 1073741824, 1073741824, 0>}) -> tensor<?x?xf16> {
+  %y = swage.reduce sum %x dims [2] : tensor<?x?x13xf16> -> tensor<?x?xf16>
+  return %y : tensor<?x?xf16>
+}
+
+// -----
+
+// A length above which fewer threads a row are needed for a sector of each.
+// CHECK-LABEL: func.func @columns_of_512
+// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 1, vectors_per_thread = 8, index = 32>
+func.func @columns_of_512(%x: tensor<1x512x63xf16>) -> tensor<1x512x63xf16> {
+  %y = swage.softmax %x axis 1 : tensor<1x512x63xf16> -> tensor<1x512x63xf16>
+  return %y : tensor<1x512x63xf16>
+}
+
+// -----
+
+// Few elements side by side: a thread takes all rows of one or two of them.
+// CHECK-LABEL: func.func @sums_of_seventeen_fours
+// CHECK:       #swage.reduce_schedule<lanes = 256, row_groups = 1, vector = 2, unroll = 17
+func.func @sums_of_seventeen_fours(%x: tensor<1000000x17x4xf16>) -> tensor<1000000x4xf16> {
+  %y = swage.reduce sum %x dims [1] : tensor<1000000x17x4xf16> -> tensor<1000000x4xf16>
+  return %y : tensor<1000000x4xf16>
 }

@@ -34,7 +34,7 @@ struct ScheduleSelector::Rows {
   int64_t bytes, widest;   ///< of the narrowest access; of the widest one of rows
   int64_t moved;           ///< bytes for each element of a row
   int64_t streams;         ///< operands that have rows, for every one that is read and one written
-  bool written = true;     ///< something is, along the row; else it is only summed up
+  bool onlySummed = false; ///< or its largest found: no element is used again, or written
   bool torn = false;       ///< rows that are written do not begin with sectors of memory
   bool bounded;            ///< a mask leaves one part of each row
   int64_t capacity;        ///< vectors that a thread's registers hold

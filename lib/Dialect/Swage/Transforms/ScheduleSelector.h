@@ -87,6 +87,8 @@ private:
   SelectedSchedule makeColumn(int64_t perRow, int64_t lanes, int64_t vector, int64_t perThread,
                               bool staged, llvm::StringRef where) const;
   struct Columns;
+  int64_t lanesOf(const Columns &columns, int64_t vector, int64_t perRow,
+                  int64_t mostThreads) const;
   std::optional<SelectedSchedule> columnsInRegisters(const Columns &columns, int64_t vector) const;
   SelectedSchedule column();
   SelectedSchedule reduce();

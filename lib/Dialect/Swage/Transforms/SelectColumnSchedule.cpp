@@ -23,6 +23,9 @@ struct ScheduleSelector::Columns {
   int64_t enoughThreads;        ///< of all blocks
 
   bool hasMore(int64_t positions) const { return !inner || positions < *inner; }
+  int64_t leastThreads(int64_t vector, int64_t elements) const {
+    return llvm::PowerOf2Ceil(llvm::divideCeil(length, elements / vector));
+  }
   bool fillDevice(int64_t vector, int64_t perRow) const;
   int64_t threadsFor(int64_t vector, int64_t elements) const;
 };
@@ -36,7 +39,8 @@ SelectedSchedule ScheduleSelector::makeColumn(int64_t perRow, int64_t lanes, int
           "the row runs across the contiguous dimension" + where.str()};
 }
 
-/// Whether a lane's vectors, with so many threads for each, keep all multiprocessors busy.
+/// Whether vectors of positions, by so many threads each, are threads enough. (There may be more of
+/// them than can be counted.)
 bool ScheduleSelector::Columns::fillDevice(int64_t vector, int64_t perRow) const {
   return count / vector >= enoughThreads / perRow;
 }
@@ -44,39 +48,50 @@ bool ScheduleSelector::Columns::fillDevice(int64_t vector, int64_t perRow) const
 /// Threads for each row of at most `elements` elements; few positions leave most of a
 /// multiprocessor idle unless each gets many.
 int64_t ScheduleSelector::Columns::threadsFor(int64_t vector, int64_t elements) const {
-  int64_t perRow = llvm::PowerOf2Ceil(llvm::divideCeil(length, elements / vector));
+  int64_t perRow = leastThreads(vector, elements);
   while (!fillDevice(vector, perRow) && 8 * perRow <= length && perRow < kMostThreadRows)
     perRow *= 2;
   return perRow;
+}
+
+/// How many vectors of positions, by so many threads each, a block has side by side: a sector;
+/// where threads are many 64 bytes; where blocks are as well 128 bytes, and 256, torn ones in wider
+/// blocks.
+int64_t ScheduleSelector::lanesOf(const Columns &columns, int64_t vector, int64_t perRow,
+                                  int64_t mostThreads) const {
+  bool isFull = columns.fillDevice(vector, perRow),
+       isTorn = columns.inner && *columns.inner * columns.bytes % kSectorBytes != 0;
+  int64_t lanes = 1, positions = columns.count / vector;
+  auto isNarrow = [&](int64_t run) {
+    return columns.hasMore(lanes * vector) && lanes * vector * columns.bytes < run;
+  };
+  auto mayWiden = [&](int64_t threads, int64_t blocks) {
+    return isFull && lanes * perRow < threads && positions >= blocks * lanes * device.smCount;
+  };
+  while (lanes * perRow < 128 || isNarrow(isFull ? 64 : kSectorBytes) ||
+         (isNarrow(128) && mayWiden(512, 2)) ||
+         (isNarrow(256) && mayWiden(isTorn ? mostThreads : 256, 16)))
+    lanes *= 2;
+  return lanes;
 }
 
 /// Columns by so wide accesses, if registers hold them. A position's states cost an exchange: few
 /// positions a thread, and many coordinates.
 std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Columns &columns,
                                                                      int64_t vector) const {
-  bool isTorn = columns.inner && *columns.inner * columns.bytes % kSectorBytes != 0;
-  int64_t positions = columns.count / vector;
   for (auto [elements, most] : {std::pair(kColumnElements, 256), {kRegisterElements, 512}}) {
     // Up to 16 threads take a row well as they are.
     if (elements == kColumnElements && columns.length * vector <= 16 * kRegisterElements)
       continue;
-    int64_t lanes = 1, perRow = columns.threadsFor(vector, elements);
-    if (perRow > kMostThreadRows)
+    int64_t least = columns.leastThreads(vector, elements);
+    if (least > kMostThreadRows)
       continue;
-    auto isNarrow = [&](int64_t run) {
-      return columns.hasMore(lanes * vector) && lanes * vector * columns.bytes < run;
-    };
-    auto haveBlocks = [&](int64_t each) { return positions >= each * lanes * device.smCount; };
-    // Side by side a sector; where threads are many 64 bytes, where blocks are 128 and 256, which
-    // are worth wider blocks where rows are torn.
-    bool isFull = columns.fillDevice(vector, perRow);
-    while (lanes * perRow < 128 || isNarrow(isFull ? 64 : kSectorBytes) ||
-           (isFull && haveBlocks(2) && isNarrow(128) && lanes * perRow < 512) ||
-           (isFull && haveBlocks(16) && isNarrow(256) && lanes * perRow < (isTorn ? most : 256)))
-      lanes *= 2;
-    int64_t each = llvm::divideCeil(columns.length, perRow);
-    if (lanes * perRow <= (each * vector <= 16 ? 1024 : most))
-      return makeColumn(perRow, lanes, vector, each, false, ", in registers");
+    for (int64_t perRow = columns.threadsFor(vector, elements); perRow >= least; perRow /= 2) {
+      int64_t lanes = lanesOf(columns, vector, perRow, most),
+              each = llvm::divideCeil(columns.length, perRow);
+      if (lanes * perRow <= (each * vector <= 16 ? 1024 : most))
+        return makeColumn(perRow, lanes, vector, each, false, ", in registers");
+    }
   }
   return std::nullopt;
 }
@@ -93,12 +108,16 @@ SelectedSchedule ScheduleSelector::column() {
     int64_t vector =
         columns.length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
     std::optional<SelectedSchedule> best = columnsInRegisters(columns, vector);
+    auto threadsOf = [&](const SelectedSchedule &selected) {
+      auto schedule = cast<RowScheduleAttr>(selected.schedule);
+      return columns.count / schedule.getVector() * schedule.getThreadsPerRow();
+    };
     // Narrower accesses, of 4 bytes, where that makes threads of few positions.
     while (vector > 1 && vector * columns.bytes > 4 &&
            !columns.fillDevice(vector, columns.threadsFor(vector, kColumnElements))) {
       vector /= 2;
       std::optional<SelectedSchedule> narrower = columnsInRegisters(columns, vector);
-      if (!narrower)
+      if (!narrower || (best && threadsOf(*narrower) <= threadsOf(*best)))
         break;
       best = narrower;
     }
@@ -115,5 +134,11 @@ SelectedSchedule ScheduleSelector::column() {
     lanes /= 2;
   while (lanes * perRow < 128)
     perRow *= 2;
+  // Few are read by more threads each, a sector side by side.
+  while (columns.length >= 8 * perRow && !columns.fillDevice(widest, perRow) &&
+         perRow < kMostThreadRows && lanes * widest * columns.bytes >= 2 * kSectorBytes) {
+    perRow *= 2;
+    lanes /= 2;
+  }
   return makeColumn(perRow, lanes, widest, 2, false, "");
 }

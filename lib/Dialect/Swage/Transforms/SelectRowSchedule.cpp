@@ -109,8 +109,8 @@ bool ScheduleSelector::staysInL2() const {
 
 /// Whether so many fifths of L2 hold what is read and written.
 bool ScheduleSelector::fitsL2(const Rows &rows, int64_t fifths) const {
-  return rows.count &&
-         *rows.count * rows.vectors * rows.vector * rows.moved <= device.l2Bytes * fifths / 5;
+  return rows.count && double(*rows.count) * double(rows.vectors * rows.vector * rows.moved) <=
+                           double(device.l2Bytes) * double(fifths) / 5;
 }
 
 bool swage::isBounded(KernelOp kernel) {
@@ -150,8 +150,8 @@ int64_t ScheduleSelector::lanesFor(const Rows &rows, int64_t least, int64_t perT
           streams = rows.torn ? rows.streams : 1;
   auto cost = [&](int64_t threads) {
     int64_t each = llvm::divideCeil(rows.vectors, threads);
-    // Where each is written nothing beats one or two vectors that leave no lane idle.
-    if (rows.written && each <= 2 && threads * each == rows.vectors)
+    // Where they are kept nothing beats one or two vectors that leave no lane idle.
+    if (!rows.onlySummed && each <= 2 && threads * each == rows.vectors)
       return each;
     return std::max(threads, rows.freeThreads) * (3 + each * streams) + tear * each * streams;
   };
@@ -241,16 +241,19 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
     perThread = !areFloats ? rows.capacity : rows.vector == 1 ? 10 : 8;
   int64_t mostOfFew = std::min<int64_t>(perThread, 12),
           together = std::clamp<int64_t>(64 / rows.bytes, 8, 16);
-  // What is only summed up is not kept, and short rows are whole in L1.
-  if (!rows.written) {
-    perThread = rows.bytes < 8 ? 12 : 8;
-    mostOfFew = rows.bytes < 8 ? 20 : 8;
-    together = rows.bytes < 8 ? 1 : together;
+  // What is only summed up takes registers while it is on its way, 64 elements of it. Lanes by
+  // narrow accesses need not be neighbours: L1 has the lines of their rows.
+  if (rows.onlySummed && rows.bytes < 8) {
+    perThread = 12;
+    mostOfFew = 20;
+    together = 1;
+  } else if (rows.onlySummed) {
+    perThread = mostOfFew = std::min<int64_t>(8, 64 / rows.vector);
   }
   // Two warps take what would fill one, with half the registers each; unless a mask leaves each warp
   // another part of the work, which they would wait for.
   bool fillsWarp = rows.vector >= 8 && rows.vectors >= 120 && rows.vectors <= 128 &&
-                   !rows.bounded && rows.written;
+                   !rows.bounded && !rows.onlySummed;
   int64_t most = 32 * perThread;
   if (few) {
     // Not what is read behind the exchange, a gate, in front of which lanes would wait again.
@@ -280,7 +283,7 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   bool isAlone = few ? waits : each > 1 && (perMultiprocessor < fewRows || follows);
   // Of rows of different lengths fewer wait for the longest; what is only summed up is done so soon
   // that blocks of 128 threads would follow each other too fast.
-  bool isSoon = !rows.written && perMultiprocessor >= kBusyThreads / threads;
+  bool isSoon = rows.onlySummed && perMultiprocessor >= kBusyThreads / threads;
   int64_t block = isAlone ? 32 : each > 1 && rows.bounded ? 64 : isSoon ? 256 : 128;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
@@ -532,9 +535,10 @@ SelectedSchedule ScheduleSelector::row() {
                 return hasRows(view) &&
                        !haveWholeSectors(constantStrides(view), elementBytes(view.getElement()));
               });
-  rows.written = llvm::any_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
-    return !LinearAccess::of(view.getAccess())->isBroadcast(inner);
-  });
+  rows.onlySummed = kernel.countCollectives() == 1 && !isNorm() &&
+                    llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
+                      return LinearAccess::of(view.getAccess())->isBroadcast(inner);
+                    });
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
@@ -562,7 +566,7 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
   }
   // Sums write nothing that shared memory would collect: few rows, and short ones that L2 holds,
   // are read as they lie.
-  if (anywhere && !rows.written && !rows.bounded &&
+  if (anywhere && rows.onlySummed && !rows.bounded &&
       (few(1) || (fitsL2(rows, 1) && length < kAlignedLength)))
     if (auto grouped = groupedRows(rows, few(1)))
       return *grouped;

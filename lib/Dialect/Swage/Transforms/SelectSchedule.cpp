@@ -281,7 +281,7 @@ SelectedSchedule ScheduleSelector::reduce() {
                          inner = constantSize(extent(keptInner));
   constexpr int64_t kEnoughThreads = 1400, kManyThreads = 3 * kEnoughThreads;
   constexpr int64_t kAtOnceRows = 32, kAtOnceBytes = 128, kAtOnceElements = 64,
-                    kEnoughBytes = 48 << 10;
+                    kEnoughBytes = 48 << 10, kFewBeside = 64;
   struct Block {
     int64_t vector, lanes, groups;
     int64_t threads(int64_t kept) const { return kept / vector * groups; }
@@ -311,24 +311,30 @@ SelectedSchedule ScheduleSelector::reduce() {
     if (!haveThreads(block, kEnoughThreads) && vector <= 8)
       block.groups *= 2;
     block.groups = std::min(block.groups, kMostThreadRows);
+    auto isMuch = [&] { // to merge, for what threads have
+      Block half{vector, block.lanes, block.groups / 2};
+      return block.groups * block.lanes > 128 || haveThreads(half, kEnoughThreads);
+    };
     while (length && block.groups > 1 &&
-           (block.groups > *length ||
-            (4 * block.groups > *length && block.groups * block.lanes > 128)))
+           (block.groups > *length || (4 * block.groups > *length && isMuch())))
       block.groups /= 2;
     return block;
   };
-  // Accesses of 8 bytes: of narrow elements, whose states are many, but where a thread takes 16
-  // bytes of all rows at once, or where threads follow each other for long; of f32 where there are
-  // more threads then, and too few.
   int64_t widest = std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow);
-  Block block = blockOf(widest);
-  if (block.groups > 1 && widest * narrow > 8) {
-    Block narrower = blockOf(widest / 2);
-    bool isBetter = narrow < 4 ? narrower.groups == 1 || !haveThreads(block, kManyThreads)
-                               : !haveThreads(block, kEnoughThreads) &&
-                                     narrower.threads(*kept) > block.threads(*kept);
-    if (isBetter)
-      block = narrower;
+  // Where few elements are side by side a thread takes all of them by narrower accesses.
+  int64_t vector = widest;
+  while (inner && *inner <= kFewBeside && !isAtOnce(vector) && vector > 1 && isAtOnce(1))
+    vector /= 2;
+  Block block = blockOf(vector);
+  if (!isAtOnce(vector) && widest * narrow > 8) {
+    // Narrow elements have many states by 16 bytes; but they are as good where threads follow each
+    // other for long. Others go by 8 bytes where that makes more threads, and there are too few.
+    Block half = blockOf(widest / 2);
+    bool haveManyStates = narrow < 4 && (isAtOnce(widest / 2) || !haveThreads(block, kManyThreads)),
+         makesThreads = narrow >= 4 && !haveThreads(block, kEnoughThreads) &&
+                        half.threads(*kept) > block.threads(*kept);
+    if (haveManyStates || makesThreads)
+      block = half;
   }
   block.lanes = std::max<int64_t>(block.lanes, 64 / block.groups);
   int64_t each = length ? llvm::divideCeil(*length, block.groups) : INT64_MAX / 64;
