@@ -233,7 +233,7 @@ Examination examine(const Value &expected, Answer answer, double maximumFactor, 
       if (result.rule || !(found > allowed))
         return;
       result.rule = rule;
-      result.reason = llvm::formatv("{0}: {1} > {2}", ruleText(rule), found, allowed);
+      result.reason = llvm::formatv("{0}: {1:e2} > {2:e2}", ruleText(rule), found, allowed);
     };
     exceeds(3, s.maxError, largest);
     exceeds(4, s.meanError, mean);

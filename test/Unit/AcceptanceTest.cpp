@@ -4,6 +4,7 @@
 #include "ReferenceGraph.h"
 #include "gtest/gtest.h"
 #include <random>
+#include <regex>
 
 using namespace swage::reference;
 using namespace swage::reference::test;
@@ -132,6 +133,10 @@ TEST(Acceptance, rules3And5CompareWithTheHonestError) {
   Tensor y = right(value);
   y.setReal(100, y.real(100) + 0.03);
   EXPECT_EQ(judge(y, value).rule, 3) << judge(y, value).line();
+  // Errors are small numbers: both have digits.
+  EXPECT_TRUE(std::regex_search(judge(y, value).reason,
+                                std::regex(": [1-9]\\.[0-9]{2}e[-+][0-9]+ > [1-9]\\.[0-9]{2}e")))
+      << judge(y, value).reason;
   for (int64_t i = 0; i < y.size(); ++i) // small elements with large relative errors
     y.setReal(i, x.real(i) + 0x1p-9);
   EXPECT_NE(judge(y, value).rule, 0);
