@@ -35,3 +35,16 @@ func.func @norm_across(%x: tensor<2x8x32xf16>) -> tensor<2x8x32xf16> {
   %q = swage.permute %n [0, 2, 1] : tensor<2x32x8xf16> -> tensor<2x8x32xf16>
   return %q : tensor<2x8x32xf16>
 }
+
+// -----
+
+// And so is a softmax, with what else it gives: the log-sum-exp of each row.
+// CHECK-LABEL: func.func @softmax_across
+// CHECK:         swage.launch @softmax_{{.*}} (%arg0) {{.*}} -> (tensor<2x32xf32>, tensor<2x8x32xf16>)
+// CHECK-NEXT:    return
+func.func @softmax_across(%x: tensor<2x8x32xf16>) -> (tensor<2x8x32xf16>, tensor<2x32xf32>) {
+  %p = swage.permute %x [0, 2, 1] : tensor<2x8x32xf16> -> tensor<2x32x8xf16>
+  %n, %lse = swage.softmax %p axis 2 : tensor<2x32x8xf16> -> tensor<2x32x8xf16>, tensor<2x32xf32>
+  %q = swage.permute %n [0, 2, 1] : tensor<2x32x8xf16> -> tensor<2x8x32xf16>
+  return %q, %lse : tensor<2x8x32xf16>, tensor<2x32xf32>
+}

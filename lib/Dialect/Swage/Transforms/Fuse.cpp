@@ -39,10 +39,10 @@ bool Fuser::isServed(const OpSet &ops) const {
   return built && accessProblem(*built->kernel).empty();
 }
 
-/// Copies a norm's result behind the permute that alone reads it, if that makes a kernel of it:
-/// rows that lie across memory are then read and written with the grain.
+/// Copies the result of a norm or softmax behind the permute that alone reads it, if that makes a
+/// kernel of it: rows that lie across memory are then read and written with the grain.
 bool Fuser::tryBehindPermute(Operation *op) {
-  auto permute = isa<LayerNormOp, RmsNormOp>(op) && op->getResult(0).hasOneUse()
+  auto permute = isa<LayerNormOp, RmsNormOp, SoftmaxOp>(op) && op->getResult(0).hasOneUse()
                      ? dyn_cast<PermuteOp>(*op->getResult(0).user_begin())
                      : PermuteOp();
   if (!permute)
