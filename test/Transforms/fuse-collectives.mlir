@@ -48,3 +48,36 @@ func.func @softmax_across(%x: tensor<2x8x32xf16>) -> (tensor<2x8x32xf16>, tensor
   %q = swage.permute %n [0, 2, 1] : tensor<2x32x8xf16> -> tensor<2x8x32xf16>
   return %q, %lse : tensor<2x8x32xf16>, tensor<2x32xf32>
 }
+
+// -----
+
+// So are what is made of each element of its result, and the sum that it is the norm of, which is stored as well.
+// CHECK-LABEL: func.func @sum_norm_tanh_across
+// CHECK:         swage.launch @layer_norm_{{.*}} (%arg0, %arg1, %arg2) {{.*}} -> (tensor<2x8x32xf16>, tensor<2x8x32xf16>)
+// CHECK-NEXT:    return
+func.func @sum_norm_tanh_across(%x: tensor<2x8x32xf16>, %r: tensor<2x8x32xf16>, %gamma: tensor<8xf16>) -> (tensor<2x8x32xf16>, tensor<2x8x32xf16>) {
+  %s = arith.addf %x, %r : tensor<2x8x32xf16>
+  %p = swage.permute %s [0, 2, 1] : tensor<2x8x32xf16> -> tensor<2x32x8xf16>
+  %n = swage.layer_norm %p gamma %gamma axis 2 eps 1.0e-5 : (tensor<2x32x8xf16>, tensor<8xf16>) -> tensor<2x32x8xf16>
+  %half = arith.constant dense<0.5> : tensor<2x32x8xf16>
+  %h = arith.mulf %n, %half : tensor<2x32x8xf16>
+  %t = math.tanh %h : tensor<2x32x8xf16>
+  %q = swage.permute %t [0, 2, 1] : tensor<2x32x8xf16> -> tensor<2x8x32xf16>
+  return %q, %s : tensor<2x8x32xf16>, tensor<2x8x32xf16>
+}
+
+// -----
+
+// But not where someone else reads the result as it lies.
+// CHECK-LABEL: func.func @norm_across_and_along
+// CHECK:         swage.launch @transpose_
+// CHECK-NEXT:    swage.launch @layer_norm_
+// CHECK-NEXT:    swage.launch @transpose_
+// CHECK-NEXT:    return
+func.func @norm_across_and_along(%x: tensor<2x8x32xf16>) -> (tensor<2x8x32xf16>, tensor<2x32x8xf16>) {
+  %p = swage.permute %x [0, 2, 1] : tensor<2x8x32xf16> -> tensor<2x32x8xf16>
+  %n = swage.layer_norm %p axis 2 eps 1.0e-5 : (tensor<2x32x8xf16>) -> tensor<2x32x8xf16>
+  %t = math.tanh %n : tensor<2x32x8xf16>
+  %q = swage.permute %t [0, 2, 1] : tensor<2x32x8xf16> -> tensor<2x8x32xf16>
+  return %q, %n : tensor<2x8x32xf16>, tensor<2x32x8xf16>
+}

@@ -39,23 +39,51 @@ bool Fuser::isServed(const OpSet &ops) const {
   return built && accessProblem(*built->kernel).empty();
 }
 
-/// Copies the result of a norm or softmax behind the permute that alone reads it, if that makes a
-/// kernel of it: rows that lie across memory are then read and written with the grain.
+/// Whether elements are made of few ones, however many they are.
+static bool isMadeOfFew(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (isa<BroadcastOp>(op) || isSourceOp(op) || op->hasTrait<OpTrait::ConstantLike>() ||
+                (isa<arith::ExtFOp, arith::TruncFOp>(op) && isMadeOfFew(op->getOperand(0))));
+}
+
+/// Operands that are not made of few elements.
+static SmallVector<Value> largeOperands(Operation *op) {
+  SmallVector<Value> large;
+  for (Value operand : op->getOperands())
+    if (!isMadeOfFew(operand) && !llvm::is_contained(large, operand))
+      large.push_back(operand);
+  return large;
+}
+
+/// Copies the result of a norm or softmax behind the permute that alone reads it, or what is made
+/// of each of its elements, if that makes a kernel of it: rows that lie across memory are then read
+/// and written with the grain.
 bool Fuser::tryBehindPermute(Operation *op) {
-  auto permute = isa<LayerNormOp, RmsNormOp, SoftmaxOp>(op) && op->getResult(0).hasOneUse()
-                     ? dyn_cast<PermuteOp>(*op->getResult(0).user_begin())
-                     : PermuteOp();
+  if (!isa<LayerNormOp, RmsNormOp, SoftmaxOp>(op))
+    return false;
+  OpSet all;
+  all.insert(op);
+  auto readerOf = [](Operation *op) {
+    return op->getResult(0).hasOneUse() ? *op->getResult(0).user_begin() : nullptr;
+  };
+  Operation *reader = readerOf(op);
+  while (reader && isElementwiseOp(reader) && !isa<CopyOp>(reader) &&
+         largeOperands(reader).size() == 1 && int64_t(all.size()) < kMaxInlinedDepth) {
+    all.insert(reader);
+    reader = readerOf(reader);
+  }
+  auto permute = dyn_cast_or_null<PermuteOp>(reader);
   if (!permute)
     return false;
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(permute);
   auto copy = CopyOp::create(builder, permute.getLoc(), permute.getType(), permute);
   permute.getResult().replaceAllUsesExcept(copy, copy);
-  OpSet both;
-  both.insert(op);
-  both.insert(copy);
-  if (failed(analyse()) || isServed(both))
-    return true; // what is wrong with the shapes is an error by now
+  all.insert(copy);
+  if (failed(analyse()) || isServed(all)) { // what is wrong with the shapes is an error by now
+    behindPermutes.insert(op);
+    return true;
+  }
   copy.getResult().replaceAllUsesWith(permute);
   copy.erase();
   return failed(analyse());
@@ -252,12 +280,6 @@ bool Fuser::reaches(unsigned from, unsigned to, bool skipDirect) const {
 /// bytes than its result would, so it is computed where it is read. One that reads several large
 /// tensors is better stored once.
 void Fuser::chooseInlined() {
-  // Elements that are made of few ones, however many there are.
-  std::function<bool(Value)> isSmall = [&](Value operand) {
-    Operation *op = operand.getDefiningOp();
-    return op && (isa<BroadcastOp>(op) || isSourceOp(op) || op->hasTrait<OpTrait::ConstantLike>() ||
-                  (isa<arith::ExtFOp, arith::TruncFOp>(op) && isSmall(op->getOperand(0))));
-  };
   auto bytes = [](Value value) {
     return elementBytes(cast<ShapedType>(value.getType()).getElementType());
   };
@@ -270,10 +292,7 @@ void Fuser::chooseInlined() {
     if (!isElementwiseOp(&op) || isa<CopyOp>(op) || isReturned(op.getResult(0)) ||
         isAppendedTo(op.getResult(0)))
       continue;
-    SmallVector<Value> large;
-    for (Value operand : op.getOperands())
-      if (!isSmall(operand) && !llvm::is_contained(large, operand))
-        large.push_back(operand);
+    SmallVector<Value> large = largeOperands(&op);
     int64_t readers = consumersOf(&op).size(), read = 0;
     for (Value operand : large)
       read += bytes(operand);
@@ -510,9 +529,11 @@ void Fuser::formGroups() {
       if (groupOf[producer] == groupOf[op] || (isa<AttentionOp>(op) && isa<AppendOp>(producer)))
         continue;
       // A kernel has so many collectives at most. The largest absolute values of a norm's elements,
-      // by which they are quantised, save more behind it than it would behind another one.
-      if (isa<LayerNormOp, RmsNormOp>(op) &&
-          llvm::any_of(groups[groupOf[producer]].ops, isCollectiveOp))
+      // by which they are quantised, save more behind it than it would behind another one. And rows
+      // that lie across memory are written with the grain together with their copy alone.
+      bool isBehindNorm = isa<LayerNormOp, RmsNormOp>(op) &&
+                          llvm::any_of(groups[groupOf[producer]].ops, isCollectiveOp);
+      if (isBehindNorm || behindPermutes.contains(op))
         norms.push_back({op, producer});
       else
         tryMerge(groupOf[op], groupOf[producer], op);

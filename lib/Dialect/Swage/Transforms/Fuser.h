@@ -82,6 +82,8 @@ private:
   bool fuse;
   std::optional<SymbolicShapes> shapes;
   llvm::DenseSet<mlir::Operation *> inlined;
+  /// Collectives whose results are copied behind the permutes that read them.
+  llvm::DenseSet<mlir::Operation *> behindPermutes;
   llvm::SmallVector<mlir::Operation *> nodes;
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOf;
