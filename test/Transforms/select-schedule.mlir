@@ -1207,3 +1207,13 @@ func.func @sums_of_seventeen_fours(%x: tensor<1000000x17x4xf16>) -> tensor<10000
   %y = swage.reduce sum %x dims [1] : tensor<1000000x17x4xf16> -> tensor<1000000x4xf16>
   return %y : tensor<1000000x4xf16>
 }
+
+// -----
+
+// Columns that nothing on chip holds, widened.
+// CHECK-LABEL: func.func @widened_columns
+// CHECK:       #swage.row_schedule<kind = column, {{.*}}vector = 4, vectors_per_thread = 2, index = 32>
+func.func @widened_columns(%x: tensor<64x5000x512xf16>) -> tensor<64x5000x512xf32> {
+  %y = swage.softmax %x axis 1 : tensor<64x5000x512xf16> -> tensor<64x5000x512xf32>
+  return %y : tensor<64x5000x512xf32>
+}
