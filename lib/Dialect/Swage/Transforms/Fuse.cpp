@@ -519,7 +519,7 @@ void Fuser::formGroups() {
   }
   if (!fuse)
     return;
-  SmallVector<std::pair<Operation *, Operation *>> norms; ///< and what they wait for
+  SmallVector<std::pair<Operation *, Operation *>> waiting; ///< for other merges, with a producer
   for (Operation *op : nodes) {
     if (auto attention = dyn_cast<AttentionOp>(op))
       tryStep(attention);
@@ -534,14 +534,14 @@ void Fuser::formGroups() {
       bool isBehindNorm = isa<LayerNormOp, RmsNormOp>(op) &&
                           llvm::any_of(groups[groupOf[producer]].ops, isCollectiveOp);
       if (isBehindNorm || behindPermutes.contains(op))
-        norms.push_back({op, producer});
+        waiting.push_back({op, producer});
       else
         tryMerge(groupOf[op], groupOf[producer], op);
     }
   }
-  for (auto [norm, producer] : norms)
-    if (groupOf[producer] != groupOf[norm])
-      tryMerge(groupOf[norm], groupOf[producer], norm);
+  for (auto [op, producer] : waiting)
+    if (groupOf[producer] != groupOf[op])
+      tryMerge(groupOf[op], groupOf[producer], op);
 }
 
 //===----------------------------------------------------------------------===//

@@ -111,8 +111,10 @@ private:
   std::optional<int64_t> largest(bool reduced) const { return largest(reduced, facts); }
   std::optional<int64_t> product(bool reduced) const { return largest(reduced, {}); }
   int64_t narrowestAlong(unsigned dim) const;
+  bool changesAlongRow(ViewAttr view) const;
   bool hasRows(ViewAttr view) const;
   int64_t mostWritten() const;
+  int64_t writableVector(unsigned dim) const;
   bool readsAgain() const;
   struct Streams {
     int64_t widest, bytes, count;

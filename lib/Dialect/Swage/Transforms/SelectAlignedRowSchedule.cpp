@@ -38,7 +38,7 @@ std::optional<SelectedSchedule> ScheduleSelector::alignedRows(Rows rows, bool fe
   unsigned inner = kernel.getRank() - 1;
   int64_t widest = 1, length = largest(true).value_or(0);
   for (ViewAttr view : views())
-    if (!LinearAccess::of(view.getAccess())->isBroadcast(inner))
+    if (changesAlongRow(view))
       widest = std::max(widest, elementBytes(view.getElement()));
   bool waits = widest >= 4, anywhere = rows.bytes < 8;
   if (!isAlignable(kernel) || widest > 4 || (length < kAlignedLeast && !waits))

@@ -100,7 +100,7 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Colum
 /// its own row.
 SelectedSchedule ScheduleSelector::column() {
   unsigned keptInner = kernel.getReduced().front() - 1;
-  int64_t widest = std::min(vectorAlong(kernel, keptInner, facts), mostWritten());
+  int64_t widest = writableVector(keptInner);
   Columns columns{product(true).value_or(0), product(false).value_or(INT64_MAX),
                   narrowestAlong(keptInner), constantSize(extent(keptInner)),
                   kBusyBlockThreads * device.smCount};

@@ -152,9 +152,8 @@ std::optional<SelectedSchedule> ScheduleSelector::crowdedRows(Rows rows,
       return std::nullopt;
   int64_t widest = 1;
   double ofRows = 0, ofAll = 0; // bytes
-  unsigned inner = kernel.getRank() - 1;
   for (ViewAttr view : views())
-    if (!LinearAccess::of(view.getAccess())->isBroadcast(inner)) {
+    if (changesAlongRow(view)) {
       int64_t each = elementBytes(view.getElement());
       widest = std::max(widest, each);
       (hasRows(view) ? ofRows : ofAll) += static_cast<double>(each) * *length;

@@ -38,6 +38,11 @@ int64_t ScheduleSelector::narrowestAlong(unsigned dim) const {
   return narrow;
 }
 
+/// Whether an operand has more than one element of a row.
+bool ScheduleSelector::changesAlongRow(ViewAttr view) const {
+  return !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1);
+}
+
 /// Whether an operand has elements of rows, not the same ones for all rows.
 bool ScheduleSelector::hasRows(ViewAttr view) const {
   LinearAccess access = *LinearAccess::of(view.getAccess());
@@ -64,24 +69,26 @@ ScheduleSelector::Streams ScheduleSelector::streams() const {
 int64_t ScheduleSelector::mostWritten() const {
   int64_t bytes = 1;
   for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
-    if (!LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1))
+    if (changesAlongRow(view))
       bytes = std::max(bytes, elementBytes(view.getElement()));
   return std::max<int64_t>(1, 16 / bytes);
 }
 
+/// The elements of a vector along a dimension, no more than are written.
+int64_t ScheduleSelector::writableVector(unsigned dim) const {
+  return std::min(vectorAlong(kernel, dim, facts), mostWritten());
+}
+
 /// Whether something that is the same for all rows has elements of its own along them, like gamma.
 bool ScheduleSelector::readsAgain() const {
-  return llvm::any_of(views(), [&](ViewAttr view) {
-    return !LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1) && !hasRows(view);
-  });
+  return llvm::any_of(views(),
+                      [&](ViewAttr view) { return changesAlongRow(view) && !hasRows(view); });
 }
 
 /// Whether all tensors that change along the row begin at a multiple of 16 bytes.
 bool ScheduleSelector::beginAligned() const {
-  return llvm::all_of(views(), [&](ViewAttr view) {
-    return LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1) ||
-           view.getAlign() >= 16;
-  });
+  return llvm::all_of(
+      views(), [&](ViewAttr view) { return !changesAlongRow(view) || view.getAlign() >= 16; });
 }
 
 bool ScheduleSelector::isNorm() const { return swage::isNorm(kernel.getCollective().getKind()); }
@@ -100,7 +107,7 @@ bool ScheduleSelector::staysInL2() const {
   std::optional<int64_t> kept = product(false), reduced = product(true);
   int64_t bytes = 0;
   for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
-    if (!LinearAccess::of(view.getAccess())->isBroadcast(kernel.getRank() - 1))
+    if (changesAlongRow(view))
       bytes += elementBytes(view.getElement());
   int64_t room = device.l2Bytes / 4 * 3;
   return kept && reduced &&
@@ -496,7 +503,8 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
     LinearAccess access = *LinearAccess::of(view.getAccess());
     return access.isBroadcast(inner) || constantSize(access.strides[keptInner]) == length;
   });
-  if (!areNeighbours || run == 0 || !llvm::isPowerOf2_64(run) || rows.grouped > 1)
+  bool isOneRun = kernel.getReduced().size() == 1;
+  if (isOneRun || !areNeighbours || run == 0 || !llvm::isPowerOf2_64(run) || rows.grouped > 1)
     return 1;
   while (2 * beside * run <= 32 && beside * run * rows.bytes < 128 && kept % (2 * beside) == 0)
     beside *= 2;
@@ -509,7 +517,7 @@ SelectedSchedule ScheduleSelector::row() {
   Rows rows;
   // Accesses of 8 bytes are as good as those of 16, which ones of 32 are not; but the fewer lanes
   // have a group the fewer steps their exchange takes.
-  rows.vector = std::min(vectorAlong(kernel, inner, facts), mostWritten());
+  rows.vector = writableVector(inner);
   Streams all = streams();
   if (narrowestAlong(inner) == 1 && all.widest > 1 && !kernel.hasGroups())
     rows.vector = std::min<int64_t>(rows.vector, 8);
@@ -536,9 +544,8 @@ SelectedSchedule ScheduleSelector::row() {
                        !haveWholeSectors(constantStrides(view), elementBytes(view.getElement()));
               });
   rows.onlySummed = kernel.countCollectives() == 1 && !isNorm() &&
-                    llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
-                      return LinearAccess::of(view.getAccess())->isBroadcast(inner);
-                    });
+                    llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
+                                 [&](ViewAttr view) { return !changesAlongRow(view); });
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
@@ -581,7 +588,7 @@ SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t lengt
     if (auto aligned = alignedRows(rows, few(1)))
       return *aligned;
   // Of rows that are made of short runs a warp would read a part of each line.
-  if (kernel.getReduced().size() > 1 && rows.beside > 1)
+  if (rows.beside > 1)
     if (auto shelved = shelvedRows(rows))
       return *shelved;
   if (auto grouped = groupedRows(rows, few(1)))

@@ -114,8 +114,7 @@ int64_t ScheduleSelector::countedVector(ArrayRef<ViewAttr> gathered) const {
 
 SelectedSchedule ScheduleSelector::pointwise() {
   unsigned inner = kernel.getRank() - 1;
-  int64_t vector = std::min(vectorAlong(kernel, inner, facts), mostWritten()),
-          narrow = narrowestAlong(inner);
+  int64_t vector = writableVector(inner), narrow = narrowestAlong(inner);
   bool tail = false;
   SmallVector<ViewAttr> gathered;
   if (isFlatSpace(kernel)) {
