@@ -1,14 +1,18 @@
 // What the engine of columns.cuh does with a lane's columns: some coordinates of them from the loads
-// to the stores, and how the thread rows of a block meet.
+// to the stores, and how the thread rows of a block, and of a cluster, meet.
 #pragma once
 
 #include "swage/phases.cuh"
+#include "swage/row_team.cuh"
 
 namespace swage::detail {
 
-/// How many of `length` reduced coordinates thread row `group` takes.
-template <class Index> __device__ __forceinline__ float share(Index length, int group, int groups) {
-  return group < length ? static_cast<float>((length - 1 - group) / groups + 1) : 0.0f;
+/// How many of `length` reduced coordinates the `width` thread rows from `first` on take, of
+/// `groups` in all.
+template <class Index>
+__device__ __forceinline__ float share(Index length, int first, int width, int groups) {
+  const Index rest = length % groups - first;
+  return static_cast<float>(length / groups * width + (rest < 0 ? 0 : rest < width ? rest : width));
 }
 
 /// Unroll reduced coordinates of a lane's positions.
@@ -96,36 +100,43 @@ constexpr __device__ unsigned entryOf(unsigned group, unsigned position) {
   return group * Positions + (position ^ shift);
 }
 
-/// Merges what the thread rows have of each position, by way of one of `entries` for each; all of
-/// them get the same.  Equal: each of them has as many coordinates.
-template <class S, int Groups, int Lanes, bool Equal, class T, int V, class Index>
-__device__ __forceinline__ void mergeGroups(typename S::State (&states)[V],
-                                            typename S::State *entries, Index length) {
-  constexpr int kPositions = Lanes * V;
-  // Neighbouring threads share a position, four entries or more each.
-  constexpr int kParts = powerOfTwoAbove(Groups) == Groups && Groups > 4 ? Groups / 4 : 1;
-  constexpr int kEach = Groups / kParts, kTogether = Groups * Lanes / kParts;
-  static_assert(kParts <= kWarpSize);
-  const auto entry = [](unsigned group, unsigned position) {
-    return entryOf<kPositions, kWarpSize / kParts>(group, position);
+/// What neighbouring threads merge of a position of `Count` thread rows, or blocks: four entries or
+/// more each.
+template <int Count> struct PositionParts {
+  enum : int {
+    kParts = powerOfTwoAbove(Count) == Count && Count > 4 ? Count / 4 : 1,
+    kEach = Count / kParts,
+    kBeside = kWarpSize / kParts
   };
-  const unsigned thread = threadIndex(), lane = thread % Lanes, group = thread / Lanes;
-#pragma unroll
-  for (int i = 0; i < V; ++i)
-    entries[entry(group, i * Lanes + lane)] = states[i];
-  barrier();
+  static_assert(kParts <= kWarpSize);
+};
+
+/// Where thread row, or block, `of` of so many leaves its state of a position.
+template <int Positions, int Count>
+constexpr __device__ unsigned stateAt(unsigned of, unsigned position) {
+  return entryOf<Positions, PositionParts<Count>::kBeside>(of, position);
+}
+
+/// Merges the states that `Count` thread rows, or blocks, have left of each position; that of the
+/// first one becomes that of all.  `countOf(k)`: the coordinates of number k; Equal: the same for all.
+template <class S, int Count, int Positions, int Threads, bool Equal, class T, class CountOf>
+__device__ __forceinline__ void mergePositions(typename S::State *entries, const CountOf &countOf) {
+  using Parts = PositionParts<Count>;
+  constexpr int kParts = Parts::kParts, kEach = Parts::kEach, kTogether = Threads / kParts;
+  const unsigned thread = threadIndex();
 #pragma unroll 1
-  for (unsigned first = 0; first < kPositions; first += kTogether) {
+  for (unsigned first = 0; first < Positions; first += kTogether) {
     const unsigned position = first + thread / kParts;
-    const bool exists = kPositions % kTogether == 0 || position < kPositions;
+    const bool exists = Positions % kTogether == 0 || position < Positions;
     typename S::State part[kEach];
     T count[kEach];
 #pragma unroll
     for (int k = 0; k < kEach; ++k) {
       const unsigned other = k * kParts + thread % kParts;
-      // The first thread row's entries change meanwhile; the last one's do not.
-      part[k] = entries[exists ? entry(other, position) : (Groups - 1) * kPositions];
-      count[k] = Equal ? T(length / Groups) : T(share(length, other, Groups));
+      // The first one's entries change meanwhile; the last one's do not.
+      part[k] = entries[exists ? stateAt<Positions, Count>(other, position)
+                               : (Count - 1) * Positions];
+      count[k] = countOf(other);
     }
 #pragma unroll
     for (int stride = 1; stride < kEach; stride *= 2)
@@ -139,9 +150,62 @@ __device__ __forceinline__ void mergeGroups(typename S::State (&states)[V],
       entries[position] = part[0];
   }
   barrier();
-#pragma unroll
-  for (int i = 0; i < V; ++i)
-    states[i] = entries[i * Lanes + lane];
 }
+
+/// Where the states of a lane's positions meet: in front those of the thread rows, then, of a
+/// cluster, an mbarrier and those of its blocks.
+template <class S, int Groups, int Blocks, int Lanes, int V> struct ColumnExchange {
+  using State = typename S::State;
+  enum : int { kPositions = Lanes * V };
+  enum : int {
+    kOfGroups = Groups * Blocks > 1 ? (Groups * kPositions * int(sizeof(State)) + 15) / 16 * 16 : 0,
+    kBytes = kOfGroups + (Blocks > 1 ? 16 + Blocks * kPositions * int(sizeof(State)) : 0)
+  };
+  char *storage;
+
+  /// Every thread calls it once, before it has anything else to do.
+  __device__ __forceinline__ void open() const {
+    if constexpr (Blocks > 1)
+      openExchanges(storage + kOfGroups);
+  }
+  /// Merges what the thread rows have of each position of `length` coordinates; all of them get the
+  /// same.  Equal: each of them has as many coordinates.
+  template <bool Equal, class T, class Index>
+  __device__ __forceinline__ void meet(State (&states)[V], Index length) const {
+    constexpr int kAll = Groups * Blocks;
+    State *const entries = reinterpret_cast<State *>(storage);
+    const int rank = rankInCluster<Blocks>();
+    const unsigned lane = threadIndex() % Lanes, group = threadIndex() / Lanes;
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      entries[stateAt<kPositions, Groups>(group, i * Lanes + lane)] = states[i];
+    barrier();
+    mergePositions<S, Groups, kPositions, Groups * Lanes, Equal, T>(entries, [&](unsigned of) {
+      return Equal ? T(length / kAll) : T(share(length, rank * Groups + int(of), 1, kAll));
+    });
+    const State *merged = entries;
+    if constexpr (Blocks > 1) {
+      State *const ofBlocks = reinterpret_cast<State *>(storage + kOfGroups + 16);
+      const SharedAddress mbarrier = sharedAddress(storage + kOfGroups);
+      clusterBarrierWait();
+      if (threadIndex() == 0)
+        mbarrierArriveExpect(mbarrier, Blocks * kPositions * sizeof(State));
+#pragma unroll 1
+      for (unsigned i = threadIndex(); i < Blocks * kPositions; i += Groups * Lanes) {
+        const unsigned position = i % kPositions;
+        pushEntry(ofBlocks + stateAt<kPositions, Blocks>(rank, position), entries[position],
+                  mbarrier, static_cast<int>(i / kPositions));
+      }
+      mbarrierWait(mbarrier, 0);
+      mergePositions<S, Blocks, kPositions, Groups * Lanes, Equal, T>(ofBlocks, [&](unsigned of) {
+        return Equal ? T(length / Blocks) : T(share(length, int(of) * Groups, Groups, kAll));
+      });
+      merged = ofBlocks;
+    }
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      states[i] = merged[i * Lanes + lane];
+  }
+};
 
 } // namespace swage::detail

@@ -3,10 +3,11 @@
 //
 // A block is Groups thread rows of kThreads / Groups lanes.  A lane owns kVector neighbouring kept
 // positions, so each row that is read is a run of 16-byte accesses; thread row g takes every
-// Groups-th reduced coordinate, Unroll of them in flight at a time.  Partial results live in
-// registers, per position, and meet once in shared memory, in a fixed order (the result does not
-// depend on timing).  Columns of at most Groups * Unroll coordinates stay in registers for the
-// epilogue, kStaged ones in shared memory; others are then read again, backwards.
+// Groups-th reduced coordinate, Unroll of them in flight at a time; of kBlocksPerRow blocks, a
+// cluster, each has its Groups of them all.  Partial results live in registers, per position, and
+// meet once in shared memory, those of blocks in each other's, in a fixed order (the result does not
+// depend on timing).  Columns of at most Groups * Unroll coordinates a block stay in registers for
+// the epilogue, kStaged ones in shared memory; others are then read again, backwards.
 #pragma once
 
 #include "swage/column_parts.cuh"
@@ -20,7 +21,8 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
   using S = FirstStats<Spec>;
-  using Chunk = ColumnChunk<Spec, Groups, Unroll>;
+  constexpr int kBlocks = blocksPerRow<Spec>(), kPerStep = kBlocks * Groups * Unroll;
+  using Chunk = ColumnChunk<Spec, kBlocks * Groups, Unroll>;
   using Kept = typename Chunk::Kept;
   using Reduced = typename Chunk::Reduced;
   constexpr int V = Spec::kVector, kLanes = Spec::kThreads / Groups, kLast = Chunk::kLast;
@@ -28,18 +30,19 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   constexpr bool kAllLanes = Kept::kFixed && Kept::kCount % kLanes == 0;
   constexpr bool kStaged = IsStaged<Spec>, kStays = !kStaged && Reduced::kFixed &&
                                                     Reduced::kCount > 0 &&
-                                                    Reduced::kCount <= Groups * Unroll;
+                                                    Reduced::kCount <= kPerStep;
   static_assert(!kStaged || Reduced::kFixed);
 
   const auto kept = Spec::kept(sizes);
   const auto reduced = Spec::reduced(sizes);
-  const int lane = threadIndex() % kLanes, group = threadIndex() / kLanes;
+  const int lane = threadIndex() % kLanes, rank = rankInCluster<kBlocks>(),
+            group = rank * Groups + threadIndex() / kLanes;
   const Index positions = kept.template count<Index>(), length = reduced.template count<Index>();
   const Index steps =
       Reduced::kFixed
-          ? static_cast<Index>((Reduced::kCount + Groups * Unroll - 1) / (Groups * Unroll))
-          : ceilDiv<Index>(length, Groups * Unroll);
-  const Index wanted = static_cast<Index>(blockIndex()) * kLanes + lane;
+          ? static_cast<Index>((Reduced::kCount + kPerStep - 1) / kPerStep)
+          : ceilDiv<Index>(length, kPerStep);
+  const Index wanted = static_cast<Index>(blockIndex()) / kBlocks * kLanes + lane;
   const bool exists = kAllLanes || wanted < positions;
   typename Spec::Coord column{};
   kept.split(exists ? wanted : positions - 1, column);
@@ -47,13 +50,14 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
 
   using State = typename S::State;
   using Shelf = swage::Shelf<typename Spec::PrologueLoads, V, Spec::kThreads>;
-  constexpr int kPerStep = Groups * Unroll;
   constexpr int kShelf =
       kStaged ? static_cast<int>((Reduced::kCount + kPerStep - 1) / kPerStep) * Unroll * Shelf::kBytes
               : 0;
-  constexpr int kExchange = Groups > 1 ? Groups * kLanes * V * int(sizeof(State)) : 0;
-  char *const storage = arenaOf<arenaBytes<Spec, kShelf + kExchange>()>();
+  using Exchange = ColumnExchange<S, Groups, kBlocks, kLanes, V>;
+  char *const storage = arenaOf<arenaBytes<Spec, kShelf + Exchange::kBytes>()>();
   const Shelf shelf{storage};
+  const Exchange exchange{storage + kShelf};
+  exchange.open();
   Chunk chunk;
   auto load = [&](Index step, auto &more, bool store) {
     chunk.place(column, reduced, step, group);
@@ -102,10 +106,9 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
       count += chunk.count;
     }
   }
-  if constexpr (Groups > 1)
-    mergeGroups<S, Groups, kLanes, Chunk::kExact, Compute>(
-        states, reinterpret_cast<State *>(storage + kShelf), length);
-  if (Groups > 1 && Spec::EpilogueStores::empty() && group != 0)
+  if constexpr (kBlocks * Groups > 1)
+    exchange.template meet<Chunk::kExact, Compute>(states, length);
+  if (kBlocks * Groups > 1 && Spec::EpilogueStores::empty() && group != 0)
     return;
   const auto total = static_cast<Compute>(length);
   typename S::Result results[V];

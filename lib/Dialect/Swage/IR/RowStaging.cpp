@@ -159,8 +159,11 @@ int64_t swage::sharedBytes(KernelOp kernel, RowScheduleAttr schedule) {
   int64_t exchange = kExchangeBytes, number = collectedType(kernel).isF64() ? 8 : 4,
           threads = schedule.getThreadsPerRow() * schedule.getRowsPerBlock();
   if (schedule.getKind() == RowClass::Column) {
-    // A state for each position that a thread has: two numbers at most.
-    exchange = threads * schedule.getVector() * 2 * number;
+    // A state for each position that a thread has, and of each block of a cluster for each position:
+    // two numbers at most. And an mbarrier.
+    int64_t blocks = schedule.getBlocksPerRow(),
+            states = threads + (blocks > 1 ? blocks * schedule.getRowsPerBlock() : 0);
+    exchange = states * schedule.getVector() * 2 * number + (blocks > 1 ? 32 : 0);
   } else if (schedule.getKind() == RowClass::Looped) {
     // One of every warp and block for each row, with a count; and an mbarrier.
     int64_t entries = (threads / 32 + schedule.getBlocksPerRow()) * schedule.getRowsPerBlock();

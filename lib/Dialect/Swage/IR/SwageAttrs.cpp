@@ -177,9 +177,8 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
   } else if (failed(verifyPower(emitError, "blocks_per_row", blocksPerRow, kLargestCluster))) {
     return failure();
   }
-  if (blocksPerRow > 1 && kind != RowClass::Block && kind != RowClass::Looped)
-    return emitError() << stringifyRowClass(kind) << " has " << blocksPerRow
-                       << " blocks a row, but must have 1";
+  if (blocksPerRow > 1 && kind == RowClass::Group)
+    return emitError() << "group has " << blocksPerRow << " blocks a row, but must have 1";
   if (shelvedSteps != 0 && (shelvedSteps < 0 || kind != RowClass::Looped || !staged))
     return emitError() << "has " << shelvedSteps
                        << " shelved steps, which only a staged looped can";
