@@ -108,6 +108,7 @@ private:
   void residents(RowScheduleAttr known);
   void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
   void crowds(RowScheduleAttr known, int64_t length);
+  void columnsOfCluster(int64_t vector, int64_t length, bool bypassL1);
   void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
   void tiles(int64_t in);
@@ -175,6 +176,19 @@ void Grid::rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligne
   }
 }
 
+/// Columns in the registers of a cluster's blocks, or read again.
+void Grid::columnsOfCluster(int64_t vector, int64_t length, bool bypassL1) {
+  for (int64_t lanes : {4, 8, 16, 32})
+    for (int64_t threads : {128, 256, 512, 1024})
+      for (int64_t blocks : {2, 4, 8, 16}) {
+        int64_t perRow = threads / lanes, each = llvm::divideCeil(length, perRow * blocks);
+        addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector,
+                                    each > 0 && each * vector <= 100 ? each : int64_t(8), int64_t(32),
+                                    blocks, /*staged=*/false, int64_t(0), bypassL1,
+                                    /*aligned=*/false, int64_t(0));
+      }
+}
+
 /// A row on chip in more blocks than a cluster has, or as much of it as fits in as many as before.
 void Grid::crowds(RowScheduleAttr known, int64_t length) {
   int64_t vectors = llvm::divideCeil(length, known.getVector());
@@ -211,6 +225,8 @@ void Grid::rows(RowScheduleAttr known) {
               addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector, unroll,
                                           int64_t(32), int64_t(1), staged, int64_t(0), bypassL1,
                                           /*aligned=*/false, int64_t(0));
+      if (known.getBlocksPerRow() > 1)
+        columnsOfCluster(vector, length, bypassL1);
       continue;
     }
     if (length != 0)

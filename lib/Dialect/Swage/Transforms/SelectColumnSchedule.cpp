@@ -14,6 +14,11 @@ using namespace swage;
 
 /// Elements of a row that a thread keeps.
 constexpr int64_t kColumnElements = 40;
+/// In a cluster a thread has so many vectors of 4 bytes, if rows come out even; or so many
+/// elements.
+constexpr int64_t kEvenVectors = 50, kUnevenElements = 32;
+/// Elements that a multiprocessor has in registers.
+constexpr int64_t kHeldElements = 24576;
 
 /// What decides how rows across the contiguous dimension are dealt out.
 struct ScheduleSelector::Columns {
@@ -21,6 +26,7 @@ struct ScheduleSelector::Columns {
   int64_t bytes;                ///< of the narrowest element
   std::optional<int64_t> inner; ///< rows side by side
   int64_t enoughThreads;        ///< of all blocks
+  int64_t operands;             ///< that are as large as the rows, in front of the collective
 
   bool hasMore(int64_t positions) const { return !inner || positions < *inner; }
   int64_t leastThreads(int64_t vector, int64_t elements) const {
@@ -31,10 +37,10 @@ struct ScheduleSelector::Columns {
 };
 
 SelectedSchedule ScheduleSelector::makeColumn(int64_t perRow, int64_t lanes, int64_t vector,
-                                              int64_t perThread, bool staged,
-                                              StringRef where) const {
+                                              int64_t perThread, bool staged, StringRef where,
+                                              int64_t blocks) const {
   return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
-                               /*blocks_per_row=*/1, staged, /*shelved_steps=*/0,
+                               blocks, staged, /*shelved_steps=*/0,
                                /*bypass_l1=*/false, /*aligned=*/false, /*resident=*/0),
           "the row runs across the contiguous dimension" + where.str()};
 }
@@ -96,14 +102,66 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Colum
   return std::nullopt;
 }
 
+/// Columns in the registers of a cluster: by 4-byte accesses, 16 positions a block, or 64 bytes of
+/// them where there are more elements than the device holds at once. Few blocks with much of a row
+/// each rather than many, as long as these are enough; rows that come out even need no checks, and
+/// so fewer registers.
+std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns &columns,
+                                                                   int64_t widest) const {
+  int64_t vector = std::clamp<int64_t>(4 / columns.bytes, 1, widest), leastElements = 8,
+          held = device.smCount * kHeldElements, all;
+  bool isMany = llvm::MulOverflow(columns.length, columns.count, all) || all > held;
+  for (int64_t positions : {std::max<int64_t>(16, isMany ? 64 / columns.bytes : 0), int64_t(16)})
+    for (auto [threads, enough, mustBeEven] : {std::tuple(128, 30000, true), {256, 50000, false}}) {
+      int64_t lanes = positions / vector;
+      while (lanes > 1 && !columns.hasMore(lanes / 2 * vector))
+        lanes /= 2;
+      int64_t perRow = std::min(threads / lanes, kMostThreadRows),
+              strips = llvm::divideCeil(columns.count, lanes * vector);
+      std::optional<SelectedSchedule> found;
+      for (int64_t blocks = 1; blocks <= kLargestCluster; blocks *= 2) {
+        int64_t step = perRow * blocks, each = llvm::divideCeil(columns.length, step);
+        bool isEven = columns.length % step == 0;
+        if (each * vector < leastElements)
+          break;
+        int64_t most = isEven                      ? kEvenVectors
+                       : blocks == kLargestCluster ? 2 * kUnevenElements / vector
+                                                   : kUnevenElements / vector;
+        if (each * std::max<int64_t>(columns.operands, 1) > most || (mustBeEven && !isEven))
+          continue;
+        found =
+            makeColumn(perRow, lanes, vector, each, false, ", in registers of a cluster", blocks);
+        if (strips * step * lanes >= enough)
+          break;
+      }
+      if (found)
+        return found;
+    }
+  return std::nullopt;
+}
+
+/// Columns that no cluster's registers hold: by 8-byte accesses and as wide as there are four
+/// clusters for, of 16 blocks as large as can be.
+SelectedSchedule ScheduleSelector::longColumns(const Columns &columns, int64_t widest) const {
+  int64_t vector = std::clamp<int64_t>(8 / columns.bytes, 1, widest), lanes = 16;
+  while (lanes > 1 && (lanes * vector * 4 > columns.count || !columns.hasMore(lanes / 2 * vector)))
+    lanes /= 2;
+  return makeColumn(std::min(1024 / lanes, kMostThreadRows), lanes, vector,
+                    std::min<int64_t>(8, kRegisterElements / vector), false, ", by a cluster",
+                    kLargestCluster);
+}
+
 /// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
 /// its own row.
 SelectedSchedule ScheduleSelector::column() {
   unsigned keptInner = kernel.getReduced().front() - 1;
   int64_t widest = writableVector(keptInner);
-  Columns columns{product(true).value_or(0), product(false).value_or(INT64_MAX),
-                  narrowestAlong(keptInner), constantSize(extent(keptInner)),
-                  kBusyBlockThreads * device.smCount};
+  int64_t ownInputs = llvm::count_if(prologueInputs(kernel), [&](unsigned input) {
+    return hasOwnRows(kernel, kernel.getInput(input), keptInner);
+  });
+  Columns columns{product(true).value_or(0),          product(false).value_or(INT64_MAX),
+                  narrowestAlong(keptInner),          constantSize(extent(keptInner)),
+                  kBusyBlockThreads * device.smCount, ownInputs};
   if (columns.length > 0) {
     int64_t vector =
         columns.length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
@@ -120,6 +178,21 @@ SelectedSchedule ScheduleSelector::column() {
       if (!narrower || (best && threadsOf(*narrower) <= threadsOf(*best)))
         break;
       best = narrower;
+    }
+    // Rows that are in one block's registers, if these are of enough threads, need no other block.
+    auto isThin = [&] {
+      auto schedule = cast<RowScheduleAttr>(best->schedule);
+      int64_t threads = threadsOf(*best),
+              elements = schedule.getVectorsPerThread() * schedule.getVector();
+      return columns.length >= 512 &&
+             (threads < 25000 || (elements > 16 && threads < columns.enoughThreads));
+    };
+    if (device.ccMajor >= 9 && (!best || isThin())) {
+      std::optional<SelectedSchedule> shared = columnsOfCluster(columns, widest);
+      if (!best && !shared)
+        return longColumns(columns, widest);
+      if (shared && (!best || cast<RowScheduleAttr>(shared->schedule).getBlocksPerRow() > 1))
+        return *shared;
     }
     if (best)
       return *best;
