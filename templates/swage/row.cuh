@@ -20,7 +20,8 @@
 //   (row_crowd.cuh). kStaged: the block's part of the row is read once and waits in shared memory
 //   (shelf.cuh). Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each
 //   other in a block, which then reads whole cache lines (team.cuh).
-// - Column: the collective is not over the innermost dimension: see columns.cuh.
+// - Column: the collective is not over the innermost dimension: kBlocksPerRow blocks, a cluster,
+//   share neighbouring rows; see columns.cuh.
 // A row shorter than the threads' vectors is handled by clamped loads and masks; where the number
 // of vectors is fixed and fits exactly there are no checks.  kStaged Groups and Blocks: rows that
 // start at no multiple of 16 bytes go through shared memory by aligned accesses (slab.cuh).
@@ -33,9 +34,10 @@
 // declare, Later, a list of structs that are further collectives (phases.cuh), kGroup, the elements
 // of the groups that the last of them goes over; kZeroRows and kRounded (softmax.cuh); BoundsLoads
 // and bounds, what a mask leaves of a row (row_bounds.cuh), which is all that is read. Grid: Group
-// ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per row.  An
-// output may lie where an input does, element on element, if no later phase reads that; Looped and
-// Column evaluate the prologue twice: only outputs of their epilogue may.
+// ceil(rows / (kThreads / kThreadsPerRow)), Block and Looped kBlocksPerRow blocks per row, Column
+// kBlocksPerRow per kThreads / kThreadsPerRow vectors of rows.  An output may lie where an input
+// does, element on element, if no later phase reads that; Looped and Column evaluate the prologue
+// twice: only outputs of their epilogue may.
 #pragma once
 
 #include "swage/columns.cuh"

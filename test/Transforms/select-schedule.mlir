@@ -534,25 +534,6 @@ func.func @columns(%x: tensor<64x512x512xf32>) -> tensor<64x512x512xf32> {
 
 // -----
 
-// Columns that registers do not hold wait in shared memory, and what that does not hold is read twice.
-// CHECK-LABEL: func.func @long_columns
-// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 8, vectors_per_thread = 2, index = 32, staged = true
-func.func @long_columns(%x: tensor<64x700x512xf16>) -> tensor<64x700x512xf16> {
-  %y = swage.softmax %x axis 1 : tensor<64x700x512xf16> -> tensor<64x700x512xf16>
-  return %y : tensor<64x700x512xf16>
-}
-
-// -----
-
-// CHECK-LABEL: func.func @longest_columns
-// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 8, vectors_per_thread = 2, index = 32>
-func.func @longest_columns(%x: tensor<64x5000x512xf16>) -> tensor<64x5000x512xf16> {
-  %y = swage.softmax %x axis 1 : tensor<64x5000x512xf16> -> tensor<64x5000x512xf16>
-  return %y : tensor<64x5000x512xf16>
-}
-
-// -----
-
 // CHECK-LABEL: func.func @outer
 // CHECK:       #swage.reduce_schedule<lanes = 32, row_groups = 8, vector = 4, unroll = 8
 func.func @outer(%x: tensor<128x1024x1024xbf16>) -> tensor<128x1024xbf16> {
@@ -953,16 +934,6 @@ func.func @small_transpose(%x: tensor<1000x1000xi8>) -> tensor<1000x1000xi8> {
 
 // -----
 
-// The threads of one warp merge what those of a column have, four each.
-// CHECK-LABEL: func.func @four_columns
-// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 4, vector = 1, vectors_per_thread = 8
-func.func @four_columns(%x: tensor<1x1024x4xf32>) -> tensor<1x1024x4xf32> {
-  %y = swage.softmax %x axis 1 : tensor<1x1024x4xf32> -> tensor<1x1024x4xf32>
-  return %y : tensor<1x1024x4xf32>
-}
-
-// -----
-
 // CHECK-LABEL: func.func @sum_to_four
 // CHECK:       #swage.reduce_schedule<lanes = {{.*}}, row_groups = 128
 func.func @sum_to_four(%x: tensor<3001x4xf32>) -> tensor<4xf32> {
@@ -1190,30 +1161,10 @@ func.func @countless_sums(%x: tensor<?x?x13xf16> {swage.at_most = array<i64: 107
 
 // -----
 
-// A length above which fewer threads a row are needed for a sector of each.
-// CHECK-LABEL: func.func @columns_of_512
-// CHECK:       #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 1, vectors_per_thread = 8, index = 32>
-func.func @columns_of_512(%x: tensor<1x512x63xf16>) -> tensor<1x512x63xf16> {
-  %y = swage.softmax %x axis 1 : tensor<1x512x63xf16> -> tensor<1x512x63xf16>
-  return %y : tensor<1x512x63xf16>
-}
-
-// -----
-
 // Few elements side by side: a thread takes all rows of one or two of them.
 // CHECK-LABEL: func.func @sums_of_seventeen_fours
 // CHECK:       #swage.reduce_schedule<lanes = 256, row_groups = 1, vector = 2, unroll = 17
 func.func @sums_of_seventeen_fours(%x: tensor<1000000x17x4xf16>) -> tensor<1000000x4xf16> {
   %y = swage.reduce sum %x dims [1] : tensor<1000000x17x4xf16> -> tensor<1000000x4xf16>
   return %y : tensor<1000000x4xf16>
-}
-
-// -----
-
-// Columns that nothing on chip holds, widened.
-// CHECK-LABEL: func.func @widened_columns
-// CHECK:       #swage.row_schedule<kind = column, {{.*}}vector = 4, vectors_per_thread = 2, index = 32>
-func.func @widened_columns(%x: tensor<64x5000x512xf16>) -> tensor<64x5000x512xf32> {
-  %y = swage.softmax %x axis 1 : tensor<64x5000x512xf16> -> tensor<64x5000x512xf32>
-  return %y : tensor<64x5000x512xf32>
 }

@@ -86,10 +86,15 @@ private:
   std::optional<SelectedSchedule> crowdedRows(Rows rows, RowScheduleAttr otherwise) const;
   SelectedSchedule makeColumn(int64_t perRow, int64_t lanes, int64_t vector, int64_t perThread,
                               bool staged, llvm::StringRef where, int64_t blocks = 1) const;
+  bool fitsTwice(const SelectedSchedule &staged) const;
   struct Columns;
   int64_t lanesOf(const Columns &columns, int64_t vector, int64_t perRow,
                   int64_t mostThreads) const;
   std::optional<SelectedSchedule> columnsInRegisters(const Columns &columns, int64_t vector) const;
+  std::optional<SelectedSchedule> columnsOfCluster(const Columns &columns, int64_t vector,
+                                                   int64_t threads, int64_t positions,
+                                                   bool mustBeEven) const;
+  std::optional<SelectedSchedule> shelvedColumns(const Columns &columns, int64_t widest) const;
   std::optional<SelectedSchedule> columnsOfCluster(const Columns &columns, int64_t widest) const;
   SelectedSchedule longColumns(const Columns &columns, int64_t widest) const;
   SelectedSchedule column();

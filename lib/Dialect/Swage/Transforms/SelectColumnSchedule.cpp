@@ -17,6 +17,8 @@ constexpr int64_t kColumnElements = 40;
 /// In a cluster a thread has so many vectors of 4 bytes, if rows come out even; or so many
 /// elements.
 constexpr int64_t kEvenVectors = 50, kUnevenElements = 32;
+/// Threads of all clusters that need no more of them.
+constexpr int64_t kEnoughThreads = 50000;
 /// Elements that a multiprocessor has in registers.
 constexpr int64_t kHeldElements = 24576;
 
@@ -26,7 +28,7 @@ struct ScheduleSelector::Columns {
   int64_t bytes;                ///< of the narrowest element
   std::optional<int64_t> inner; ///< rows side by side
   int64_t enoughThreads;        ///< of all blocks
-  int64_t operands;             ///< that are as large as the rows, in front of the collective
+  int64_t operands;             ///< as large as the rows, one at least
 
   bool hasMore(int64_t positions) const { return !inner || positions < *inner; }
   int64_t leastThreads(int64_t vector, int64_t elements) const {
@@ -43,6 +45,13 @@ SelectedSchedule ScheduleSelector::makeColumn(int64_t perRow, int64_t lanes, int
                                blocks, staged, /*shelved_steps=*/0,
                                /*bypass_l1=*/false, /*aligned=*/false, /*resident=*/0),
           "the row runs across the contiguous dimension" + where.str()};
+}
+
+/// Whether the rows can wait in shared memory, of which two blocks have enough.
+bool ScheduleSelector::fitsTwice(const SelectedSchedule &staged) const {
+  auto schedule = cast<RowScheduleAttr>(staged.schedule);
+  return stagedBytes(kernel, schedule) > 0 &&
+         sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / 2 - kReservedBytes;
 }
 
 /// Whether vectors of positions, by so many threads each, are threads enough. (There may be more of
@@ -102,42 +111,92 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Colum
   return std::nullopt;
 }
 
-/// Columns in the registers of a cluster: by 4-byte accesses, 16 positions a block, or 64 bytes of
-/// them where there are more elements than the device holds at once. Few blocks with much of a row
-/// each rather than many, as long as these are enough; rows that come out even need no checks, and
-/// so fewer registers.
+/// The most vectors of a thread of so large blocks: rows that come out even need no checks, and so
+/// fewer registers.
+static int64_t vectorsInCluster(int64_t vector, int64_t threads, int64_t blocks, int64_t operands,
+                                bool isEven) {
+  int64_t uneven = kUnevenElements / vector;
+  if (threads == 1024)
+    return uneven / operands;
+  uneven = uneven * (blocks == kLargestCluster ? 2 : 1) /
+           (threads == 512 ? operands : llvm::divideCeil(operands, 2));
+  return isEven ? std::max(kEvenVectors / operands, uneven) : uneven;
+}
+
+/// Columns in the registers of clusters whose blocks have so many threads and positions: as few of
+/// them as are enough.
+std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns &columns,
+                                                                   int64_t vector, int64_t threads,
+                                                                   int64_t positions,
+                                                                   bool mustBeEven) const {
+  constexpr int64_t kLeastElements = 8;
+  int64_t lanes = positions / vector, enough = threads == 128 ? 30000 : kEnoughThreads;
+  while (lanes > 1 && !columns.hasMore(lanes / 2 * vector))
+    lanes /= 2;
+  int64_t perRow = std::min(threads / lanes, kMostThreadRows),
+          strips = llvm::divideCeil(columns.count, lanes * vector);
+  std::optional<SelectedSchedule> found;
+  for (int64_t blocks = 1; blocks <= kLargestCluster; blocks *= 2) {
+    int64_t step = perRow * blocks, each = llvm::divideCeil(columns.length, step);
+    if (each * vector < kLeastElements || (found && strips * step / 2 * lanes >= enough))
+      break;
+    bool isEven = columns.length % step == 0,
+         mayHaveMore = isEven && positions * columns.bytes >= kSectorBytes;
+    if (each <= vectorsInCluster(vector, threads, blocks, columns.operands, mayHaveMore) &&
+        (isEven || !mustBeEven))
+      found = makeColumn(perRow, lanes, vector, each, false, ", in registers of a cluster", blocks);
+  }
+  return found;
+}
+
+/// Columns in shared memory of clusters of 16 blocks, two of them on a multiprocessor, where these
+/// are enough. Not what only single elements can be copied of.
+std::optional<SelectedSchedule> ScheduleSelector::shelvedColumns(const Columns &columns,
+                                                                 int64_t widest) const {
+  if (widest * columns.bytes < 8)
+    return std::nullopt;
+  for (int64_t bytes : {8, 4}) {
+    int64_t vector = std::clamp<int64_t>(bytes / columns.bytes, 1, widest), lanes = 8;
+    while (lanes > 2 && !columns.hasMore(lanes / 2 * vector))
+      lanes /= 2;
+    int64_t perRow = 256 / lanes, each = llvm::divideCeil(columns.length, perRow * kLargestCluster),
+            steps = llvm::divideCeil(each, 8);
+    SelectedSchedule shelved = makeColumn(perRow, lanes, vector, llvm::divideCeil(each, steps),
+                                          true, ", in shared memory of a cluster", kLargestCluster);
+    if (fitsTwice(shelved) && columns.count / vector * perRow * kLargestCluster >= kEnoughThreads)
+      return shelved;
+  }
+  return std::nullopt;
+}
+
+/// Columns on the chip, in clusters: by 4-byte accesses, 16 positions a block, or 64 bytes of them
+/// where there are more elements than the device holds at once, and 8 where only so rows are held.
+/// Small blocks with much of a row each rather than many; those of 512 threads hold rows that come
+/// out even, others better wait in shared memory.
 std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns &columns,
                                                                    int64_t widest) const {
-  int64_t vector = std::clamp<int64_t>(4 / columns.bytes, 1, widest), leastElements = 8,
+  int64_t vector = std::clamp<int64_t>(4 / columns.bytes, 1, widest),
           held = device.smCount * kHeldElements, all;
   bool isMany = llvm::MulOverflow(columns.length, columns.count, all) || all > held;
-  for (int64_t positions : {std::max<int64_t>(16, isMany ? 64 / columns.bytes : 0), int64_t(16)})
-    for (auto [threads, enough, mustBeEven] : {std::tuple(128, 30000, true), {256, 50000, false}}) {
-      int64_t lanes = positions / vector;
-      while (lanes > 1 && !columns.hasMore(lanes / 2 * vector))
-        lanes /= 2;
-      int64_t perRow = std::min(threads / lanes, kMostThreadRows),
-              strips = llvm::divideCeil(columns.count, lanes * vector);
-      std::optional<SelectedSchedule> found;
-      for (int64_t blocks = 1; blocks <= kLargestCluster; blocks *= 2) {
-        int64_t step = perRow * blocks, each = llvm::divideCeil(columns.length, step);
-        bool isEven = columns.length % step == 0;
-        if (each * vector < leastElements)
-          break;
-        int64_t most = isEven                      ? kEvenVectors
-                       : blocks == kLargestCluster ? 2 * kUnevenElements / vector
-                                                   : kUnevenElements / vector;
-        if (each * std::max<int64_t>(columns.operands, 1) > most || (mustBeEven && !isEven))
-          continue;
-        found =
-            makeColumn(perRow, lanes, vector, each, false, ", in registers of a cluster", blocks);
-        if (strips * step * lanes >= enough)
-          break;
-      }
-      if (found)
-        return found;
-    }
-  return std::nullopt;
+  int64_t wide = std::max<int64_t>(16, isMany ? 64 / columns.bytes : 0);
+  using Blocks = std::pair<int64_t, bool>; // their threads, and whether rows must come out even
+  auto inRegisters = [&](std::initializer_list<Blocks> sizes,
+                         std::initializer_list<int64_t> widths) -> std::optional<SelectedSchedule> {
+    for (auto [threads, mustBeEven] : sizes)
+      for (int64_t positions : widths)
+        if (std::optional<SelectedSchedule> found =
+                columnsOfCluster(columns, vector, threads, positions, mustBeEven))
+          return found;
+    return std::nullopt;
+  };
+  if (auto small = inRegisters({{128, true}, {256, false}, {512, true}}, {wide, 16}))
+    return small;
+  if (auto shelved = shelvedColumns(columns, widest))
+    return shelved;
+  std::initializer_list<Blocks> large = {{512, false}, {1024, false}};
+  if (auto wider = inRegisters(large, {wide, 16}))
+    return wider;
+  return inRegisters(large, {8});
 }
 
 /// Columns that no cluster's registers hold: by 8-byte accesses and as wide as there are four
@@ -147,7 +206,7 @@ SelectedSchedule ScheduleSelector::longColumns(const Columns &columns, int64_t w
   while (lanes > 1 && (lanes * vector * 4 > columns.count || !columns.hasMore(lanes / 2 * vector)))
     lanes /= 2;
   return makeColumn(std::min(1024 / lanes, kMostThreadRows), lanes, vector,
-                    std::min<int64_t>(8, kRegisterElements / vector), false, ", by a cluster",
+                    std::max<int64_t>((index == 64 ? 4 : 8) / columns.operands, 1), false, ", by a cluster",
                     kLargestCluster);
 }
 
@@ -156,12 +215,12 @@ SelectedSchedule ScheduleSelector::longColumns(const Columns &columns, int64_t w
 SelectedSchedule ScheduleSelector::column() {
   unsigned keptInner = kernel.getReduced().front() - 1;
   int64_t widest = writableVector(keptInner);
-  int64_t ownInputs = llvm::count_if(prologueInputs(kernel), [&](unsigned input) {
-    return hasOwnRows(kernel, kernel.getInput(input), keptInner);
+  int64_t operands = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
+    return hasOwnRows(kernel, view, keptInner);
   });
   Columns columns{product(true).value_or(0),          product(false).value_or(INT64_MAX),
                   narrowestAlong(keptInner),          constantSize(extent(keptInner)),
-                  kBusyBlockThreads * device.smCount, ownInputs};
+                  kBusyBlockThreads * device.smCount, std::max<int64_t>(operands, 1)};
   if (columns.length > 0) {
     int64_t vector =
         columns.length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
@@ -197,9 +256,7 @@ SelectedSchedule ScheduleSelector::column() {
     if (best)
       return *best;
     SelectedSchedule staged = makeColumn(32, 8, widest, 2, true, ", in shared memory");
-    auto schedule = cast<RowScheduleAttr>(staged.schedule);
-    if (stagedBytes(kernel, schedule) > 0 &&
-        sharedBytes(kernel, schedule) <= device.sharedBytesPerSm / 2 - kReservedBytes)
+    if (fitsTwice(staged))
       return staged;
   }
   int64_t perRow = 8, lanes = 32;
