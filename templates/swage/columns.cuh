@@ -2,15 +2,16 @@
 // innermost kept one.
 //
 // A block is Groups thread rows of kThreads / Groups lanes.  A lane owns kVector neighbouring kept
-// positions, so each row that is read is a run of 16-byte accesses; thread row g takes every
+// positions, so each row that is read is a run of accesses side by side; thread row g takes every
 // Groups-th reduced coordinate, Unroll of them in flight at a time; of kBlocksPerRow blocks, a
 // cluster, each has its Groups of them all.  Partial results live in registers, per position, and
-// meet once in shared memory, those of blocks in each other's, in a fixed order (the result does not
-// depend on timing).  Columns of at most Groups * Unroll coordinates a block stay in registers for
-// the epilogue, kStaged ones in shared memory; others are then read again, backwards.
+// meet once in shared memory, those of blocks in each other's, in a fixed order (the result does
+// not depend on timing).  Columns of at most Groups * Unroll coordinates a block stay in registers
+// for the epilogue, kStaged ones in shared memory; others are then read again, backwards.
 #pragma once
 
 #include "swage/column_parts.cuh"
+#include "swage/row_team.cuh"
 #include "swage/shelf.cuh"
 
 namespace swage::detail {
@@ -53,11 +54,12 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   constexpr int kShelf =
       kStaged ? static_cast<int>((Reduced::kCount + kPerStep - 1) / kPerStep) * Unroll * Shelf::kBytes
               : 0;
-  using Exchange = ColumnExchange<S, Groups, kBlocks, kLanes, V>;
+  using Exchange = PositionExchange<S, Groups, kBlocks, kLanes, V>;
   char *const storage = arenaOf<arenaBytes<Spec, kShelf + Exchange::kBytes>()>();
   const Shelf shelf{storage};
   const Exchange exchange{storage + kShelf};
-  exchange.open();
+  if constexpr (kBlocks > 1)
+    openExchanges(exchange.storage);
   Chunk chunk;
   auto load = [&](Index step, auto &more, bool store) {
     chunk.place(column, reduced, step, group);
@@ -106,8 +108,12 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
       count += chunk.count;
     }
   }
-  if constexpr (kBlocks * Groups > 1)
-    exchange.template meet<Chunk::kExact, Compute>(states, length);
+  if constexpr (kBlocks * Groups > 1) {
+    const State *merged = exchange.template meet<Chunk::kExact, true, Compute>(states, length);
+#pragma unroll
+    for (int i = 0; i < V; ++i)
+      states[i] = merged[i * kLanes + lane];
+  }
   if (kBlocks * Groups > 1 && Spec::EpilogueStores::empty() && group != 0)
     return;
   const auto total = static_cast<Compute>(length);

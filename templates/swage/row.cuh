@@ -19,7 +19,7 @@
 //   collective one pass more.  More than 16 blocks, which no cluster holds, meet in global memory
 //   (row_crowd.cuh). kStaged: the block's part of the row is read once and waits in shared memory
 //   (shelf.cuh). Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each
-//   other in a block, which then reads whole cache lines (team.cuh).
+//   other in a block, which then reads whole cache lines (team.cuh, woven_team.cuh).
 // - Column: the collective is not over the innermost dimension: kBlocksPerRow blocks, a cluster,
 //   share neighbouring rows; see columns.cuh.
 // A row shorter than the threads' vectors is handled by clamped loads and masks; where the number

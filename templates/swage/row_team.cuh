@@ -4,7 +4,7 @@
 
 #include "swage/row_bounds.cuh"
 #include "swage/stages.cuh"
-#include "swage/team.cuh"
+#include "swage/woven_team.cuh"
 
 namespace swage {
 
@@ -55,8 +55,8 @@ template <class Spec> struct RowTeamOf<Spec, RowClass::Group> {
 template <class Spec>
   requires(rowsBeside<Spec>() > 1)
 struct RowTeamOf<Spec, RowClass::Looped> {
-    using Type = Team<kWarpSize / rowsBeside<Spec>(), Spec::kThreads / kWarpSize,
-                      blocksOfCluster<Spec>(), rowsBeside<Spec>(), runOf<Spec>()>;
+    using Type =
+        BesideTeam<Spec::kThreads, blocksOfCluster<Spec>(), rowsBeside<Spec>(), runOf<Spec>()>;
 };
 template <class Spec> using RowTeam = typename RowTeamOf<Spec>::Type;
 

@@ -111,6 +111,7 @@ template <class... Exchange> __device__ __forceinline__ void openExchanges(Excha
 /// elements behind a state, becomes the row's.  Equal: all have the same count.  The first exchange
 /// of a kernel waits for the cluster's blocks to be ready: every thread has called openExchanges.
 template <class S, class Team, bool Equal, bool First, class T>
+requires requires { Team::kWarps; }
 __device__ __forceinline__ typename S::State mergeWarps(typename S::State state, T &count,
                                                         char *exchange) {
   using Entry = typename Team::template Entry<S, T>;

@@ -119,3 +119,53 @@ func.func @short_columns(%x: tensor<4x640x128xbf16>) -> tensor<4x640x128xbf16> {
   %y = swage.softmax %x axis 1 : tensor<4x640x128xbf16> -> tensor<4x640x128xbf16>
   return %y : tensor<4x640x128xbf16>
 }
+
+// -----
+
+// Any number of rows counts as many.
+// CHECK-LABEL: func.func @any_batch
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 16, vector = 2, vectors_per_thread = 32, index = 32, blocks_per_row = 4>
+// OLD-LABEL: func.func @any_batch
+// OLD: #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 32, vector = 8, vectors_per_thread = 2, index = 32>
+func.func @any_batch(%x: tensor<?x1024x4096xbf16>) -> tensor<?x1024x4096xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<?x1024x4096xbf16> -> tensor<?x1024x4096xbf16>
+  return %y : tensor<?x1024x4096xbf16>
+}
+
+// -----
+
+// Numbers of two registers: half as many.
+// CHECK-LABEL: func.func @doubles
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 4, vector = 1, vectors_per_thread = 4, index = 32, blocks_per_row = 16>
+// OLD-LABEL: func.func @doubles
+// OLD: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 2, vector = 2, vectors_per_thread = 2, index = 32>
+func.func @doubles(%x: tensor<1x60011x8xf64>) -> tensor<1x60011x8xf64> {
+  %y = swage.softmax %x axis 1 : tensor<1x60011x8xf64> -> tensor<1x60011x8xf64>
+  return %y : tensor<1x60011x8xf64>
+}
+
+// -----
+
+// One block's shared memory holds what its registers do not.
+// CHECK-LABEL: func.func @block_in_shared_memory
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 2, vectors_per_thread = 16, index = 32, blocks_per_row = 2>
+// OLD-LABEL: func.func @block_in_shared_memory
+// OLD: #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 2, vectors_per_thread = 2, index = 32, staged = true>
+func.func @block_in_shared_memory(%x: tensor<64x1000x50xbf16>) -> tensor<64x1000x50xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<64x1000x50xbf16> -> tensor<64x1000x50xbf16>
+  return %y : tensor<64x1000x50xbf16>
+}
+
+// -----
+
+// Bytes have no more elements a thread than others.
+// CHECK-LABEL: func.func @bytes
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 4, vectors_per_thread = 7, index = 32, blocks_per_row = 16, staged = true>
+// OLD-LABEL: func.func @bytes
+// OLD: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 4, vector = 8, vectors_per_thread = 2, index = 32>
+func.func @bytes(%x: tensor<1x25088x512xf8E4M3FN>) -> tensor<1x25088x512xbf16> {
+  %w = arith.extf %x : tensor<1x25088x512xf8E4M3FN> to tensor<1x25088x512xf32>
+  %s = swage.softmax %w axis 1 : tensor<1x25088x512xf32> -> tensor<1x25088x512xf32>
+  %y = arith.truncf %s : tensor<1x25088x512xf32> to tensor<1x25088x512xbf16>
+  return %y : tensor<1x25088x512xbf16>
+}

@@ -198,9 +198,17 @@ static LogicalResult verifyBeside(KernelOp kernel, RowScheduleAttr schedule) {
   if (kept == 0 || kept % rows)
     return kernel.emitOpError() << "schedule has " << rows << " rows beside each other, of "
                                 << kept;
-  if (run == 0 || !llvm::isPowerOf2_64(run) || run * rows > 32)
+  if (isWoven(kernel, schedule)) {
+    int64_t length = rowLength(kernel).value_or(0) / schedule.getVector(),
+            threads = schedule.getThreadsPerRow(),
+            step = schedule.getBlocksPerRow() * threads * schedule.getVectorsPerThread();
+    if (threads % run || length == 0 || length % step)
+      return kernel.emitOpError() << "schedule has rows of " << length << " vectors in runs of "
+                                  << run << ", which " << threads << " threads do not share evenly";
+  } else if (run == 0 || run * rows > 32) {
     return kernel.emitOpError() << "schedule has " << rows << " rows with runs of " << run
                                 << " vectors beside each other, which do not share a warp evenly";
+  }
   if (kernel.hasGroups())
     return kernel.emitOpError()
            << "schedule has rows beside each other, whose groups no lanes share";

@@ -93,7 +93,18 @@ static Type collectedType(KernelOp kernel) {
   return kernel.getCollective().getValue().getType();
 }
 
-static std::optional<int64_t> rowLength(KernelOp kernel) {
+/// Vectors of a run of rows beside each other.
+static int64_t runOf(KernelOp kernel, RowScheduleAttr schedule) {
+  return constantSize(kernel.getExtents().getResults().back()).value_or(0) / schedule.getVector();
+}
+
+bool swage::isWoven(KernelOp kernel, RowScheduleAttr schedule) {
+  int64_t run = runOf(kernel, schedule);
+  return schedule.getKind() == RowClass::Looped && schedule.getRowsPerBlock() > 1 && run > 0 &&
+         !llvm::isPowerOf2_64(run);
+}
+
+std::optional<int64_t> swage::rowLength(KernelOp kernel) {
   int64_t row = 1;
   for (int64_t dim : kernel.getReduced()) {
     std::optional<int64_t> extent = constantSize(kernel.getExtents().getResult(unsigned(dim)));
@@ -159,11 +170,16 @@ int64_t swage::sharedBytes(KernelOp kernel, RowScheduleAttr schedule) {
   int64_t exchange = kExchangeBytes, number = collectedType(kernel).isF64() ? 8 : 4,
           threads = schedule.getThreadsPerRow() * schedule.getRowsPerBlock();
   if (schedule.getKind() == RowClass::Column) {
-    // A state for each position that a thread has, and of each block of a cluster for each position:
-    // two numbers at most. And an mbarrier.
-    int64_t blocks = schedule.getBlocksPerRow(),
-            states = threads + (blocks > 1 ? blocks * schedule.getRowsPerBlock() : 0);
-    exchange = states * schedule.getVector() * 2 * number + (blocks > 1 ? 32 : 0);
+    // A state for each position that a thread has: two numbers at most. In a cluster an mbarrier,
+    // and for each position a state of each block.
+    exchange = threads * schedule.getVector() * 2 * number;
+    if (int64_t blocks = schedule.getBlocksPerRow(); blocks > 1)
+      exchange += 16 + blocks * schedule.getRowsPerBlock() * schedule.getVector() * 2 * number;
+  } else if (isWoven(kernel, schedule)) {
+    // A state of every thread, and of each block for every lane of the runs; and an mbarrier.
+    int64_t states =
+        threads + schedule.getBlocksPerRow() * schedule.getRowsPerBlock() * runOf(kernel, schedule);
+    exchange = kernel.countCollectives() * llvm::alignTo(16 + states * 2 * number, 16);
   } else if (schedule.getKind() == RowClass::Looped) {
     // One of every warp and block for each row, with a count; and an mbarrier.
     int64_t entries = (threads / 32 + schedule.getBlocksPerRow()) * schedule.getRowsPerBlock();

@@ -3,7 +3,8 @@
 // Part of --swage-select-schedule. Rows in registers are in SelectRowSchedule.cpp, rows that begin
 // anywhere in SelectAlignedRowSchedule.cpp, rows that wait in shared memory in
 // SelectShelvedRowSchedule.cpp, rows that more blocks share than a cluster has in
-// SelectCrowdSchedule.cpp, rows across memory in SelectColumnSchedule.cpp.
+// SelectCrowdSchedule.cpp, rows that are made of short runs in SelectBesideRowSchedule.cpp, rows
+// across memory in SelectColumnSchedule.cpp.
 // What the numbers rest on is in docs/notes/rows.md.
 //
 //===----------------------------------------------------------------------===//

@@ -183,8 +183,9 @@ void Grid::columnsOfCluster(int64_t vector, int64_t length, bool bypassL1) {
       for (int64_t blocks : {2, 4, 8, 16}) {
         int64_t perRow = threads / lanes, each = llvm::divideCeil(length, perRow * blocks);
         addChecked<RowScheduleAttr>(RowClass::Column, perRow, lanes, vector,
-                                    each > 0 && each * vector <= 100 ? each : int64_t(8), int64_t(32),
-                                    blocks, /*staged=*/false, int64_t(0), bypassL1,
+                                    each > 0 && each <= 64 && each * vector <= 100 ? each
+                                                                                   : int64_t(8),
+                                    int64_t(32), blocks, /*staged=*/false, int64_t(0), bypassL1,
                                     /*aligned=*/false, int64_t(0));
       }
 }

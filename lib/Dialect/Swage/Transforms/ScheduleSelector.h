@@ -71,7 +71,9 @@ private:
   int64_t blocksWithInputs(const Rows &rows, int64_t threads, int64_t elements) const;
   std::optional<SelectedSchedule> blockRows(Rows rows, int64_t blocks, bool few) const;
   std::optional<SelectedSchedule> evenRows(const Rows &rows) const;
+  int64_t runBeside(const Rows &rows) const;
   int64_t rowsBeside(const Rows &rows) const;
+  std::optional<SelectedSchedule> wovenRows(const Rows &rows) const;
   std::optional<SelectedSchedule> shelvedRows(const Rows &rows) const;
   SelectedSchedule crowd(const Rows &rows, int64_t blocks, int64_t threads, int64_t perThread,
                          int64_t steps) const;
@@ -91,9 +93,9 @@ private:
   int64_t lanesOf(const Columns &columns, int64_t vector, int64_t perRow,
                   int64_t mostThreads) const;
   std::optional<SelectedSchedule> columnsInRegisters(const Columns &columns, int64_t vector) const;
-  std::optional<SelectedSchedule> columnsOfCluster(const Columns &columns, int64_t vector,
-                                                   int64_t threads, int64_t positions,
-                                                   bool mustBeEven) const;
+  std::optional<SelectedSchedule> columnsOfBlocks(const Columns &columns, int64_t vector,
+                                                  int64_t threads, int64_t positions,
+                                                  bool mustBeEven) const;
   std::optional<SelectedSchedule> shelvedColumns(const Columns &columns, int64_t widest) const;
   std::optional<SelectedSchedule> columnsOfCluster(const Columns &columns, int64_t widest) const;
   SelectedSchedule longColumns(const Columns &columns, int64_t widest) const;

@@ -14,9 +14,11 @@ using namespace swage;
 
 /// Elements of a row that a thread keeps.
 constexpr int64_t kColumnElements = 40;
-/// In a cluster a thread has so many vectors of 4 bytes, if rows come out even; or so many
+/// In a cluster a thread has so many vectors, and elements, if rows come out even; or fewer
 /// elements.
-constexpr int64_t kEvenVectors = 50, kUnevenElements = 32;
+constexpr int64_t kEvenVectors = 50, kEvenElements = 100, kUnevenElements = 32;
+/// More rows than anything is decided by.
+constexpr int64_t kManyRows = int64_t(1) << 40;
 /// Threads of all clusters that need no more of them.
 constexpr int64_t kEnoughThreads = 50000;
 /// Elements that a multiprocessor has in registers.
@@ -24,11 +26,13 @@ constexpr int64_t kHeldElements = 24576;
 
 /// What decides how rows across the contiguous dimension are dealt out.
 struct ScheduleSelector::Columns {
-  int64_t length, count;        ///< elements of a row, rows
-  int64_t bytes;                ///< of the narrowest element
+  int64_t length, count;        ///< elements of a row, rows; if unknown, 0 and kManyRows
+  int64_t bytes;                ///< of the narrowest element along which rows lie side by side
+  int64_t ownBytes = 8;         ///< of the narrowest one that each element of the rows has
   std::optional<int64_t> inner; ///< rows side by side
   int64_t enoughThreads;        ///< of all blocks
   int64_t operands;             ///< as large as the rows, one at least
+  int64_t words;                ///< of the numbers that the collective is over
 
   bool hasMore(int64_t positions) const { return !inner || positions < *inner; }
   int64_t leastThreads(int64_t vector, int64_t elements) const {
@@ -112,23 +116,27 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Colum
 }
 
 /// The most vectors of a thread of so large blocks: rows that come out even need no checks, and so
-/// fewer registers.
+/// fewer registers. An element takes so many `words` of these.
 static int64_t vectorsInCluster(int64_t vector, int64_t threads, int64_t blocks, int64_t operands,
-                                bool isEven) {
-  int64_t uneven = kUnevenElements / vector;
+                                int64_t words, bool isEven) {
+  int64_t uneven = kUnevenElements / words / vector;
   if (threads == 1024)
     return uneven / operands;
-  uneven = uneven * (blocks == kLargestCluster ? 2 : 1) /
-           (threads == 512 ? operands : llvm::divideCeil(operands, 2));
-  return isEven ? std::max(kEvenVectors / operands, uneven) : uneven;
+  uneven *= blocks == kLargestCluster ? 2 : 1;
+  if (threads == 512) // 128 registers
+    uneven = std::min<int64_t>(uneven / operands, 48);
+  else
+    uneven /= llvm::divideCeil(operands, 2);
+  int64_t even = std::min(kEvenVectors, kEvenElements / vector) / words / operands;
+  return isEven ? std::max(even, uneven) : uneven;
 }
 
 /// Columns in the registers of clusters whose blocks have so many threads and positions: as few of
 /// them as are enough.
-std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns &columns,
-                                                                   int64_t vector, int64_t threads,
-                                                                   int64_t positions,
-                                                                   bool mustBeEven) const {
+std::optional<SelectedSchedule> ScheduleSelector::columnsOfBlocks(const Columns &columns,
+                                                                  int64_t vector, int64_t threads,
+                                                                  int64_t positions,
+                                                                  bool mustBeEven) const {
   constexpr int64_t kLeastElements = 8;
   int64_t lanes = positions / vector, enough = threads == 128 ? 30000 : kEnoughThreads;
   while (lanes > 1 && !columns.hasMore(lanes / 2 * vector))
@@ -141,8 +149,9 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns
     if (each * vector < kLeastElements || (found && strips * step / 2 * lanes >= enough))
       break;
     bool isEven = columns.length % step == 0,
-         mayHaveMore = isEven && positions * columns.bytes >= kSectorBytes;
-    if (each <= vectorsInCluster(vector, threads, blocks, columns.operands, mayHaveMore) &&
+         mayHaveMore = isEven && positions * columns.ownBytes >= kSectorBytes;
+    if (each <= vectorsInCluster(vector, threads, blocks, columns.operands, columns.words,
+                                 mayHaveMore) &&
         (isEven || !mustBeEven))
       found = makeColumn(perRow, lanes, vector, each, false, ", in registers of a cluster", blocks);
   }
@@ -153,10 +162,10 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns
 /// are enough. Not what only single elements can be copied of.
 std::optional<SelectedSchedule> ScheduleSelector::shelvedColumns(const Columns &columns,
                                                                  int64_t widest) const {
-  if (widest * columns.bytes < 8)
+  if (widest * columns.ownBytes < 8)
     return std::nullopt;
   for (int64_t bytes : {8, 4}) {
-    int64_t vector = std::clamp<int64_t>(bytes / columns.bytes, 1, widest), lanes = 8;
+    int64_t vector = std::clamp<int64_t>(bytes / columns.ownBytes, 1, widest), lanes = 8;
     while (lanes > 2 && !columns.hasMore(lanes / 2 * vector))
       lanes /= 2;
     int64_t perRow = 256 / lanes, each = llvm::divideCeil(columns.length, perRow * kLargestCluster),
@@ -175,17 +184,17 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedColumns(const Columns &
 /// out even, others better wait in shared memory.
 std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns &columns,
                                                                    int64_t widest) const {
-  int64_t vector = std::clamp<int64_t>(4 / columns.bytes, 1, widest),
+  int64_t vector = std::clamp<int64_t>(4 / columns.ownBytes, 1, widest),
           held = device.smCount * kHeldElements, all;
   bool isMany = llvm::MulOverflow(columns.length, columns.count, all) || all > held;
-  int64_t wide = std::max<int64_t>(16, isMany ? 64 / columns.bytes : 0);
+  int64_t wide = std::max<int64_t>(16, isMany ? 64 / columns.ownBytes : 0);
   using Blocks = std::pair<int64_t, bool>; // their threads, and whether rows must come out even
   auto inRegisters = [&](std::initializer_list<Blocks> sizes,
                          std::initializer_list<int64_t> widths) -> std::optional<SelectedSchedule> {
     for (auto [threads, mustBeEven] : sizes)
       for (int64_t positions : widths)
         if (std::optional<SelectedSchedule> found =
-                columnsOfCluster(columns, vector, threads, positions, mustBeEven))
+                columnsOfBlocks(columns, vector, threads, positions, mustBeEven))
           return found;
     return std::nullopt;
   };
@@ -199,15 +208,21 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns
   return inRegisters(large, {8});
 }
 
-/// Columns that no cluster's registers hold: by 8-byte accesses and as wide as there are four
-/// clusters for, of 16 blocks as large as can be.
+/// Columns that no cluster's registers hold: by 8-byte accesses, 128 bytes side by side or what
+/// there are four clusters for, but a sector; of 16 blocks, as large as threads of a row make them.
 SelectedSchedule ScheduleSelector::longColumns(const Columns &columns, int64_t widest) const {
-  int64_t vector = std::clamp<int64_t>(8 / columns.bytes, 1, widest), lanes = 16;
-  while (lanes > 1 && (lanes * vector * 4 > columns.count || !columns.hasMore(lanes / 2 * vector)))
+  int64_t vector = std::clamp<int64_t>(8 / columns.ownBytes, 1, widest), lanes = 16,
+          perThread = std::min<int64_t>(index == 64 ? 4 : 8, kRegisterElements / vector);
+  auto isTooWide = [&] {
+    int64_t positions = lanes * vector;
+    return !columns.hasMore(positions / 2) ||
+           (4 * positions > columns.count && positions * columns.ownBytes > kSectorBytes);
+  };
+  while (lanes > 1 && isTooWide())
     lanes /= 2;
   return makeColumn(std::min(1024 / lanes, kMostThreadRows), lanes, vector,
-                    std::max<int64_t>((index == 64 ? 4 : 8) / columns.operands, 1), false, ", by a cluster",
-                    kLargestCluster);
+                    std::max<int64_t>(perThread / columns.operands / columns.words, 1), false,
+                    ", by a cluster", kLargestCluster);
 }
 
 /// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
@@ -215,12 +230,20 @@ SelectedSchedule ScheduleSelector::longColumns(const Columns &columns, int64_t w
 SelectedSchedule ScheduleSelector::column() {
   unsigned keptInner = kernel.getReduced().front() - 1;
   int64_t widest = writableVector(keptInner);
-  int64_t operands = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
+  Columns columns;
+  columns.length = product(true).value_or(0);
+  columns.count = std::min(product(false).value_or(kManyRows), kManyRows);
+  columns.inner = constantSize(extent(keptInner));
+  columns.bytes = narrowestAlong(keptInner);
+  columns.words = kernel.getCollective().getValue().getType().isF64() ? 2 : 1;
+  columns.enoughThreads = kBusyBlockThreads * device.smCount;
+  for (ViewAttr view : views())
+    if (hasOwnRows(kernel, view, keptInner))
+      columns.ownBytes = std::min(columns.ownBytes, elementBytes(view.getElement()));
+  columns.operands = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
     return hasOwnRows(kernel, view, keptInner);
   });
-  Columns columns{product(true).value_or(0),          product(false).value_or(INT64_MAX),
-                  narrowestAlong(keptInner),          constantSize(extent(keptInner)),
-                  kBusyBlockThreads * device.smCount, std::max<int64_t>(operands, 1)};
+  columns.operands = std::max<int64_t>(columns.operands, 1);
   if (columns.length > 0) {
     int64_t vector =
         columns.length * widest <= kRegisterElements ? widest : std::min<int64_t>(widest, 4);
@@ -255,6 +278,7 @@ SelectedSchedule ScheduleSelector::column() {
     }
     if (best)
       return *best;
+    // Only where there are no clusters.
     SelectedSchedule staged = makeColumn(32, 8, widest, 2, true, ", in shared memory");
     if (fitsTwice(staged))
       return staged;

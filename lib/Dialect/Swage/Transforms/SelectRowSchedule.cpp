@@ -493,24 +493,6 @@ std::optional<SelectedSchedule> ScheduleSelector::evenRows(const Rows &rows) con
   return std::nullopt;
 }
 
-/// How many rows, of short runs of memory, a block has beside each other so that it reads 128 bytes
-/// together.
-int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
-  unsigned inner = kernel.getRank() - 1, keptInner = kernel.getReduced().front() - 1;
-  int64_t length = constantSize(extent(inner)).value_or(0), run = length / rows.vector,
-          kept = constantSize(extent(keptInner)).value_or(1), beside = 1;
-  bool areNeighbours = llvm::all_of(views(), [&](ViewAttr view) {
-    LinearAccess access = *LinearAccess::of(view.getAccess());
-    return access.isBroadcast(inner) || constantSize(access.strides[keptInner]) == length;
-  });
-  bool isOneRun = kernel.getReduced().size() == 1;
-  if (isOneRun || !areNeighbours || run == 0 || !llvm::isPowerOf2_64(run) || rows.grouped > 1)
-    return 1;
-  while (2 * beside * run <= 32 && beside * run * rows.bytes < 128 && kept % (2 * beside) == 0)
-    beside *= 2;
-  return beside;
-}
-
 /// How rows are dealt out.  The figures behind the numbers are in docs/notes/rows.md.
 SelectedSchedule ScheduleSelector::row() {
   unsigned inner = kernel.getRank() - 1;
@@ -547,6 +529,8 @@ SelectedSchedule ScheduleSelector::row() {
                     llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
                                  [&](ViewAttr view) { return !changesAlongRow(view); });
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
+  if (auto woven = wovenRows(rows))
+    return *woven;
   SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
   return crowded ? *crowded : selected;

@@ -436,3 +436,17 @@ swage.kernel @k5_row_crowd symbols 1 extents affine_map<()[s0] -> (s0, 8192)> re
   %0:3 = swage.collective softmax %a : f32 -> f32, f32, f32
   swage.yield %0#0 : f32
 }
+
+// -----
+
+// Rows beside each other that do not share a warp must come out even.
+// expected-error @+1 {{'swage.kernel' op schedule has rows of 245 vectors in runs of 5, which 80 threads do not share evenly}}
+swage.kernel @woven_uneven symbols 0 extents affine_map<() -> (4, 49, 10)> reduced [1, 2]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (49, 4, 10), access = (d0, d1, d2) -> (d1 * 40 + d0 * 10 + d2), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (49, 4, 10), access = (d0, d1, d2) -> (d1 * 40 + d0 * 10 + d2), align = 16>]
+    schedule #swage.row_schedule<kind = looped, threads_per_row = 80, rows_per_block = 4, vector = 2, vectors_per_thread = 1, index = 32, staged = true>
+    {
+^body(%a: f32):
+  %0:3 = swage.collective layer_norm %a eps 1.000000e-05 : f32 -> f32, f32, f32
+  swage.yield %0#0 : f32
+}

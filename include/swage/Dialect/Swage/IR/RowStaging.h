@@ -34,6 +34,13 @@ bool hasOwnRows(KernelOp kernel, ViewAttr view, unsigned inner);
 /// (RowAlignment.h): a row that turns out not to be is read again.
 bool isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input);
 
+/// Elements of a row, if that is known.
+std::optional<int64_t> rowLength(KernelOp kernel);
+
+/// Whether rows lie beside each other in runs that are no power of two of vectors
+/// (templates/swage/woven_team.cuh).
+bool isWoven(KernelOp kernel, RowScheduleAttr schedule);
+
 /// Bytes of shared memory that a block of a staged row schedule moves operands through, at most; 0 if
 /// none can be.
 int64_t stagedBytes(KernelOp kernel, RowScheduleAttr schedule);
