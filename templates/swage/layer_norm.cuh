@@ -45,6 +45,15 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
   template <int V> static __device__ __forceinline__ T onlyIf(bool isValid, T x) {
     return V == 1 ? (isValid ? x : T(0)) : x * (isValid ? T(1) : T(0));
   }
+  /// In pairs, of the valid ones.
+  template <int Begin, int End, int U>
+  static __device__ __forceinline__ T sumOfValid(const T (&values)[U][1], const bool (&valid)[U]) {
+    constexpr int kMiddle = Begin + (End - Begin + 1) / 2;
+    if constexpr (End - Begin == 1)
+      return onlyIf<1>(valid[Begin], values[Begin][0]);
+    else
+      return sumOfValid<Begin, kMiddle>(values, valid) + sumOfValid<kMiddle, End>(values, valid);
+  }
   /// A thread with any valid vector has a valid first one.
   template <int U, int V>
   static __device__ __forceinline__ T meanOf(const T (&values)[U][V], const bool (&valid)[U],
@@ -68,7 +77,15 @@ template <class T> struct Stats<Collective::LayerNorm, T, false> {
 #pragma unroll
       for (int i = 0; i < V; ++i)
         own[u][i] = values[u][i];
-    return distancesOf(own, valid, count);
+    State state = distancesOf(own, valid, count);
+    // Many single elements, summed relative to the first one, have lost digits of the mean: their
+    // distances have them, if there is a mean.
+    if constexpr (V == 1 && U > 8) {
+      const T share = count == T(U) ? T(1) / T(U) : count == T(0) ? T(0) : reciprocal(count);
+      const T rest = sumOfValid<0, U>(own, valid) * share;
+      state.mean += rest - rest == T(0) ? rest : T(0);
+    }
+    return state;
   }
   /// The same, and leaves the values' distances from the mean.
   template <int U, int V>

@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace swage;
 
+/// Bytes of rows in a block of which many are on the device, and of few.
+constexpr int64_t kLargePart = 48 << 10, kSmallPart = 24 << 10;
+
 /// Vectors of a run, if rows are made of several, and beside each run lie those of other rows; or
 /// 0.
 int64_t ScheduleSelector::runBeside(const Rows &rows) const {
@@ -57,8 +60,6 @@ std::optional<SelectedSchedule> ScheduleSelector::wovenRows(const Rows &rows) co
     return std::nullopt;
   std::optional<SelectedSchedule> found;
   for (int64_t blocks = 1; blocks <= most && runs % (threadRows * blocks) == 0; blocks *= 2) {
-    if (found && (!rows.count || blocks * (*rows.count / beside) >= 3 * device.smCount))
-      break;
     int64_t each = runs / (threadRows * blocks),
             perThread = std::min<int64_t>({8, each, kRegisterElements / rows.vector});
     while (each % perThread != 0)
@@ -67,8 +68,14 @@ std::optional<SelectedSchedule> ScheduleSelector::wovenRows(const Rows &rows) co
                                      rows.name + " waits in shared memory of " +
                                          std::to_string(blocks) + " blocks, beside others",
                                      blocks, /*staged=*/true);
-    if (fitsTwice(woven))
-      found = woven;
+    if (!fitsTwice(woven))
+      continue;
+    found = woven;
+    int64_t bytes = sharedBytes(kernel, cast<RowScheduleAttr>(woven.schedule)),
+            all = rows.count ? *rows.count / beside * blocks : INT64_MAX;
+    bool areOnDevice = all <= 2 * device.smCount, areFew = all < 3 * device.smCount / 2;
+    if (areFew ? bytes <= kSmallPart : areOnDevice || bytes <= kLargePart)
+      break;
   }
   return found;
 }
