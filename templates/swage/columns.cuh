@@ -55,7 +55,9 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
       kStaged ? static_cast<int>((Reduced::kCount + kPerStep - 1) / kPerStep) * Unroll * Shelf::kBytes
               : 0;
   using Exchange = PositionExchange<S, Groups, kBlocks, kLanes, V>;
-  char *const storage = arenaOf<arenaBytes<Spec, kShelf + Exchange::kBytes>()>();
+  constexpr bool kMeets = kBlocks * Groups > 1;
+  char *const storage =
+      arenaOf<arenaBytes<Spec, kShelf + (kMeets ? int(Exchange::kBytes) : 0)>()>();
   const Shelf shelf{storage};
   const Exchange exchange{storage + kShelf};
   if constexpr (kBlocks > 1)
@@ -108,13 +110,13 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
       count += chunk.count;
     }
   }
-  if constexpr (kBlocks * Groups > 1) {
+  if constexpr (kMeets) {
     const State *merged = exchange.template meet<Chunk::kExact, true, Compute>(states, length);
 #pragma unroll
     for (int i = 0; i < V; ++i)
       states[i] = merged[i * kLanes + lane];
   }
-  if (kBlocks * Groups > 1 && Spec::EpilogueStores::empty() && group != 0)
+  if (kMeets && Spec::EpilogueStores::empty() && group != 0)
     return;
   const auto total = static_cast<Compute>(length);
   typename S::Result results[V];

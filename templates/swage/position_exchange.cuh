@@ -79,13 +79,13 @@ __device__ __forceinline__ void mergePositions(typename S::State *entries, const
   barrier();
 }
 
-/// Where the states of a lane's V positions meet: behind an mbarrier, if there is a cluster, those
-/// of the thread rows, and then those of the blocks.
+/// Where the states of a lane's V positions meet, or V = 1 of its row's: behind an mbarrier, if
+/// there is a cluster, those of the thread rows, and then those of the blocks.
 template <class S, int Groups, int Blocks, int Lanes, int V> struct PositionExchange {
   using State = typename S::State;
   enum : int { kPositions = Lanes * V, kHead = Blocks > 1 ? 16 : 0 };
   enum : int {
-    kOfGroups = Groups * Blocks > 1 ? Groups *kPositions *int(sizeof(State)) : 0,
+    kOfGroups = Groups * kPositions * int(sizeof(State)),
     kOfBlocks = Blocks > 1 ? Blocks *kPositions *int(sizeof(State)) : 0,
     kBytes = kHead + kOfGroups + kOfBlocks
   };

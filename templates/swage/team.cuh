@@ -5,8 +5,9 @@
 // cluster barrier would wait for all writes under way.  Every thread ends with the same result,
 // merged in an order that does not depend on timing.
 //
-// Several rows may lie beside each other in a block, so that it reads whole cache lines of rows that
-// are made of short runs: each takes Run lanes of every warp in turn.
+// Several rows may lie beside each other in a block, so that it reads whole cache lines of rows
+// that are made of short runs: each takes Run lanes of every warp in turn, if Run is a power of two
+// (others: woven_team.cuh).
 #pragma once
 
 #include "swage/collective.cuh"

@@ -48,7 +48,7 @@ __device__ __forceinline__ typename S::State mergeWarps(typename S::State state,
   const typename Team::template Exchange<S> positions{exchange};
   constexpr int kAll = Team::kThreadRows * Team::kBlocks;
   const auto *merged =
-      positions.template meet<true, First, T>(states, static_cast<int>(count) * kAll);
+      positions.template meet<true, First, T>(states, static_cast<long long>(count) * kAll);
   merged += Team::rowOf(static_cast<int>(threadIndex())) * Team::kRun;
   const T ofLane = count * T(kAll);
   state = merged[0];

@@ -1168,3 +1168,63 @@ func.func @sums_of_seventeen_fours(%x: tensor<1000000x17x4xf16>) -> tensor<10000
   %y = swage.reduce sum %x dims [1] : tensor<1000000x17x4xf16> -> tensor<1000000x4xf16>
   return %y : tensor<1000000x4xf16>
 }
+
+// -----
+
+// Groups of ten channels: four beside each other, in small blocks.
+// CHECK-LABEL: func.func @ten_channels
+// CHECK: #swage.row_schedule<kind = looped, threads_per_row = 80, rows_per_block = 4, vector = 2, vectors_per_thread = 8, index = 32, blocks_per_row = 8, staged = true>
+func.func @ten_channels(%x: tensor<16x4096x32x10xf16>, %g: tensor<32x10xf16>, %b: tensor<32x10xf16>) -> tensor<16x4096x32x10xf16> {
+  %p = swage.permute %x [0, 2, 1, 3] : tensor<16x4096x32x10xf16> -> tensor<16x32x4096x10xf16>
+  %n0 = swage.layer_norm %p axis 2 eps 1.0e-5 : (tensor<16x32x4096x10xf16>) -> tensor<16x32x4096x10xf16>
+  %n = swage.permute %n0 [0, 2, 1, 3] : tensor<16x32x4096x10xf16> -> tensor<16x4096x32x10xf16>
+  %gb = swage.broadcast %g dims [2, 3] : tensor<32x10xf16> -> tensor<16x4096x32x10xf16>
+  %bb = swage.broadcast %b dims [2, 3] : tensor<32x10xf16> -> tensor<16x4096x32x10xf16>
+  %y0 = arith.mulf %n, %gb : tensor<16x4096x32x10xf16>
+  %y = arith.addf %y0, %bb : tensor<16x4096x32x10xf16>
+  return %y : tensor<16x4096x32x10xf16>
+}
+
+// -----
+
+// Large ones where all are on the device at once.
+// CHECK-LABEL: func.func @twenty_channels
+// CHECK: #swage.row_schedule<kind = looped, threads_per_row = 80, rows_per_block = 4, vector = 4, vectors_per_thread = 8, index = 32, blocks_per_row = 2, staged = true>
+func.func @twenty_channels(%x: tensor<16x1024x32x20xf16>, %g: tensor<32x20xf16>, %b: tensor<32x20xf16>) -> tensor<16x1024x32x20xf16> {
+  %p = swage.permute %x [0, 2, 1, 3] : tensor<16x1024x32x20xf16> -> tensor<16x32x1024x20xf16>
+  %n0 = swage.layer_norm %p axis 2 eps 1.0e-5 : (tensor<16x32x1024x20xf16>) -> tensor<16x32x1024x20xf16>
+  %n = swage.permute %n0 [0, 2, 1, 3] : tensor<16x32x1024x20xf16> -> tensor<16x1024x32x20xf16>
+  %gb = swage.broadcast %g dims [2, 3] : tensor<32x20xf16> -> tensor<16x1024x32x20xf16>
+  %bb = swage.broadcast %b dims [2, 3] : tensor<32x20xf16> -> tensor<16x1024x32x20xf16>
+  %y0 = arith.mulf %n, %gb : tensor<16x1024x32x20xf16>
+  %y = arith.addf %y0, %bb : tensor<16x1024x32x20xf16>
+  return %y : tensor<16x1024x32x20xf16>
+}
+
+// -----
+
+// Few of them by more blocks.
+// CHECK-LABEL: func.func @few_of_ten_channels
+// CHECK: #swage.row_schedule<kind = looped, threads_per_row = 80, rows_per_block = 4, vector = 2, vectors_per_thread = 8, index = 32, blocks_per_row = 16, staged = true>
+func.func @few_of_ten_channels(%x: tensor<2x4096x32x10xf16>, %g: tensor<32x10xf16>, %b: tensor<32x10xf16>) -> tensor<2x4096x32x10xf16> {
+  %p = swage.permute %x [0, 2, 1, 3] : tensor<2x4096x32x10xf16> -> tensor<2x32x4096x10xf16>
+  %n0 = swage.layer_norm %p axis 2 eps 1.0e-5 : (tensor<2x32x4096x10xf16>) -> tensor<2x32x4096x10xf16>
+  %n = swage.permute %n0 [0, 2, 1, 3] : tensor<2x32x4096x10xf16> -> tensor<2x4096x32x10xf16>
+  %gb = swage.broadcast %g dims [2, 3] : tensor<32x10xf16> -> tensor<2x4096x32x10xf16>
+  %bb = swage.broadcast %b dims [2, 3] : tensor<32x10xf16> -> tensor<2x4096x32x10xf16>
+  %y0 = arith.mulf %n, %gb : tensor<2x4096x32x10xf16>
+  %y = arith.addf %y0, %bb : tensor<2x4096x32x10xf16>
+  return %y : tensor<2x4096x32x10xf16>
+}
+
+// -----
+
+// Any number.
+// CHECK-LABEL: func.func @any_of_twenty_channels
+// CHECK: #swage.row_schedule<kind = looped, threads_per_row = 80, rows_per_block = 4, vector = 4, vectors_per_thread = 8, index = 32, blocks_per_row = 16, staged = true>
+func.func @any_of_twenty_channels(%x: tensor<?x4096x32x20xf16>) -> tensor<?x4096x32x20xf16> {
+  %p = swage.permute %x [0, 2, 1, 3] : tensor<?x4096x32x20xf16> -> tensor<?x32x4096x20xf16>
+  %n0 = swage.layer_norm %p axis 2 eps 1.0e-5 : (tensor<?x32x4096x20xf16>) -> tensor<?x32x4096x20xf16>
+  %n = swage.permute %n0 [0, 2, 1, 3] : tensor<?x32x4096x20xf16> -> tensor<?x4096x32x20xf16>
+  return %n : tensor<?x4096x32x20xf16>
+}

@@ -204,7 +204,8 @@ static LogicalResult verifyBeside(KernelOp kernel, RowScheduleAttr schedule) {
             step = schedule.getBlocksPerRow() * threads * schedule.getVectorsPerThread();
     if (threads % run || length == 0 || length % step)
       return kernel.emitOpError() << "schedule has rows of " << length << " vectors in runs of "
-                                  << run << ", which " << threads << " threads do not share evenly";
+                                  << run << ", which steps of " << step << " by " << threads
+                                  << " threads a row do not share evenly";
   } else if (run == 0 || run * rows > 32) {
     return kernel.emitOpError() << "schedule has " << rows << " rows with runs of " << run
                                 << " vectors beside each other, which do not share a warp evenly";

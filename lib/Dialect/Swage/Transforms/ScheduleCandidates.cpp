@@ -234,7 +234,14 @@ void Grid::rows(RowScheduleAttr known) {
       rowsOnChip(vector, length, bypassL1, /*aligned=*/false);
     if (length != 0 && known.getAligned())
       rowsOnChip(vector, length, bypassL1, /*aligned=*/true);
-    for (int64_t threads : {128, 256, 512, 768, 1024})
+    // Threads of a row that is made of short runs have as many of each.
+    int64_t run = std::max<int64_t>(
+        1, constantSize(kernel.getExtents().getResults().back()).value_or(0) / vector);
+    bool isWoven = known.getRowsPerBlock() > 1 && !llvm::isPowerOf2_64(run);
+    SmallVector<int64_t> sizes = {128, 256, 512, 768, 1024};
+    for (int64_t lanes = 2 * run; isWoven && lanes <= 1024; lanes *= 2)
+      sizes.push_back(lanes);
+    for (int64_t threads : sizes)
       for (int64_t unroll : {1, 2, 4, 8})
         for (int64_t blocks : kPowers)
           for (int64_t beside : {1, 2, 4, 8})

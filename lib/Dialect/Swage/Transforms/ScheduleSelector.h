@@ -93,7 +93,7 @@ private:
   int64_t lanesOf(const Columns &columns, int64_t vector, int64_t perRow,
                   int64_t mostThreads) const;
   std::optional<SelectedSchedule> columnsInRegisters(const Columns &columns, int64_t vector) const;
-  std::optional<SelectedSchedule> columnsOfBlocks(const Columns &columns, int64_t vector,
+  std::optional<SelectedSchedule> columnsByBlocks(const Columns &columns, int64_t vector,
                                                   int64_t threads, int64_t positions,
                                                   bool mustBeEven) const;
   std::optional<SelectedSchedule> shelvedColumns(const Columns &columns, int64_t widest) const;

@@ -13,6 +13,8 @@
 using namespace mlir;
 using namespace swage;
 
+/// Bytes beside each other, by the lanes of a warp, and by those of several.
+constexpr int64_t kBesideBytes = 128, kWovenBytes = 160;
 /// Bytes of rows in a block of which many are on the device, and of few.
 constexpr int64_t kLargePart = 48 << 10, kSmallPart = 24 << 10;
 
@@ -36,7 +38,8 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
           run = runBeside(rows), beside = 1;
   if (!llvm::isPowerOf2_64(run))
     return 1;
-  while (2 * beside * run <= 32 && beside * run * rows.bytes < 128 && kept % (2 * beside) == 0)
+  while (2 * beside * run <= 32 && beside * run * rows.bytes < kBesideBytes &&
+         kept % (2 * beside) == 0)
     beside *= 2;
   return beside;
 }
@@ -50,7 +53,7 @@ std::optional<SelectedSchedule> ScheduleSelector::wovenRows(const Rows &rows) co
           run = runBeside(rows), beside = 1, most = device.ccMajor < 9 ? 1 : kLargestCluster;
   if (run == 0 || llvm::isPowerOf2_64(run) || !length || rows.bytes < 4 || rows.bounded)
     return std::nullopt;
-  while (beside < 4 && 2 * beside * run * rows.bytes <= 160 && kept % (2 * beside) == 0)
+  while (beside < 4 && 2 * beside * run * rows.bytes <= kWovenBytes && kept % (2 * beside) == 0)
     beside *= 2;
   // Of all runs of a row, each thread row takes as many.
   int64_t runs = *length / rows.vector / run, threadRows = 1, lanes = run * beside;

@@ -133,7 +133,7 @@ static int64_t vectorsInCluster(int64_t vector, int64_t threads, int64_t blocks,
 
 /// Columns in the registers of clusters whose blocks have so many threads and positions: as few of
 /// them as are enough.
-std::optional<SelectedSchedule> ScheduleSelector::columnsOfBlocks(const Columns &columns,
+std::optional<SelectedSchedule> ScheduleSelector::columnsByBlocks(const Columns &columns,
                                                                   int64_t vector, int64_t threads,
                                                                   int64_t positions,
                                                                   bool mustBeEven) const {
@@ -194,7 +194,7 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns
     for (auto [threads, mustBeEven] : sizes)
       for (int64_t positions : widths)
         if (std::optional<SelectedSchedule> found =
-                columnsOfBlocks(columns, vector, threads, positions, mustBeEven))
+                columnsByBlocks(columns, vector, threads, positions, mustBeEven))
           return found;
     return std::nullopt;
   };

@@ -440,7 +440,7 @@ swage.kernel @k5_row_crowd symbols 1 extents affine_map<()[s0] -> (s0, 8192)> re
 // -----
 
 // Rows beside each other that do not share a warp must come out even.
-// expected-error @+1 {{'swage.kernel' op schedule has rows of 245 vectors in runs of 5, which 80 threads do not share evenly}}
+// expected-error @+1 {{'swage.kernel' op schedule has rows of 245 vectors in runs of 5, which steps of 80 by 80 threads a row do not share evenly}}
 swage.kernel @woven_uneven symbols 0 extents affine_map<() -> (4, 49, 10)> reduced [1, 2]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (49, 4, 10), access = (d0, d1, d2) -> (d1 * 40 + d0 * 10 + d2), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (49, 4, 10), access = (d0, d1, d2) -> (d1 * 40 + d0 * 10 + d2), align = 16>]

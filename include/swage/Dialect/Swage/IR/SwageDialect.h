@@ -30,7 +30,7 @@ class CollectiveOp;
 class PhaseOp;
 
 /// The most threads that share what neighbouring columns have of a row: those of one warp merge it,
-/// four each (templates/swage/column_parts.cuh).
+/// four each (templates/swage/position_exchange.cuh).
 constexpr int64_t kMostThreadRows = 128;
 
 /// The most blocks of a cluster.

@@ -1,13 +1,13 @@
-//===- ColumnPartsTest.cpp - How the thread rows of a block meet ----------===//
+//===- PositionExchangeTest.cpp - How the thread rows of a block meet -----===//
 #include "HostCompiler.h"
 #include "SimtTestSupport.h"
 
 using namespace swage;
 
-/// The banks of a warp's loads, as mergeGroups (column_parts.cuh) has them: neighbouring lanes read
-/// what neighbouring thread rows have of a position.
+/// The banks of a warp's loads, as mergePositions (position_exchange.cuh) has them: neighbouring
+/// lanes read what neighbouring thread rows have of a position.
 static const char kEntries[] = R"(
-#include "swage/column_parts.cuh"
+#include "swage/position_exchange.cuh"
 template <int Groups, int Positions> constexpr bool areApart() {
   constexpr int kParts = Groups / 4, kBeside = 32 / kParts;
   for (int first = 0; first < Positions; first += kBeside)
@@ -32,7 +32,7 @@ static_assert(areAllApart<8>() && areAllApart<16>() && areAllApart<32>() && areA
 extern "C" __global__ void entries(int *out) { *out = 1; }
 )";
 
-TEST(ColumnPartsTest, EntriesThatAWarpReadsAreInBanksOfTheirOwn) {
+TEST(PositionExchangeTest, EntriesThatAWarpReadsAreInBanksOfTheirOwn) {
   auto compiler = simt::HostCompiler::get(false);
   if (!compiler)
     GTEST_SKIP() << compiler.error().message;
