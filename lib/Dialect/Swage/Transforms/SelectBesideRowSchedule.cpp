@@ -16,7 +16,7 @@ using namespace swage;
 /// Bytes beside each other, by the lanes of a warp, and by those of several.
 constexpr int64_t kBesideBytes = 128, kWovenBytes = 160;
 /// Bytes of rows in a block of which many are on the device, and of few.
-constexpr int64_t kLargePart = 48 << 10, kSmallPart = 24 << 10;
+constexpr int64_t kLargePart = 64 << 10, kSmallPart = 24 << 10;
 
 /// Vectors of a run, if rows are made of several, and beside each run lie those of other rows; or
 /// 0.
@@ -45,8 +45,9 @@ int64_t ScheduleSelector::rowsBeside(const Rows &rows) const {
 }
 
 /// Rows that come out even, of runs that are no power of two of vectors: two or four beside each
-/// other, 80 to 160 bytes, in blocks of about 320 threads. They wait in shared memory of as few
-/// blocks as leave room for two on a multiprocessor and are enough of them.
+/// other, 80 to 160 bytes, in blocks of 160 to 480 threads. They wait in shared memory, of which
+/// two blocks have room on a multiprocessor if so all rows are on the device at once; of smaller
+/// blocks where there are more rows, and of yet smaller ones where there are few.
 std::optional<SelectedSchedule> ScheduleSelector::wovenRows(const Rows &rows) const {
   std::optional<int64_t> length = product(true);
   int64_t kept = constantSize(extent(kernel.getReduced().front() - 1)).value_or(1),
@@ -74,7 +75,7 @@ std::optional<SelectedSchedule> ScheduleSelector::wovenRows(const Rows &rows) co
     if (!fitsTwice(woven))
       continue;
     found = woven;
-    int64_t bytes = sharedBytes(kernel, cast<RowScheduleAttr>(woven.schedule)),
+    int64_t bytes = stagedBytes(kernel, cast<RowScheduleAttr>(woven.schedule)),
             all = rows.count ? *rows.count / beside * blocks : INT64_MAX;
     bool areOnDevice = all <= 2 * device.smCount, areFew = all < 3 * device.smCount / 2;
     if (areFew ? bytes <= kSmallPart : areOnDevice || bytes <= kLargePart)
