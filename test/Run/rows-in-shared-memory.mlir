@@ -9,7 +9,7 @@
 
 // SCHEDULE: kind = looped, {{.*}}rows_per_block = 4, vector = 8, {{.*}}staged = true
 // SCHEDULE: kind = looped, {{.*}}rows_per_block = 1, vector = 8, {{.*}}staged = true
-// SCHEDULE: kind = column, threads_per_row = 32, rows_per_block = 8, {{.*}}blocks_per_row = 2>
+// SCHEDULE: kind = column, threads_per_row = 16, rows_per_block = 16, {{.*}}blocks_per_row = 4>
 // OLD: kind = column, threads_per_row = 32, rows_per_block = 8, {{.*}}staged = true
 // SCHEDULE: kind = column, threads_per_row = 2, {{.*}}vector = 2, vectors_per_thread = 7, index = 32>
 

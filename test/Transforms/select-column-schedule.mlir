@@ -4,19 +4,19 @@
 
 // Few positions: small blocks with much of a row each.
 // CHECK-LABEL: func.func @few_columns
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 8, vector = 2, vectors_per_thread = 32, index = 32, blocks_per_row = 8>
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 8, vector = 2, vectors_per_thread = 32, index = 32, blocks_per_row = 8, resident = 4>
 // OLD-LABEL: func.func @few_columns
-// OLD: #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 2, vector = 8, vectors_per_thread = 2, index = 32>
-func.func @few_columns(%x: tensor<1x4096x768xbf16>) -> tensor<1x4096x768xbf16> {
-  %y = swage.softmax %x axis 1 : tensor<1x4096x768xbf16> -> tensor<1x4096x768xbf16>
-  return %y : tensor<1x4096x768xbf16>
+// OLD: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 2, vector = 8, vectors_per_thread = 2, index = 32>
+func.func @few_columns(%x: tensor<8x4096x64xbf16>) -> tensor<8x4096x64xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<8x4096x64xbf16> -> tensor<8x4096x64xbf16>
+  return %y : tensor<8x4096x64xbf16>
 }
 
 // -----
 
 // More elements than the device holds at once: 64 bytes of neighbouring rows.
 // CHECK-LABEL: func.func @many_columns
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 16, vector = 2, vectors_per_thread = 32, index = 32, blocks_per_row = 8>
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 16, vector = 2, vectors_per_thread = 32, index = 32, blocks_per_row = 8, resident = 4>
 // OLD-LABEL: func.func @many_columns
 // OLD: #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 8, vectors_per_thread = 2, index = 32>
 func.func @many_columns(%x: tensor<8x2048x2048xbf16>) -> tensor<8x2048x2048xbf16> {
@@ -124,7 +124,7 @@ func.func @short_columns(%x: tensor<4x640x128xbf16>) -> tensor<4x640x128xbf16> {
 
 // Any number of rows counts as many.
 // CHECK-LABEL: func.func @any_batch
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 16, vector = 2, vectors_per_thread = 32, index = 32, blocks_per_row = 4>
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 16, vector = 2, vectors_per_thread = 32, index = 32, blocks_per_row = 4, resident = 4>
 // OLD-LABEL: func.func @any_batch
 // OLD: #swage.row_schedule<kind = column, threads_per_row = 8, rows_per_block = 32, vector = 8, vectors_per_thread = 2, index = 32>
 func.func @any_batch(%x: tensor<?x1024x4096xbf16>) -> tensor<?x1024x4096xbf16> {
@@ -148,7 +148,7 @@ func.func @doubles(%x: tensor<1x60011x8xf64>) -> tensor<1x60011x8xf64> {
 
 // One block's shared memory holds what its registers do not.
 // CHECK-LABEL: func.func @block_in_shared_memory
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 2, vectors_per_thread = 16, index = 32, blocks_per_row = 2>
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 16, vector = 2, vectors_per_thread = 16, index = 32, blocks_per_row = 4>
 // OLD-LABEL: func.func @block_in_shared_memory
 // OLD: #swage.row_schedule<kind = column, threads_per_row = 32, rows_per_block = 8, vector = 2, vectors_per_thread = 2, index = 32, staged = true>
 func.func @block_in_shared_memory(%x: tensor<64x1000x50xbf16>) -> tensor<64x1000x50xbf16> {

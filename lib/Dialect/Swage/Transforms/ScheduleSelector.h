@@ -87,7 +87,8 @@ private:
                                                    RowScheduleAttr otherwise) const;
   std::optional<SelectedSchedule> crowdedRows(Rows rows, RowScheduleAttr otherwise) const;
   SelectedSchedule makeColumn(int64_t perRow, int64_t lanes, int64_t vector, int64_t perThread,
-                              bool staged, llvm::StringRef where, int64_t blocks = 1) const;
+                              bool staged, llvm::StringRef where, int64_t blocks = 1,
+                              int64_t resident = 0) const;
   bool fitsTwice(const SelectedSchedule &staged) const;
   struct Columns;
   int64_t lanesOf(const Columns &columns, int64_t vector, int64_t perRow,

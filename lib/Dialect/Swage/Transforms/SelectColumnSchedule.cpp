@@ -21,8 +21,8 @@ constexpr int64_t kEvenVectors = 50, kEvenElements = 100, kUnevenElements = 32;
 constexpr int64_t kManyRows = int64_t(1) << 40;
 /// Threads of all clusters that need no more of them.
 constexpr int64_t kEnoughThreads = 50000;
-/// Elements that a multiprocessor has in registers.
-constexpr int64_t kHeldElements = 24576;
+/// Elements of a multiprocessor from which on neighbouring rows share more of a line.
+constexpr int64_t kManyElements = 18432;
 
 /// What decides how rows across the contiguous dimension are dealt out.
 struct ScheduleSelector::Columns {
@@ -44,10 +44,10 @@ struct ScheduleSelector::Columns {
 
 SelectedSchedule ScheduleSelector::makeColumn(int64_t perRow, int64_t lanes, int64_t vector,
                                               int64_t perThread, bool staged, StringRef where,
-                                              int64_t blocks) const {
+                                              int64_t blocks, int64_t resident) const {
   return {RowScheduleAttr::get(context(), RowClass::Column, perRow, lanes, vector, perThread, index,
                                blocks, staged, /*shelved_steps=*/0,
-                               /*bypass_l1=*/false, /*aligned=*/false, /*resident=*/0),
+                               /*bypass_l1=*/false, /*aligned=*/false, resident),
           "the row runs across the contiguous dimension" + where.str()};
 }
 
@@ -150,10 +150,15 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsByBlocks(const Columns 
       break;
     bool isEven = columns.length % step == 0,
          mayHaveMore = isEven && positions * columns.ownBytes >= kSectorBytes;
-    if (each <= vectorsInCluster(vector, threads, blocks, columns.operands, columns.words,
-                                 mayHaveMore) &&
-        (isEven || !mustBeEven))
-      found = makeColumn(perRow, lanes, vector, each, false, ", in registers of a cluster", blocks);
+    if (each > vectorsInCluster(vector, threads, blocks, columns.operands, columns.words,
+                                mayHaveMore) ||
+        (!isEven && mustBeEven))
+      continue;
+    // Left to itself ptxas takes 80 registers for 64 elements of a softmax, and reads later.
+    bool isSpared = !isLayerNorm() && threads <= 256 && each * vector > 48 &&
+                    columns.operands == 1 && columns.words == 1 && vector * columns.ownBytes >= 4;
+    found = makeColumn(perRow, lanes, vector, each, false, ", in registers of a cluster", blocks,
+                       isSpared ? 512 / threads : 0);
   }
   return found;
 }
@@ -179,14 +184,14 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedColumns(const Columns &
 }
 
 /// Columns on the chip, in clusters: by 4-byte accesses, 16 positions a block, or 64 bytes of them
-/// where there are more elements than the device holds at once, and 8 where only so rows are held.
+/// where there are many elements, and 8 where only so rows are held.
 /// Small blocks with much of a row each rather than many; those of 512 threads hold rows that come
 /// out even, others better wait in shared memory.
 std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns &columns,
                                                                    int64_t widest) const {
   int64_t vector = std::clamp<int64_t>(4 / columns.ownBytes, 1, widest),
-          held = device.smCount * kHeldElements, all;
-  bool isMany = llvm::MulOverflow(columns.length, columns.count, all) || all > held;
+          many = device.smCount * kManyElements, all;
+  bool isMany = llvm::MulOverflow(columns.length, columns.count, all) || all > many;
   int64_t wide = std::max<int64_t>(16, isMany ? 64 / columns.ownBytes : 0);
   using Blocks = std::pair<int64_t, bool>; // their threads, and whether rows must come out even
   auto inRegisters = [&](std::initializer_list<Blocks> sizes,
