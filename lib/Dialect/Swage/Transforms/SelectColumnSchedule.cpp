@@ -120,7 +120,7 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Colum
 static int64_t vectorsInCluster(int64_t vector, int64_t threads, int64_t blocks, int64_t operands,
                                 int64_t words, bool isEven) {
   int64_t uneven = kUnevenElements / words / vector;
-  if (threads == 1024)
+  if (threads == 1024) // 64 registers
     return uneven / operands;
   uneven *= blocks == kLargestCluster ? 2 : 1;
   if (threads == 512) // 128 registers
@@ -150,9 +150,11 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsByBlocks(const Columns 
       break;
     bool isEven = columns.length % step == 0,
          mayHaveMore = isEven && positions * columns.ownBytes >= kSectorBytes;
-    if (each > vectorsInCluster(vector, threads, blocks, columns.operands, columns.words,
-                                mayHaveMore) ||
-        (!isEven && mustBeEven))
+    int64_t mostVectors =
+        vectorsInCluster(vector, threads, blocks, columns.operands, columns.words, mayHaveMore);
+    if (threads == 1024 && isLayerNorm())
+      mostVectors = mostVectors * 3 / 4;
+    if (each > mostVectors || (!isEven && mustBeEven))
       continue;
     // Left to itself ptxas takes 80 registers for 64 elements of a softmax, and reads later.
     bool isSpared = !isLayerNorm() && threads <= 256 && each * vector > 48 &&
