@@ -127,6 +127,11 @@ template <typename Schedule> void SpecEmitter::emitAttention(Schedule schedule) 
     named("nearReach", numberText(exponent.getReach()->convertToDouble()));
 }
 
+void SpecEmitter::emitBoundsUnits() {
+  flag("kBoundsByBatch", doBoundsVary({AttentionDim::Batch}));
+  flag("kBoundsByHead", doBoundsVary({AttentionDim::KeyHead, AttentionDim::Group}));
+}
+
 void SpecEmitter::emitSoftmaxFlags(PhaseOp phase) {
   if (phase.getZeroRows())
     flag("kZeroRows");
@@ -206,6 +211,7 @@ void SpecEmitter::emitConstants() {
     flag("kEager", attention.getEager());
     flag("kDynamic", attention.getDynamic());
     emitAttention(attention);
+    emitBoundsUnits();
   } else if (auto attention = dyn_cast<PortableAttentionScheduleAttr>(schedule)) {
     constant("kAtoms", attention.getAtoms());
     if (AttentionProblem::of(kernel)->isTf32)
@@ -244,8 +250,7 @@ void SpecEmitter::emitConstants() {
       constant("kChunks", problem.mostChunks(attention));
     }
     emitAttention(attention);
-    flag("kBoundsByBatch", doBoundsVary({AttentionDim::Batch}));
-    flag("kBoundsByHead", doBoundsVary({AttentionDim::KeyHead, AttentionDim::Group}));
+    emitBoundsUnits();
     flag("kBoundsByQuery", doBoundsVary({AttentionDim::Query}));
   } else {
     auto reduce = cast<ReduceScheduleAttr>(schedule);

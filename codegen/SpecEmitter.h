@@ -50,6 +50,7 @@ private:
   llvm::LogicalResult emitPhase(PhaseOp phase);
   llvm::LogicalResult emitLater(PhaseOp phase, llvm::StringRef name);
   void emitLaterConstants(PhaseOp phase);
+  void emitBoundsUnits(); ///< what bounds of an attention vary with, beside its queries
   void emitSoftmaxFlags(PhaseOp phase);
   void emitEntry();
 

@@ -46,6 +46,12 @@ template <class Spec> __device__ constexpr int runOf() {
   return static_cast<int>(Reduced::template fixedExtent<Reduced::kRank - 1>());
 }
 
+template <class Spec>
+concept HasRowsBeside = (rowsBeside<Spec>() > 1);
+/// Runs of which no lanes of a warp are a row's alone.
+template <class Spec>
+concept IsWoven = HasRowsBeside<Spec> &&(powerOfTwoAbove(runOf<Spec>()) != runOf<Spec>());
+
 template <class Spec, RowClass Class = Spec::rowClass()> struct RowTeamOf {
   using Type = Team<kWarpSize, Spec::kThreads / kWarpSize, blocksOfCluster<Spec>()>;
 };
@@ -53,10 +59,17 @@ template <class Spec> struct RowTeamOf<Spec, RowClass::Group> {
   using Type = Team<Spec::kThreadsPerRow>;
 };
 template <class Spec>
-  requires(rowsBeside<Spec>() > 1)
+requires HasRowsBeside<Spec>
 struct RowTeamOf<Spec, RowClass::Looped> {
-    using Type =
-        BesideTeam<Spec::kThreads, blocksOfCluster<Spec>(), rowsBeside<Spec>(), runOf<Spec>()>;
+  using Type = Team<kWarpSize / rowsBeside<Spec>(), Spec::kThreads / kWarpSize,
+                    blocksOfCluster<Spec>(), rowsBeside<Spec>(), runOf<Spec>()>;
+};
+template <class Spec>
+requires IsWoven<Spec>
+struct RowTeamOf<Spec, RowClass::Looped> {
+  static_assert(Spec::kThreads % (rowsBeside<Spec>() * runOf<Spec>()) == 0);
+  using Type = WovenTeam<Spec::kThreads / (rowsBeside<Spec>() * runOf<Spec>()),
+                         blocksOfCluster<Spec>(), rowsBeside<Spec>(), runOf<Spec>()>;
 };
 template <class Spec> using RowTeam = typename RowTeamOf<Spec>::Type;
 

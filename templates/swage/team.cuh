@@ -16,11 +16,9 @@
 
 namespace swage {
 
-template <int LanesOfWarp, int Warps = 1, int Blocks = 1, int Rows = 1, int Run = 1> struct Team {
-  using Lanes = LaneGroup<LanesOfWarp, Rows, Run>;
-  enum : int { kLanes = LanesOfWarp, kWarps = Warps, kBlocks = Blocks, kRows = Rows, kRun = Run };
-  static_assert(Warps <= kWarpSize && Blocks <= kWarpSize && powerOfTwoAbove(Blocks) == Blocks);
-  static_assert(Rows == 1 || LanesOfWarp * Rows == kWarpSize);
+/// Rows of a block, each of which has Run lanes in turn.
+template <int Rows, int Run> struct RowsBeside {
+  enum : int { kRows = Rows, kRun = Run };
 
   /// The row of those beside each other that a thread of the block belongs to, and which of its
   /// threads it is.
@@ -30,6 +28,14 @@ template <int LanesOfWarp, int Warps = 1, int Blocks = 1, int Rows = 1, int Run 
   static __device__ __forceinline__ int placeOf(int thread) {
     return Rows == 1 ? thread : thread / (Run * Rows) * Run + thread % Run;
   }
+};
+
+template <int LanesOfWarp, int Warps = 1, int Blocks = 1, int Rows = 1, int Run = 1>
+struct Team : RowsBeside<Rows, Run> {
+  using Lanes = LaneGroup<LanesOfWarp, Rows, Run>;
+  enum : int { kLanes = LanesOfWarp, kWarps = Warps, kBlocks = Blocks };
+  static_assert(Warps <= kWarpSize && Blocks <= kWarpSize && powerOfTwoAbove(Blocks) == Blocks);
+  static_assert(Rows == 1 || LanesOfWarp * Rows == kWarpSize);
 
   template <class S, class T> struct Entry {
     typename S::State state;

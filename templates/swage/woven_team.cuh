@@ -7,16 +7,9 @@
 namespace swage {
 
 /// Rows of a block, each of which has Run lanes of each of its thread rows in turn.
-template <int ThreadRows, int Blocks, int Rows, int Run> struct WovenTeam {
+template <int ThreadRows, int Blocks, int Rows, int Run> struct WovenTeam : RowsBeside<Rows, Run> {
   using Lanes = LaneGroup<1>;
-  enum : int { kThreadRows = ThreadRows, kBlocks = Blocks, kRows = Rows, kRun = Run };
-
-  /// The row of those beside each other that a thread of the block belongs to, and which of its
-  /// threads it is.
-  static __device__ __forceinline__ int rowOf(int thread) { return thread / Run % Rows; }
-  static __device__ __forceinline__ int placeOf(int thread) {
-    return thread / (Run * Rows) * Run + thread % Run;
-  }
+  enum : int { kThreadRows = ThreadRows, kBlocks = Blocks };
 
   template <class S>
   using Exchange = detail::PositionExchange<S, ThreadRows, Blocks, Rows * Run, 1>;
@@ -24,19 +17,6 @@ template <int ThreadRows, int Blocks, int Rows, int Run> struct WovenTeam {
     return Exchange<S>::kBytes;
   }
 };
-
-/// The team of rows beside each other.
-template <int Threads, int Blocks, int Rows, int Run, bool Woven = (Run & (Run - 1)) != 0>
-struct BesideTeamOf {
-  using Type = Team<kWarpSize / Rows, Threads / kWarpSize, Blocks, Rows, Run>;
-};
-template <int Threads, int Blocks, int Rows, int Run>
-struct BesideTeamOf<Threads, Blocks, Rows, Run, true> {
-  static_assert(Threads % (Rows * Run) == 0);
-  using Type = WovenTeam<Threads / (Rows * Run), Blocks, Rows, Run>;
-};
-template <int Threads, int Blocks, int Rows, int Run>
-using BesideTeam = typename BesideTeamOf<Threads, Blocks, Rows, Run>::Type;
 
 /// mergeWarps of a woven team; every thread has as many elements.
 template <class S, class Team, bool Equal, bool First, class T>

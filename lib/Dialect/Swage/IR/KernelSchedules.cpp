@@ -193,8 +193,7 @@ static LogicalResult verifyBeside(KernelOp kernel, RowScheduleAttr schedule) {
   int64_t rows = schedule.getRowsPerBlock();
   unsigned keptInner = kernel.getReduced().front() - 1;
   int64_t kept = constantSize(kernel.getExtents().getResult(keptInner)).value_or(0),
-          run = constantSize(kernel.getExtents().getResults().back()).value_or(0) /
-                schedule.getVector();
+          run = vectorsOfRun(kernel, schedule.getVector());
   if (kept == 0 || kept % rows)
     return kernel.emitOpError() << "schedule has " << rows << " rows beside each other, of "
                                 << kept;

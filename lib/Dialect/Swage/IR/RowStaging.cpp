@@ -93,13 +93,12 @@ static Type collectedType(KernelOp kernel) {
   return kernel.getCollective().getValue().getType();
 }
 
-/// Vectors of a run of rows beside each other.
-static int64_t runOf(KernelOp kernel, RowScheduleAttr schedule) {
-  return constantSize(kernel.getExtents().getResults().back()).value_or(0) / schedule.getVector();
+int64_t swage::vectorsOfRun(KernelOp kernel, int64_t vector) {
+  return constantSize(kernel.getExtents().getResults().back()).value_or(0) / vector;
 }
 
 bool swage::isWoven(KernelOp kernel, RowScheduleAttr schedule) {
-  int64_t run = runOf(kernel, schedule);
+  int64_t run = vectorsOfRun(kernel, schedule.getVector());
   return schedule.getKind() == RowClass::Looped && schedule.getRowsPerBlock() > 1 && run > 0 &&
          !llvm::isPowerOf2_64(run);
 }
@@ -177,8 +176,8 @@ int64_t swage::sharedBytes(KernelOp kernel, RowScheduleAttr schedule) {
       exchange += 16 + blocks * schedule.getRowsPerBlock() * schedule.getVector() * 2 * number;
   } else if (isWoven(kernel, schedule)) {
     // A state of every thread, and of each block for every lane of the runs; and an mbarrier.
-    int64_t states =
-        threads + schedule.getBlocksPerRow() * schedule.getRowsPerBlock() * runOf(kernel, schedule);
+    int64_t states = threads + schedule.getBlocksPerRow() * schedule.getRowsPerBlock() *
+                                   vectorsOfRun(kernel, schedule.getVector());
     exchange = kernel.countCollectives() * llvm::alignTo(16 + states * 2 * number, 16);
   } else if (schedule.getKind() == RowClass::Looped) {
     // One of every warp and block for each row, with a count; and an mbarrier.

@@ -10,6 +10,7 @@
 #include "mlir/IR/Verifier.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/FlatSpace.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "llvm/ADT/SetVector.h"
@@ -235,8 +236,7 @@ void Grid::rows(RowScheduleAttr known) {
     if (length != 0 && known.getAligned())
       rowsOnChip(vector, length, bypassL1, /*aligned=*/true);
     // Threads of a row that is made of short runs have as many of each.
-    int64_t run = std::max<int64_t>(
-        1, constantSize(kernel.getExtents().getResults().back()).value_or(0) / vector);
+    int64_t run = std::max<int64_t>(1, vectorsOfRun(kernel, vector));
     bool isWoven = known.getRowsPerBlock() > 1 && !llvm::isPowerOf2_64(run);
     SmallVector<int64_t> sizes = {128, 256, 512, 768, 1024};
     for (int64_t lanes = 2 * run; isWoven && lanes <= 1024; lanes *= 2)

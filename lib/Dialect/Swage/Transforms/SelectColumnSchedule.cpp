@@ -33,6 +33,7 @@ struct ScheduleSelector::Columns {
   int64_t enoughThreads;        ///< of all blocks
   int64_t operands;             ///< as large as the rows, one at least
   int64_t words;                ///< of the numbers that the collective is over
+  bool hasMeans;                ///< which take registers until they are put right
 
   bool hasMore(int64_t positions) const { return !inner || positions < *inner; }
   int64_t leastThreads(int64_t vector, int64_t elements) const {
@@ -40,6 +41,7 @@ struct ScheduleSelector::Columns {
   }
   bool fillDevice(int64_t vector, int64_t perRow) const;
   int64_t threadsFor(int64_t vector, int64_t elements) const;
+  int64_t vectorsInCluster(int64_t vector, int64_t threads, int64_t blocks, bool isEven) const;
 };
 
 SelectedSchedule ScheduleSelector::makeColumn(int64_t perRow, int64_t lanes, int64_t vector,
@@ -116,12 +118,12 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Colum
 }
 
 /// The most vectors of a thread of so large blocks: rows that come out even need no checks, and so
-/// fewer registers. An element takes so many `words` of these.
-static int64_t vectorsInCluster(int64_t vector, int64_t threads, int64_t blocks, int64_t operands,
-                                int64_t words, bool isEven) {
+/// fewer registers.
+int64_t ScheduleSelector::Columns::vectorsInCluster(int64_t vector, int64_t threads, int64_t blocks,
+                                                    bool isEven) const {
   int64_t uneven = kUnevenElements / words / vector;
   if (threads == 1024) // 64 registers
-    return uneven / operands;
+    return uneven / operands * (hasMeans ? 3 : 4) / 4;
   uneven *= blocks == kLargestCluster ? 2 : 1;
   if (threads == 512) // 128 registers
     uneven = std::min<int64_t>(uneven / operands, 48);
@@ -150,14 +152,11 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsByBlocks(const Columns 
       break;
     bool isEven = columns.length % step == 0,
          mayHaveMore = isEven && positions * columns.ownBytes >= kSectorBytes;
-    int64_t mostVectors =
-        vectorsInCluster(vector, threads, blocks, columns.operands, columns.words, mayHaveMore);
-    if (threads == 1024 && isLayerNorm())
-      mostVectors = mostVectors * 3 / 4;
-    if (each > mostVectors || (!isEven && mustBeEven))
+    if (each > columns.vectorsInCluster(vector, threads, blocks, mayHaveMore) ||
+        (!isEven && mustBeEven))
       continue;
     // Left to itself ptxas takes 80 registers for 64 elements of a softmax, and reads later.
-    bool isSpared = !isLayerNorm() && threads <= 256 && each * vector > 48 &&
+    bool isSpared = !columns.hasMeans && threads <= 256 && each * vector > 48 &&
                     columns.operands == 1 && columns.words == 1 && vector * columns.ownBytes >= 4;
     found = makeColumn(perRow, lanes, vector, each, false, ", in registers of a cluster", blocks,
                        isSpared ? 512 / threads : 0);
@@ -243,6 +242,7 @@ SelectedSchedule ScheduleSelector::column() {
   columns.inner = constantSize(extent(keptInner));
   columns.bytes = narrowestAlong(keptInner);
   columns.words = kernel.getCollective().getValue().getType().isF64() ? 2 : 1;
+  columns.hasMeans = isLayerNorm();
   columns.enoughThreads = kBusyBlockThreads * device.smCount;
   for (ViewAttr view : views())
     if (hasOwnRows(kernel, view, keptInner))

@@ -37,6 +37,10 @@ bool isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input);
 /// Elements of a row, if that is known.
 std::optional<int64_t> rowLength(KernelOp kernel);
 
+/// Vectors of so many elements in a run of rows beside each other: of the last dimension. 0 if that
+/// is not known.
+int64_t vectorsOfRun(KernelOp kernel, int64_t vector);
+
 /// Whether rows lie beside each other in runs that are no power of two of vectors
 /// (templates/swage/woven_team.cuh).
 bool isWoven(KernelOp kernel, RowScheduleAttr schedule);
