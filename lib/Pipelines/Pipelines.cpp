@@ -3,6 +3,7 @@
 #include "swage/Pipelines/Pipelines.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 
 using namespace mlir;
@@ -24,8 +25,9 @@ void swage::buildKernelPipeline(OpPassManager &manager, const KernelPipelineOpti
   // Before fusion, so that the first half of a split reduction still takes its producers in.
   manager.addNestedPass<func::FuncOp>(createSplitReducePass({options.arch}));
   manager.addPass(createFusePass({options.fuse}));
-  // Scalar bodies: what a graph computes twice, a kernel computes once.
-  manager.addPass(createCSEPass());
+  // Scalar bodies: what a graph computes twice, a kernel computes once. Not launches, each of which
+  // may write a result of its own.
+  manager.addNestedPass<KernelOp>(createCSEPass());
   // After fusion, because one answer must hold for all operands of a kernel.
   manager.addPass(createMergeDimensionsPass());
   manager.addPass(createSelectSchedulePass({options.arch, options.index}));

@@ -634,17 +634,21 @@ template <class Spec, class Arguments> struct AttentionGroup {
     // where that is not in the text, of which ptxas then makes something else.
     constexpr bool kCutsBlocks =
         IsBounded<Spec> || (Spec::kGroups == 3 && Layout::kElementBytes == 2);
-    // What bounds cut, what they leave whole, and, where keys begin later, again what they cut.
+    // What bounds cut, what they leave whole, and, where keys begin later, again what they cut: by
+    // the same text, but beside sums in shared memory, which leave no registers to go round.
+    constexpr bool kGoesRound = Spec::kBeginsLater && !Layout::kHasRuns;
     int cut = endOpen > firstBlock ? endOpen : firstBlock;
 #pragma unroll 1
     for (;;) {
       if constexpr (kCutsBlocks)
         nextBlocks<true>(block, visit, cut);
       nextBlocks<false>(block, visit, open);
-      if (!Spec::kBeginsLater || block < firstBlock)
+      if (!kGoesRound || block < firstBlock)
         break;
       cut = firstBlock;
     }
+    if constexpr (Spec::kBeginsLater && !kGoesRound)
+      nextBlocks<true>(block, visit, firstBlock);
   }
 
   __device__ __forceinline__ void run(const TensorMap &o) {
