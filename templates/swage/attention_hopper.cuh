@@ -32,15 +32,20 @@
 namespace swage {
 namespace detail {
 
+/// Whether any of these loads is from memory.
 template <class... L> constexpr __device__ bool readMemory(List<L...>) {
   return (false || ... || (L::source() == Source::Memory));
 }
-/// Whether what a query sees takes more than its place to tell: something in memory, or whose query
-/// it is.
-template <class Spec> constexpr __device__ bool hasOwnBounds() {
-  if constexpr (IsBounded<Spec>)
-    return Spec::kBoundsByBatch || Spec::kBoundsByHead || readMemory(typename Spec::BoundsLoads{});
-  return false;
+/// Whether to find where the keys of a tile end takes the loading warp more than 24 registers:
+/// where that is read, or is another one for each head or sequence, or all queries must be asked.
+/// What is read fits where scores are exponents at once, and those that compute want all there are.
+template <class Spec> constexpr __device__ bool hasLongBounds() {
+  if constexpr (!IsBounded<Spec>)
+    return false;
+  else if constexpr (readMemory(typename Spec::BoundsLoads{}))
+    return !HasExponent<Spec>;
+  else
+    return Spec::kBoundsByBatch || Spec::kBoundsByHead || Spec::kScattered;
 }
 
 // Of the first computing warpgroup; the last one of all.
@@ -630,9 +635,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
     int block = endBlock - 2, visit = endBlock - 1 - runOf<Spec>();
     const int open = firstOpen > firstBlock ? firstOpen : firstBlock;
-    // Without bounds no block but the first one is cut; but three groups of 16 bits are 2 % slower
-    // where that is not in the text, of which ptxas then makes something else.
-    constexpr bool kCutsBlocks =
+    // Without bounds no block but the first one is cut, and what would multiply such need not be
+    // compiled; but without it ptxas makes three groups of 16 bits 2 % slower.
+    constexpr bool kHasCutBlocks =
         IsBounded<Spec> || (Spec::kGroups == 3 && Layout::kElementBytes == 2);
     // What bounds cut, what they leave whole, and, where keys begin later, again what they cut: by
     // the same text, but beside sums in shared memory, which leave no registers to go round.
@@ -640,7 +645,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     int cut = endOpen > firstBlock ? endOpen : firstBlock;
 #pragma unroll 1
     for (;;) {
-      if constexpr (kCutsBlocks)
+      if constexpr (kHasCutBlocks)
         nextBlocks<true>(block, visit, cut);
       nextBlocks<false>(block, visit, open);
       if (!kGoesRound || block < firstBlock)
@@ -713,15 +718,14 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
     mbarrierFenceInit();
   }
   barrier();
-  // All of them together have what a block is launched with, 504 or 512 for a thread of each. Where
-  // a mask has first keys as well, or keys end where more than a query's place tells, or queries
-  // come after keys, 24 are too few for the warp that loads, as for those that transpose. Where
-  // scores are exponents at once those that compute want all there are.
+  // All of them together have what a block is launched with, 504 or 512 for a thread of each.  24
+  // are too few for the warp that loads where a mask has first keys as well, or long bounds, or
+  // queries come after keys; and for those that transpose.
   constexpr int kTransposers = AttentionLayout<Spec>::kTransposers;
-  constexpr int kLoads = Spec::kBeginsLater || (hasOwnBounds<Spec>() && !HasExponent<Spec>) ||
-                                 Spec::kQuerySlots == 1 || kTransposers != 0
-                             ? 40
-                             : 24;
+  constexpr int kLoads =
+      Spec::kBeginsLater || hasLongBounds<Spec>() || Spec::kQuerySlots == 1 || kTransposers != 0
+          ? 40
+          : 24;
   if (warp < 4) {
     decreaseRegisters<Spec::kGroups == 3 ? 32 : kLoads>();
     if (warp == 0)

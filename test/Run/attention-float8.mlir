@@ -7,12 +7,15 @@
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=5 | FileCheck %s
 // RUN: swage-run %s --entry=long --device=sim --check | FileCheck %s --check-prefix=LONG
 // RUN: swage-run %s --entry=dynamic --dims='1,1,70,128;1,1,4200,128;1,1,4200,128' --device=sim --check --sim=check,async=random,order=random,seed=2 | FileCheck %s --check-prefix=DYNAMIC
+// RUN: swage-run %s --entry=window --device=sim --check | FileCheck %s --check-prefix=WINDOW
 // CHECK-COUNT-4: attention_{{[0-9a-f]+}}
 // CHECK-COUNT-6: accepted
 // CHECK-NOT: REJECTED
 // LONG-COUNT-3: accepted
 // LONG: 2 kernels ran
 // DYNAMIC: accepted
+// WINDOW: run=
+// WINDOW: accepted
 func.func @main(%q: tensor<2x4x130x128xf8E4M3FN>, %k: tensor<2x2x201x128xf8E4M3FN>, %v: tensor<2x2x201x128xf8E4M3FN>,
                 %packed: tensor<2x70x2x80xf8E4M3FN>, %few: tensor<2x2x70x48xf8E4M3FN>, %qw: tensor<1x2x150x256xf8E4M3FN>,
                 %kw: tensor<1x2x140x256xf8E4M3FN>, %vw: tensor<1x2x140x240xf8E4M3FN>, %factors: tensor<2x4xf32>)
@@ -68,4 +71,20 @@ func.func @dynamic(%q: tensor<?x1x?x128xf8E4M3FN>, %k: tensor<?x1x?x128xf8E4M3FN
   %o = swage.attention %q, %k, %v scale 0.08838834764831845
       : (tensor<?x1x?x128xf8E4M3FN>, tensor<?x1x?x128xf8E4M3FN>, tensor<?x1x?x128xf8E4M3FN>) -> tensor<?x1x?x128xbf16>
   return %o : tensor<?x1x?x128xbf16>
+}
+
+// Keys from 500 on and up to 4700, later ones for later queries: blocks that are cut at either end, and runs between them.
+func.func @window(%q: tensor<1x1x70x32xf8E4M3FN>, %k: tensor<1x1x5000x32xf8E4M3FN>, %v: tensor<1x1x5000x32xf8E4M3FN>) -> tensor<1x1x70x32xbf16> {
+  %o = swage.attention %q, %k, %v scale 0.17 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %first = arith.constant 500 : index
+    %last = arith.constant 4630 : index
+    %from = arith.addi %i, %first : index
+    %to = arith.addi %i, %last : index
+    %after = arith.cmpi sge, %j, %from : index
+    %before = arith.cmpi sle, %j, %to : index
+    %seen = arith.andi %after, %before : i1
+    swage.yield %seen : i1
+  } : (tensor<1x1x70x32xf8E4M3FN>, tensor<1x1x5000x32xf8E4M3FN>, tensor<1x1x5000x32xf8E4M3FN>) -> tensor<1x1x70x32xbf16>
+  return %o : tensor<1x1x70x32xbf16>
 }

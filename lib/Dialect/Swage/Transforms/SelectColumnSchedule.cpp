@@ -118,7 +118,7 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsInRegisters(const Colum
 }
 
 /// The most vectors of a thread of so large blocks: rows that come out even need no checks, and so
-/// fewer registers.
+/// fewer registers. An element takes `words` of these.
 int64_t ScheduleSelector::Columns::vectorsInCluster(int64_t vector, int64_t threads, int64_t blocks,
                                                     bool isEven) const {
   int64_t uneven = kUnevenElements / words / vector;
