@@ -22,6 +22,8 @@ void swage::buildKernelPipeline(OpPassManager &manager, const KernelPipelineOpti
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   }
+  // What another output has folded into goes on unrounded, as it was written.
+  manager.addNestedPass<func::FuncOp>(createMaterializeResultsPass({/*folded=*/true}));
   // Before fusion, so that the first half of a split reduction still takes its producers in.
   manager.addNestedPass<func::FuncOp>(createSplitReducePass({options.arch}));
   manager.addPass(createFusePass({options.fuse}));

@@ -1,4 +1,5 @@
 // RUN: swage-opt %s --swage-materialize-results | FileCheck %s
+// RUN: swage-opt %s --canonicalize --swage-materialize-results=folded | FileCheck %s --check-prefix=FOLDED
 
 // The norm goes on with the rounded sum.
 // CHECK-LABEL: func.func @used_again
@@ -43,4 +44,17 @@ func.func @appended(%c: tensor<2x8xf16>, %x: tensor<2x1xf16>, %at: tensor<i32>) 
   %n = swage.append %c, %x at %at axis 1 : (tensor<2x8xf16>, tensor<2x1xf16>, tensor<i32>) -> tensor<2x8xf16>
   %e = math.exp %n : tensor<2x8xf16>
   return %n, %e : tensor<2x8xf16>, tensor<2x8xf16>
+}
+
+// As the pass runs a second time, behind folding: the sum goes on as it was.
+// FOLDED-LABEL: func.func @folded
+// FOLDED:         %[[S:.*]] = arith.addf
+// FOLDED:         %[[C:.*]] = swage.copy %[[S]]
+// FOLDED:         %[[E:.*]] = math.exp %[[S]]
+// FOLDED:         return %[[C]], %[[E]]
+func.func @folded(%x: tensor<8xf16>, %y: tensor<8xf16>) -> (tensor<8xf16>, tensor<8xf16>) {
+  %s = arith.addf %x, %y : tensor<8xf16>
+  %m = arith.maximumf %s, %s : tensor<8xf16>
+  %e = math.exp %s : tensor<8xf16>
+  return %m, %e : tensor<8xf16>, tensor<8xf16>
 }

@@ -31,7 +31,10 @@ struct MaterializeResultsPass : swage::impl::MaterializeResultsPassBase<Material
       OpBuilder builder(&getContext());
       builder.setInsertionPointAfter(value.getDefiningOp());
       auto copy = CopyOp::create(builder, value.getLoc(), type, value);
-      value.replaceAllUsesExcept(copy, copy);
+      if (folded)
+        value.replaceUsesWithIf(copy, [&](OpOperand &use) { return use.getOwner() == terminator; });
+      else
+        value.replaceAllUsesExcept(copy, copy);
     }
   }
 };

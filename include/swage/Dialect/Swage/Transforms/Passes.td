@@ -36,8 +36,13 @@ def MaterializeResultsPass : Pass<"swage-materialize-results", "::mlir::func::Fu
     ==>
     %s = arith.addf %x, %y ; %c = swage.copy %s ; %n = swage.layer_norm %c ; return %c, %n
     ```
+
+    It comes a second time, as `folded`, behind folding and CSE: what these have made an output is used as it was.
   }];
   let dependentDialects = ["::swage::SwageDialect"];
+  let options = [
+    Option<"folded", "folded", "bool", "false", "The function result alone gets the value of its own">,
+  ];
 }
 
 def RecognizePass : Pass<"swage-recognize", "::mlir::func::FuncOp"> {
