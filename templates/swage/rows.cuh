@@ -15,6 +15,7 @@ struct Row {
   using Element = int;
   using Value = int;
   struct Pointer {};
+  static constexpr __device__ Access access() { return Access::Splat; }
   /// Where row `row` is, or -1 for nowhere.
   template <class Rows, class Sizes>
   static __device__ __forceinline__ auto place(int row, const Sizes &sizes) {

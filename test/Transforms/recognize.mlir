@@ -91,9 +91,10 @@ func.func @layer_norm_moments(%x: tensor<4x8xf64>) -> tensor<4x8xf64> {
 // CHECK-LABEL: func @layer_norm_f16_stats
 // CHECK-SAME: (%[[X:.*]]: tensor<4x2x8xf16>, %[[G:.*]]: tensor<2x8xf16>)
 // CHECK: %[[Y:.*]], %[[S:.*]]:2 = swage.layer_norm %[[X]] gamma %[[G]] axis 1
-// CHECK-SAME: (tensor<4x2x8xf16>, tensor<2x8xf16>) -> (tensor<4x2x8xf16>, tensor<4xf32>, tensor<4xf32>)
-// CHECK: %[[R:.*]] = swage.reshape %[[S]]#1 : tensor<4xf32> -> tensor<4x1x1xf32>
-// CHECK: return %[[Y]], %[[S]]#0, %[[R]]
+// CHECK-SAME: (tensor<4x2x8xf16>, tensor<2x8xf16>) -> (tensor<4x2x8xf32>, tensor<4xf32>, tensor<4xf32>)
+// CHECK-DAG: %[[R:.*]] = swage.reshape %[[S]]#1 : tensor<4xf32> -> tensor<4x1x1xf32>
+// CHECK-DAG: %[[Y16:.*]] = arith.truncf %[[Y]]
+// CHECK: return %[[Y16]], %[[S]]#0, %[[R]]
 func.func @layer_norm_f16_stats(%x16: tensor<4x2x8xf16>, %g16: tensor<2x8xf16>) -> (tensor<4x2x8xf16>, tensor<4xf32>, tensor<4x1x1xf32>) {
   %eps = arith.constant dense<1.0e-5> : tensor<4x1x1xf32>
   %x = arith.extf %x16 : tensor<4x2x8xf16> to tensor<4x2x8xf32>
@@ -117,12 +118,13 @@ func.func @layer_norm_f16_stats(%x16: tensor<4x2x8xf16>, %g16: tensor<2x8xf16>) 
 
 // -----
 
-// As Llama has it: the normalised value is rounded before gamma, which therefore stays outside.
+// As Llama has it: the normalised value is rounded before gamma, which therefore stays outside. So does the rounding, which a kernel does where it is written.
 // CHECK-LABEL: func @rms_norm_rounded
 // CHECK-SAME: (%[[X:.*]]: tensor<4x8xbf16>, %[[G:.*]]: tensor<8xbf16>)
-// CHECK-NEXT: %[[N:.*]] = swage.rms_norm %[[X]] axis 1 eps {{.*}} : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+// CHECK-NEXT: %[[N:.*]] = swage.rms_norm %[[X]] axis 1 eps {{.*}} : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+// CHECK-NEXT: %[[N16:.*]] = arith.truncf %[[N]]
 // CHECK-NEXT: %[[GS:.*]] = swage.broadcast %[[G]]
-// CHECK-NEXT: %[[Y:.*]] = arith.mulf %[[GS]], %[[N]]
+// CHECK-NEXT: %[[Y:.*]] = arith.mulf %[[GS]], %[[N16]]
 // CHECK-NEXT: return %[[Y]]
 func.func @rms_norm_rounded(%x16: tensor<4x8xbf16>, %g: tensor<8xbf16>) -> tensor<4x8xbf16> {
   %eps = arith.constant dense<1.0e-6> : tensor<4x1xf32>
@@ -223,8 +225,9 @@ func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // f16 with f32 inside, exp2 with log2(e), scale before, product with the reciprocal, first axis.
 // CHECK-LABEL: func @softmax_exp2
 // CHECK-SAME: (%[[X:.*]]: tensor<4x8xf16>)
-// CHECK-NEXT: %[[Y:.*]] = swage.softmax %[[X]] axis 0 scale 1.250000e-01 : tensor<4x8xf16> -> tensor<4x8xf16>
-// CHECK-NEXT: return %[[Y]]
+// CHECK-NEXT: %[[Y:.*]] = swage.softmax %[[X]] axis 0 scale 1.250000e-01 : tensor<4x8xf16> -> tensor<4x8xf32>
+// CHECK-NEXT: %[[Y16:.*]] = arith.truncf %[[Y]]
+// CHECK-NEXT: return %[[Y16]]
 func.func @softmax_exp2(%x16: tensor<4x8xf16>) -> tensor<4x8xf16> {
   %eight = arith.constant dense<8.0> : tensor<4x8xf32>
   %log2e = arith.constant dense<1.44269502> : tensor<4x8xf32>
@@ -308,8 +311,9 @@ func.func @several(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 // where(mask, scale * x, -inf): a row that is masked throughout gives NaN, as it does when it is written out.
 // CHECK-LABEL: func @masked_softmax
 // CHECK-SAME: (%[[X:.*]]: tensor<4x8xf16>, %[[M:.*]]: tensor<4x8xi1>)
-// CHECK-NEXT: %[[Y:.*]] = swage.softmax %[[X]] mask %[[M]] axis 1 scale 1.250000e-01 nan_rows : tensor<4x8xf16>, tensor<4x8xi1> -> tensor<4x8xf16>
-// CHECK-NEXT: return %[[Y]]
+// CHECK-NEXT: %[[Y:.*]] = swage.softmax %[[X]] mask %[[M]] axis 1 scale 1.250000e-01 nan_rows : tensor<4x8xf16>, tensor<4x8xi1> -> tensor<4x8xf32>
+// CHECK-NEXT: %[[Y16:.*]] = arith.truncf %[[Y]]
+// CHECK-NEXT: return %[[Y16]]
 func.func @masked_softmax(%x16: tensor<4x8xf16>, %m: tensor<4x8xi1>) -> tensor<4x8xf16> {
   %eighth = arith.constant dense<0.125> : tensor<4x8xf32>
   %none = arith.constant dense<0xFF800000> : tensor<4x8xf32>

@@ -123,6 +123,14 @@ def rope_halves(x, c, s):
     return x * c[:, None] + torch.cat((-x2, x1), -1) * s[:, None]
 
 
+@layer((B, 2, 4096, 32, 128), (B, 128), (B, 4096, 128), (B, 4096, 128))
+def query_norm_rope(x, g, c, s):
+    h = x.float()
+    h = g * (h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
+    h = h.transpose(1, 2)
+    return h * c + torch.cat((-h[..., 64:], h[..., :64]), -1) * s
+
+
 @layer((B, 16384, 4096), (B, 4096))
 def rms_norm_hf(x, w):
     h = x.float()

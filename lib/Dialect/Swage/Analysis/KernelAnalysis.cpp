@@ -158,9 +158,9 @@ static bool isPureMovement(KernelOp kernel) {
 Family swage::familyOf(KernelOp kernel) {
   if (kernel.isAttention())
     return Family::Attention;
-  if (kernel.writesRows())
-    return Family::Pointwise;
   if (kernel.getReduced().empty()) {
+    if (kernel.writesRows())
+      return Family::Pointwise;
     if (transposedDim(kernel))
       return Family::Tiles;
     return isPureMovement(kernel) ? Family::Runs : Family::Pointwise;
@@ -204,6 +204,8 @@ Phase swage::phaseOf(KernelOp kernel, unsigned output) {
     if (isOfKeys(view))
       return Phase::Probability;
   }
+  if (isRow(view.getSource()))
+    return phaseOf(kernel, output - 1);
   // A row of one element: its output does not vary, but it is an element all the same.
   bool isElement = llvm::any_of(collectives, [&](CollectiveOp collective) {
     return collective.isPerElement(0) && dependsOn(value, collective.getValues()[0]);
@@ -371,11 +373,46 @@ static std::string attentionProblem(KernelOp kernel) {
   return phaseProblem(kernel);
 }
 
+/// Rows of caches are written behind a collective where short rows go by vectors: what goes any
+/// other way writes elements that a thread has of several rows, or of parts of vectors.
+static std::string cacheRowsProblem(KernelOp kernel) {
+  constexpr int64_t kMostElements = 4096;
+  std::optional<unsigned> principal = principalDim(kernel);
+  if (kernel.getReduced().empty())
+    return {};
+  if (!principal || kernel.getReduced() != ArrayRef<int64_t>(*principal) || kernel.hasGroups())
+    return "rows are added to a cache behind collectives over the head dim alone";
+  SizeFacts facts = factsOf(kernel);
+  std::optional<int64_t> length = constantSize(extentOf(kernel, *principal));
+  if (!length || *length > kMostElements)
+    return "rows are added to a cache behind collectives over so many elements at most";
+  for (ArrayAttr views : {kernel.getInputs(), kernel.getOutputs()})
+    for (ViewAttr view : views.getAsRange<ViewAttr>()) {
+      LinearAccess access = *LinearAccess::of(view.getAccess());
+      if (!hasTensor(view.getSource()) || access.isBroadcast(*principal))
+        continue;
+      int64_t vector = 16 / std::min<int64_t>(16, elementBytes(view.getElement()));
+      auto fits = [&](AffineExpr size) { return isMultipleOf(size, vector, facts); };
+      bool goesByVectors = *length % vector == 0 && view.getAlign() >= 16 && fits(access.offset);
+      for (auto [dim, stride] : llvm::enumerate(access.strides))
+        goesByVectors &= dim == *principal ? constantSize(stride) == 1 : fits(stride);
+      if (!goesByVectors)
+        return "rows are added to a cache behind collectives by whole vectors";
+    }
+  for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
+    if (kernel.getRowsOf(i) && phaseOf(kernel, i) != Phase::Epilogue)
+      return "what is added to a cache is made in front of a collective";
+  return {};
+}
+
 std::string swage::accessProblem(KernelOp kernel) {
   if (kernel.isAttention())
     return attentionProblem(kernel);
+  if (kernel.writesRows())
+    if (std::string problem = cacheRowsProblem(kernel); !problem.empty())
+      return problem;
   std::optional<unsigned> principal = principalDim(kernel);
-  if (!principal || kernel.writesRows())
+  if (!principal || (kernel.writesRows() && kernel.getReduced().empty()))
     return {};
   if (kernel.getReduced().empty()) {
     std::optional<unsigned> transposed = transposedDim(kernel);

@@ -242,6 +242,9 @@ static LogicalResult verify(KernelOp kernel, RowScheduleAttr schedule) {
   if (kernel.getReduced().empty() || kernel.getReduced().front() == 0)
     return kernel.emitOpError()
            << "has a row schedule, but must have kept dimensions before reduced ones";
+  if (kernel.writesRows() &&
+      (schedule.getAligned() || schedule.getStaged() || schedule.getKind() == RowClass::Column))
+    return kernel.emitOpError() << "adds rows to a cache, which go by vectors of a row as they lie";
   // The vectorised dimension: along the row, or across the rows of neighbouring columns.
   unsigned vectorDim = schedule.getKind() == RowClass::Column ? kernel.getReduced().front() - 1
                                                               : kernel.getRank() - 1;

@@ -361,11 +361,10 @@ LogicalResult KernelOp::verify() {
       if (i == 0 || getOutput(i - 1).getSource() != Source::Memory)
         return emitOpError() << "output " << i << " is the row of no output in front of it";
       bool isStep = isAttention() && (!getSchedule() || isa<DecodeScheduleAttr>(*getSchedule()));
-      if (!isStep &&
-          (!getReduced().empty() || (getSchedule() && !isa<PointwiseScheduleAttr>(*getSchedule()))))
+      if (!isStep && getSchedule() && !isa<PointwiseScheduleAttr, RowScheduleAttr>(*getSchedule()))
         return emitOpError() << "output " << i
-                             << " is a row, which pointwise kernels and attention of few queries "
-                                "write";
+                             << " is a row, which pointwise kernels, those of rows and attention "
+                                "of few queries write";
     } else if (view.getSource() == Source::Shared) { // K10
       if (!isAttention() || getInput(AttentionInput::Queries).getSource() != Source::Shared)
         return emitOpError() << "output " << i << " is of source "

@@ -239,6 +239,8 @@ Value swage::computeScalar(OpBuilder &builder, Operation *op, ArrayRef<Value> op
     return operands.front();
   if (isa<arith::TruncFOp>(op)) {
     Value scalar = operands.front();
+    if (op->hasAttr(kRoundsAsStored) && scalarType(to) == scalar.getType())
+      return scalar;
     Value narrow = arith::TruncFOp::create(builder, op->getLoc(), to, scalar);
     return to == scalarType(to)
                ? narrow

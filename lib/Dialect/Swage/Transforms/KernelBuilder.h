@@ -38,6 +38,10 @@ bool mayComeLater(mlir::Type type);
 /// Whether an op is arith or math on tensors that a kernel body can hold.
 bool isElementwiseOp(mlir::Operation *op);
 
+/// Of an arith.truncf that stands for the narrow result of an op: a kernel that goes on with it
+/// rounds no more than it does such results.
+inline constexpr llvm::StringLiteral kRoundsAsStored = "swage.rounds_as_stored";
+
 /// The scalar that a body holds for an element of this type: floats are widened to f32 or f64, an
 /// index is a 32-bit integer.
 mlir::Type scalarType(mlir::Type element);

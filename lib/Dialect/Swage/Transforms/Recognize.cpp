@@ -400,10 +400,6 @@ private:
       if (mean)
         absorbParameter<arith::AddFOp>(beta);
     }
-    if (auto cast = onlyUser<arith::TruncFOp>()) {
-      record(last);
-      last = cast;
-    }
     matched.insert(last);
 
     // Statistics that are used elsewhere become results; nothing else may be.

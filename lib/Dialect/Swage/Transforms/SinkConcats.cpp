@@ -8,14 +8,14 @@
 
 #include "FusionGraph.h"
 #include "KernelBuilder.h"
+#include "Slicer.h"
+#include "SplitNorms.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace swage;
 
-/// Ops in front of an operand that are computed part by part as well: a bound for recursion.
-constexpr int kMaxDepth = 64;
 /// Bounds for what becomes of a graph: parts that readers are copied for, and such copies.
 constexpr size_t kMaxParts = 16, kMaxCopies = 2048;
 
@@ -25,66 +25,25 @@ static RankedTensorType withShape(ArrayRef<int64_t> shape, Type like) {
 }
 static bool isComputed(Operation *op) { return isElementwiseOp(op) && !isa<CopyOp>(op); }
 
+/// The part of a concatenation that a slice takes, or null.
+static Value partOf(SliceOp slice) {
+  OpBuilder builder(slice);
+  auto concat = slice.getX().getDefiningOp<ConcatOp>();
+  return concat && slice.getStep() == 1 ? Slicer{builder, int64_t(slice.getAxis()),
+                                                 int64_t(slice.getFrom()), int64_t(slice.getSize())}
+                                              .partOf(concat)
+                                        : Value();
+}
+
 /// Whether no reader of a concatenation needs it whole: those that do could read it as well.
 static bool maySink(ConcatOp concat) {
   return concat.getParts().size() <= kMaxParts &&
          llvm::all_of(concat->getUsers(), [](Operation *user) {
            return isComputed(user) || isa<PermuteOp>(user) ||
+                  (isa<SliceOp>(user) && partOf(cast<SliceOp>(user))) ||
                   (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), isComputed));
          });
 }
-
-namespace {
-/// Gives the parts of values along an axis, of which there are `count` equal ones.
-struct Parts {
-  OpBuilder &builder;
-  int64_t axis, count;
-  size_t copies = 0; ///< ops that were made for parts
-
-  SmallVector<int64_t> shape(RankedTensorType whole) const {
-    SmallVector<int64_t> shape(whole.getShape());
-    shape[axis] /= count;
-    return shape;
-  }
-  /// Pattern: f(x, y) -> f(part of x, part of y)
-  Value compute(Operation *op, int64_t part, int depth) {
-    ++copies;
-    IRMapping mapping;
-    for (Value operand : op->getOperands())
-      mapping.map(operand, get(operand, part, depth + 1));
-    Operation *moved = builder.clone(*op, mapping);
-    RankedTensorType type = typeOf(op->getResult(0));
-    moved->getResult(0).setType(withShape(shape(type), type));
-    return moved->getResult(0);
-  }
-  Value get(Value value, int64_t part, int depth) {
-    RankedTensorType type = typeOf(value), result = withShape(shape(type), type);
-    Location loc = value.getLoc();
-    Operation *op = value.getDefiningOp();
-    if (auto concat = dyn_cast_or_null<ConcatOp>(op);
-        concat && int64_t(concat.getAxis()) == axis && int64_t(concat.getParts().size()) == count)
-      return concat.getParts()[part];
-    if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
-      if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
-        return arith::ConstantOp::create(builder, loc, splat.resizeSplat(result));
-    if (op && op->hasOneUse() && isComputed(op) && depth < kMaxDepth)
-      return compute(op, part, depth);
-    if (auto broadcast = dyn_cast_or_null<BroadcastOp>(op);
-        broadcast && broadcast.getSizes().empty() && repeatsAlongAxis(broadcast))
-      return BroadcastOp::create(builder, loc, result, broadcast.getX(), broadcast.getDims(),
-                                 ValueRange());
-    int64_t size = result.getDimSize(axis);
-    return SliceOp::create(builder, loc, result, value, axis, part * size, size, 1);
-  }
-
-private:
-  bool repeatsAlongAxis(BroadcastOp op) const {
-    const auto *dim = llvm::find(op.getDims(), axis);
-    return dim == op.getDims().end() ||
-           typeOf(op.getX()).getDimSize(dim - op.getDims().begin()) == 1;
-  }
-};
-} // namespace
 
 /// What ends in results that may lie where arguments do (`swage.alias`): one kernel for all parts
 /// would read those behind its own writes.
@@ -156,34 +115,49 @@ static size_t moveConcatBehind(Operation *op) {
     if (result.isDynamicDim(axis))
       continue;
     OpBuilder builder(op);
-    Parts parts{builder, axis, int64_t(concat.getParts().size())};
+    size_t copies = 0;
     SmallVector<Value> values;
-    for (auto [i, part] : llvm::enumerate(concat.getParts()))
+    for (auto [i, part] : llvm::enumerate(concat.getParts())) {
+      int64_t size = result.getDimSize(axis) / int64_t(concat.getParts().size());
+      Slicer slicer{builder, axis, int64_t(i) * size, size};
       if (isa<PermuteOp>(op)) {
-        Operation *moved = builder.clone(*op);
-        moved->setOperand(0, part);
-        moved->getResult(0).setType(withShape(parts.shape(result), result));
-        values.push_back(moved->getResult(0));
+        SmallVector<int64_t> shape(result.getShape());
+        shape[axis] = size;
+        values.push_back(PermuteOp::create(builder, op->getLoc(), withShape(shape, result), part,
+                                           cast<PermuteOp>(op).getPermutation()));
       } else {
-        values.push_back(parts.compute(op, int64_t(i), 0));
+        values.push_back(slicer.compute(op));
       }
+      copies += std::max<size_t>(slicer.copies, 1);
+    }
     op->getResult(0).replaceAllUsesWith(
         ConcatOp::create(builder, op->getLoc(), result, values, axis));
     eraseUnread(op);
-    return std::max(parts.copies, values.size());
+    return copies;
   }
   return 0;
 }
 
 void swage::sinkConcats(func::FuncOp function) {
   llvm::SetVector<Operation *> inPlace = endingInPlace(function);
+  auto mayMove = [&](Operation *op) {
+    return isa<PermuteOp>(op) ||
+           (isComputed(op) && (op->getNumOperands() == 1 || !inPlace.contains(op)));
+  };
   size_t copies = 0;
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (isComputed(&op) && (op.getNumOperands() == 1 || !inPlace.contains(&op)))
-      copies += moveConcatBehind(moveReshapeBehind(&op));
-    else if (isa<PermuteOp>(op))
-      copies += moveConcatBehind(&op);
-    if (copies > kMaxCopies)
-      return;
-  }
+  auto sink = [&] {
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+      auto slice = dyn_cast<SliceOp>(op);
+      if (Value part = slice ? partOf(slice) : Value()) {
+        slice.getResult().replaceAllUsesWith(part);
+        eraseUnread(slice);
+      } else if (copies <= kMaxCopies && mayMove(&op)) {
+        copies += moveConcatBehind(isa<PermuteOp>(op) ? &op : moveReshapeBehind(&op));
+      }
+    }
+  };
+  sink();
+  // Readers of parts are known by now; the parts of a norm go the same way.
+  if (splitNorms(function, mayMove))
+    sink();
 }

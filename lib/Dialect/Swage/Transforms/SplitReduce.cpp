@@ -9,6 +9,7 @@
 
 #include "FusionGraph.h"
 #include "KernelBuilder.h"
+#include "Slicer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "swage/Support/DeviceProperties.h"
@@ -199,27 +200,6 @@ static std::optional<Split> chooseSplit(const Problem &problem, const DeviceProp
   return parts->second < time ? parts->first : divisor;
 }
 
-/// `size` elements of a dimension, from `from` on; of what is computed by elementwise ops alone
-/// these are computed, so that no reader of a part waits for all of it.
-static Value sliced(OpBuilder &builder, Value x, int64_t axis, int64_t from, int64_t size) {
-  auto type = cast<RankedTensorType>(x.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[axis] = size;
-  auto part = RankedTensorType::get(shape, type.getElementType());
-  Operation *op = x.getDefiningOp();
-  if (!op || !op->hasOneUse() || !isElementwiseOp(op) || isa<CopyOp>(op))
-    return SliceOp::create(builder, x.getLoc(), part, x, axis, from, size);
-  llvm::SmallDenseMap<Value, Value> parts;
-  for (Value operand : op->getOperands())
-    if (Value &ofOperand = parts[operand]; !ofOperand)
-      ofOperand = sliced(builder, operand, axis, from, size);
-  Operation *clone = builder.clone(*op);
-  for (OpOperand &operand : clone->getOpOperands())
-    operand.set(parts.lookup(operand.get()));
-  clone->getResult(0).setType(part);
-  return clone->getResult(0);
-}
-
 /// The reduction as one of `factor` parts with `each` elements, whose partial results are one.
 static Value reduceParts(OpBuilder &builder, ReduceOp op, ReduceKind kind, Value x, Type result,
                          const Split &split) {
@@ -317,9 +297,9 @@ static void splitReduce(ReduceOp op, const Split &split) {
     auto narrow = cast<RankedTensorType>(op.getType());
     auto wide = RankedTensorType::get(narrow.getShape(), partialType(op));
     Value rest = ReduceOp::create(builder, loc, wide, kind,
-                                  sliced(builder, op.getX(), at, taken, left), op.getDims());
-    Value most = reduceParts(builder, op, kind, sliced(builder, op.getX(), at, 0, taken), wide,
-                             split);
+                                  Slicer{builder, at, taken, left}.of(op.getX()), op.getDims());
+    Value most =
+        reduceParts(builder, op, kind, Slicer{builder, at, 0, taken}.of(op.getX()), wide, split);
     result = combine(builder, loc, kind, most, rest);
     if (isMean) {
       double count = 1;

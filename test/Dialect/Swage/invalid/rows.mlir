@@ -11,7 +11,7 @@ swage.kernel @k9_alone symbols 0 extents affine_map<() -> (4)> reduced []
 
 // -----
 
-// expected-error @+1 {{'swage.kernel' op output 1 is a row, which pointwise kernels and attention of few queries write}}
+// expected-error @+1 {{'swage.kernel' op output 1 is a row, which pointwise kernels, those of rows and attention of few queries write}}
 swage.kernel @k9_schedule symbols 0 extents affine_map<() -> (4)> reduced []
   inputs [#swage.view<tensor = 0, element = i32, shape = () -> (4), access = (d0) -> (d0), align = 16>]
   outputs [#swage.view<tensor = 0, element = i32, shape = () -> (3, 4), access = (d0) -> (d0), align = 16>,
