@@ -55,6 +55,33 @@ static SmallVector<Value> largeOperands(Operation *op) {
   return large;
 }
 
+/// The permute that alone reads a value, or what elementwise ops make of it and of few others, or
+/// null; `ops` are these.
+static PermuteOp onlyPermuteOf(Value value, OpSet &ops) {
+  PermuteOp permute;
+  llvm::SetVector<Value> made;
+  made.insert(value);
+  for (size_t i = 0; i < made.size(); ++i)
+    for (Operation *user : made[i].getUsers()) {
+      if (auto read = dyn_cast<PermuteOp>(user); read && (!permute || read == permute)) {
+        permute = read;
+      } else if (isa<ReshapeOp>(user)) {
+        made.insert(user->getResult(0));
+      } else if (isElementwiseOp(user) && !isa<CopyOp>(user) &&
+                 int64_t(ops.size()) < kMaxInlinedDepth) {
+        ops.insert(user);
+        made.insert(user->getResult(0));
+      } else {
+        return {};
+      }
+    }
+  for (Operation *op : ops)
+    for (Value operand : largeOperands(op))
+      if (!made.contains(operand))
+        return {};
+  return permute;
+}
+
 /// Copies the result of a norm or softmax behind the permute that alone reads it, or what is made
 /// of each of its elements, if that makes a kernel of it: rows that lie across memory are then read
 /// and written with the grain.
@@ -62,26 +89,17 @@ bool Fuser::tryBehindPermute(Operation *op) {
   if (!isa<LayerNormOp, RmsNormOp, SoftmaxOp>(op))
     return false;
   OpSet all;
-  all.insert(op);
-  auto readerOf = [](Operation *op) {
-    return op->getResult(0).hasOneUse() ? *op->getResult(0).user_begin() : nullptr;
-  };
-  Operation *reader = readerOf(op);
-  while (reader && isElementwiseOp(reader) && !isa<CopyOp>(reader) &&
-         largeOperands(reader).size() == 1 && int64_t(all.size()) < kMaxInlinedDepth) {
-    all.insert(reader);
-    reader = readerOf(reader);
-  }
-  auto permute = dyn_cast_or_null<PermuteOp>(reader);
+  PermuteOp permute = onlyPermuteOf(op->getResult(0), all);
   if (!permute)
     return false;
+  all.insert(op);
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(permute);
   auto copy = CopyOp::create(builder, permute.getLoc(), permute.getType(), permute);
   permute.getResult().replaceAllUsesExcept(copy, copy);
   all.insert(copy);
   if (failed(analyse()) || isServed(all)) { // what is wrong with the shapes is an error by now
-    behindPermutes.insert(op);
+    behindPermutes[op] = copy;
     return true;
   }
   copy.getResult().replaceAllUsesWith(permute);
@@ -539,6 +557,11 @@ void Fuser::formGroups() {
         tryMerge(groupOf[op], groupOf[producer], op);
     }
   }
+  // What is in between is written against the grain with the norm alone, and so has gone to the
+  // copy.
+  for (auto [norm, copy] : behindPermutes)
+    if (groupOf[norm] != groupOf[copy])
+      tryMerge(groupOf[copy], groupOf[norm], copy);
   for (auto [op, producer] : waiting)
     if (groupOf[producer] != groupOf[op])
       tryMerge(groupOf[op], groupOf[producer], op);

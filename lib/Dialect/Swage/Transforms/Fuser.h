@@ -10,6 +10,7 @@
 #include "FusionGraph.h"
 #include "KernelBuilder.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace swage {
@@ -82,8 +83,8 @@ private:
   bool fuse;
   std::optional<SymbolicShapes> shapes;
   llvm::DenseSet<mlir::Operation *> inlined;
-  /// Collectives whose results are copied behind the permutes that read them.
-  llvm::DenseSet<mlir::Operation *> behindPermutes;
+  /// Collectives whose results are copied behind the permutes that read them, and these copies.
+  llvm::MapVector<mlir::Operation *, mlir::Operation *> behindPermutes;
   llvm::SmallVector<mlir::Operation *> nodes;
   std::vector<Group> groups;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOf;
