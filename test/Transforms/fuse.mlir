@@ -154,20 +154,37 @@ func.func @shared_producer(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> (tensor<
 
 // -----
 
-// The reduction lies between the two sums: as one kernel they would have to wait for themselves.
-// CHECK-LABEL: func.func @no_cycle
-// CHECK:         swage.launch @pointwise_
-// CHECK:         swage.launch @reduce_sum_
-// CHECK:         swage.launch @pointwise_
-func.func @no_cycle(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
+// What comes back to elements along a dimension that is not innermost is one kernel with what it comes from.
+// CHECK-LABEL: func.func @across_memory
+// CHECK-COUNT-1: swage.launch @reduce_sum_
+// CHECK-NOT:     swage.launch
+func.func @across_memory(%x: tensor<4x8xf32>, %y: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %a = arith.addf %x, %y : tensor<4x8xf32>
-  // expected-remark @+1 {{not fused with arith.addf: a reduction over outer dimensions has no per-element outputs}}
+  // expected-remark @+1 {{fused with arith.addf}}
   %r = swage.reduce sum %a dims [0] : tensor<4x8xf32> -> tensor<8xf32>
   %b = swage.broadcast %r dims [1] : tensor<8xf32> -> tensor<4x8xf32>
-  // expected-remark @+2 {{not fused with swage.reduce: a reduction over outer dimensions has no per-element outputs}}
-  // expected-remark @+1 {{not fused with arith.addf: another kernel lies between them}}
+  // expected-remark @+1 {{fused with arith.addf}}
   %s = arith.addf %a, %b : tensor<4x8xf32>
   return %s : tensor<4x8xf32>
+}
+
+// -----
+
+// The reduction lies between the softmax and the norm: as one kernel they would have to wait for themselves.
+// CHECK-LABEL: func.func @no_cycle
+// CHECK:         swage.launch @softmax_
+// CHECK:         swage.launch @reduce_sum_
+// CHECK:         swage.launch @layer_norm_
+func.func @no_cycle(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %a = swage.softmax %x axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{not fused with swage.softmax: }}
+  %r = swage.reduce sum %a dims [0] : tensor<4x8xf32> -> tensor<8xf32>
+  %b = swage.broadcast %r dims [1] : tensor<8xf32> -> tensor<4x8xf32>
+  %s = arith.addf %a, %b : tensor<4x8xf32>
+  // expected-remark @+2 {{not fused with swage.reduce: two collectives go over different rows}}
+  // expected-remark @+1 {{not fused with swage.softmax: another kernel lies between them}}
+  %n = swage.layer_norm %s axis 1 eps 1.0e-5 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %n : tensor<4x8xf32>
 }
 
 // -----

@@ -169,7 +169,11 @@ Family swage::familyOf(KernelOp kernel) {
   std::optional<unsigned> principal = principalDim(kernel);
   bool inner =
       !principal || llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal));
-  return inner || hasElementResult(collective.getKind()) ? Family::Row : Family::Reduce;
+  // What makes elements of a row's results keeps the row, or reads it again, as a norm does.
+  bool makesElements = hasElementResult(collective.getKind());
+  for (unsigned i = 0; i < kernel.getOutputs().size() && !makesElements; ++i)
+    makesElements = phaseOf(kernel, i) == Phase::Epilogue;
+  return inner || makesElements ? Family::Row : Family::Reduce;
 }
 
 static Value yieldedFor(KernelOp kernel, unsigned output) {
@@ -437,10 +441,6 @@ std::string swage::accessProblem(KernelOp kernel) {
   if (kernel.countCollectives() > 1 &&
       !llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal)))
     return "two collectives need rows that are contiguous";
-  if (familyOf(kernel) == Family::Reduce)
-    for (ViewAttr view : kernel.getOutputs().getAsRange<ViewAttr>())
-      if (variesInRow(kernel, view))
-        return "a reduction over outer dimensions has no per-element outputs";
   return {};
 }
 
