@@ -290,6 +290,8 @@ std::optional<Expression> ExpressionEmitter::printFloat(Operation &op) {
       .Case<arith::DivFOp>([&](auto) {
         if (isFlagged(op, arith::FastMathFlags::arcp | arith::FastMathFlags::afn))
           return call(op, "swage::divideByMore");
+        if (isFlagged(op, arith::FastMathFlags::arcp | arith::FastMathFlags::contract))
+          return call(op, "swage::divideClosely");
         return isFlagged(op, arith::FastMathFlags::arcp) ? call(op, "swage::divideFast")
                                                          : infix(op, "/", Precedence::Product);
       })

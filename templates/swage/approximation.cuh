@@ -8,17 +8,35 @@
 
 namespace swage {
 
-/// a / b within 2 units.  The instruction that makes reciprocals neither takes nor gives denormal
-/// numbers, so that very small and very large divisors are scaled first; in a way that leaves nothing
-/// to choose where the compiler knows that b is at least 1, as a sum of 1 and an exponential is.
-__device__ __forceinline__ float divideFast(float a, float b) {
+namespace detail {
+/// The instruction that makes reciprocals neither takes nor gives denormal numbers, so that very
+/// small and very large divisors are scaled first; in a way that leaves nothing to choose where the
+/// compiler knows that b is at least 1, as a sum of 1 and an exponential is.
+__device__ __forceinline__ float divisorScale(float b) {
   const float size = abs(b);
-  const float scale = size < 1.0f ? (size < 0x1p-100f ? 0x1p30f : 1.0f) : 0x1p-3f;
+  return size < 1.0f ? (size < 0x1p-100f ? 0x1p30f : 1.0f) : 0x1p-3f;
+}
+} // namespace detail
+
+/// a / b within 2 units.
+__device__ __forceinline__ float divideFast(float a, float b) {
+  const float scale = detail::divisorScale(b);
   return a * scale * reciprocal(b * scale);
 }
 
 /// The same where b is at least 1: by more than 2^126 the quotient is 0.
 __device__ __forceinline__ float divideByMore(float a, float b) { return a * reciprocal(b); }
+
+/// a / b, right where the quotient is a float, else within a unit.  What is left of a behind the
+/// first quotient corrects it (Markstein, IBM Journal of Research and Development, 1990).
+__device__ __forceinline__ float divideClosely(float a, float b) {
+  const float scale = detail::divisorScale(b);
+  a *= scale;
+  b *= scale;
+  const float inverse = reciprocal(b), quotient = a * inverse;
+  const float corrected = fma(fma(-quotient, b, a), inverse, quotient);
+  return corrected == corrected ? corrected : quotient; // of infinities nothing is left to correct
+}
 
 /// Within 2 units and 2^-24 |x|; denormal results are 0.
 __device__ __forceinline__ float expFast(float x) { return exp2Fast(x * 1.4426950408889634f); }

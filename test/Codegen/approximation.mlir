@@ -76,8 +76,8 @@ func.func @norm(%x: tensor<64x256xbf16>) -> (tensor<64x256xbf16>, tensor<64xf32>
   return %y, %rstd : tensor<64x256xbf16>, tensor<64xf32>
 }
 
-// The quotient that the elements are multiplied by is only seen in 8 bits; the scale that is a result is a float.
-// CHECK: const float div = swage::divideFast(448.0f, largest);
+// The quotient that the elements are multiplied by is only seen in 8 bits, halfway between two of which it may be; the scale that is a result is a float.
+// CHECK: const float div = swage::divideClosely(448.0f, largest);
 // CHECK: output1 = element * div;
 // CHECK: output0 = largest / 448.0f;
 // CHECK: extern "C"
@@ -144,4 +144,24 @@ func.func @beside_one(%x: tensor<64x256xbf16>, %y: tensor<64x256xbf16>) -> (tens
   %tw = math.tanh %w : tensor<64x256xf32>
   %lw = math.log1p %tw : tensor<64x256xf32>
   return %below, %t, %lw : tensor<64x256xbf16>, tensor<64x256xbf16>, tensor<64x256xf32>
+}
+
+// Quotients that are rounded to 8 bits, or to whole numbers of 8 bits, may be halfway between two of them. With an exponential in them they are not.
+// CHECK: const float div = swage::divideClosely(input0, input1);
+// CHECK: output0 = div;
+// CHECK: output1 = swage::roundToByte(div);
+// CHECK: output2 = swage::divideFast(input0, swage::expFast(-input0) + 1.0f);
+func.func @ties(%x: tensor<64x256xbf16>, %s: tensor<64x256xf32>) -> (tensor<64x256xf8E4M3FN>, tensor<64x256xi8>, tensor<64x256xf8E4M3FN>) {
+  %one = arith.constant dense<1.0> : tensor<64x256xf32>
+  %w = arith.extf %x : tensor<64x256xbf16> to tensor<64x256xf32>
+  %q = arith.divf %w, %s : tensor<64x256xf32>
+  %a = arith.truncf %q : tensor<64x256xf32> to tensor<64x256xf8E4M3FN>
+  %r = math.roundeven %q : tensor<64x256xf32>
+  %b = arith.fptosi %r : tensor<64x256xf32> to tensor<64x256xi8>
+  %n = arith.negf %w : tensor<64x256xf32>
+  %e = math.exp %n : tensor<64x256xf32>
+  %d = arith.addf %e, %one : tensor<64x256xf32>
+  %y = arith.divf %w, %d : tensor<64x256xf32>
+  %c = arith.truncf %y : tensor<64x256xf32> to tensor<64x256xf8E4M3FN>
+  return %a, %b, %c : tensor<64x256xf8E4M3FN>, tensor<64x256xi8>, tensor<64x256xf8E4M3FN>
 }

@@ -17,7 +17,7 @@
 //       CHECK: using Later = swage::List<Second>;
 //       CHECK: enum : bool { kEpilogueStatistics = true };
 //  CHECK-NEXT: static __device__ auto epilogue(float mean, float rstd, float largest) {
-//  CHECK-NEXT: const float div = swage::divideFast(448.0f, largest);
+//  CHECK-NEXT: const float div = swage::divideClosely(448.0f, largest);
 //  CHECK-NEXT: return [=](float element, float &output1) {
 //  CHECK-NEXT: output1 = element * div;
 //       CHECK: static __device__ void finish(float mean, float rstd, float largest, float &

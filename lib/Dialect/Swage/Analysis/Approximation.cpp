@@ -40,6 +40,8 @@ public:
     return !seen.insert(value).second ||
            llvm::all_of(value.getUses(), [&](OpOperand &use) { return mayUse(use); });
   }
+  /// Whether something is rounded to 8 bits, or to whole numbers that these hold, on its way there.
+  bool becomesBytes = false, becomesWhole = false;
 
 private:
   static bool isNarrow(Type type) {
@@ -76,16 +78,21 @@ static bool isNonNegative(Value value, int depth = kDepth) {
 bool Sight::mayUse(OpOperand &use) {
   Operation *op = use.getOwner();
   bool mayPass = growth == Growth::Smooth;
-  if (isa<YieldOp>(op))
-    return isNarrow(kernel.getOutput(use.getOperandNumber()).getElement());
+  if (isa<YieldOp>(op)) {
+    Type element = kernel.getOutput(use.getOperandNumber()).getElement();
+    becomesBytes |= element.getIntOrFloatBitWidth() == 8;
+    return isNarrow(element) || (becomesWhole && element.isInteger(8));
+  }
   if (isa<ContractOp>(op)) // rounds to what is in memory
     return isNarrow(kernel.getInput(AttentionInput::Values).getElement());
   if (kernel.isAttention() && isa<CollectiveOp>(op))
     return mayPass && llvm::all_of(op->getResults(), [&](Value x) { return endsNarrow(x); });
   // What is rounded in the middle of a graph may come out as a neighbour. A few units of an f32 are
   // allowed for that, more are not.
-  if (isa<arith::TruncFOp>(op) && isNarrow(op->getResult(0).getType()))
+  if (isa<arith::TruncFOp>(op) && isNarrow(op->getResult(0).getType())) {
+    becomesBytes |= op->getResult(0).getType().getIntOrFloatBitWidth() == 8;
     return mayPass;
+  }
   if (auto collective = dyn_cast<CollectiveOp>(op))
     mayPass |= llvm::is_contained(
         {Collective::RmsNorm, Collective::AbsMax, Collective::Max, Collective::Min},
@@ -95,6 +102,8 @@ bool Sight::mayUse(OpOperand &use) {
   else if (isa<arith::MulFOp, arith::DivFOp, arith::NegFOp, arith::SelectOp, math::AbsFOp,
                math::SqrtOp, math::RsqrtOp>(op))
     mayPass = true;
+  else if (isa<math::RoundEvenOp, arith::FPToSIOp>(op))
+    becomesWhole = true;
   else if (isa<math::Log1pOp>(op)) // steep only near -1
     mayPass = isNonNegative(op->getOperand(0));
   else if (!isa<arith::SubFOp, arith::MaximumFOp, arith::MinimumFOp, arith::MaxNumFOp,
@@ -103,6 +112,16 @@ bool Sight::mayUse(OpOperand &use) {
     return false;
   // A norm's or softmax's first result is the element; what nobody has of it is not narrow.
   return mayPass && !op->getResult(0).use_empty() && endsNarrow(op->getResult(0));
+}
+
+/// Whether an exponential or the like is in what a value is made of: no quotient of it is halfway
+/// between two numbers of few bits.
+static bool isTranscendental(Value value, int depth = kDepth) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0 || isa<CollectiveOp>(op))
+    return false;
+  return isa<math::ExpOp, math::Exp2Op, math::ExpM1Op, math::TanhOp, math::ErfOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value x) { return isTranscendental(x, depth - 1); });
 }
 
 /// Whether a scalar is only added to numbers beside which the denormal ones vanish.
@@ -202,12 +221,17 @@ static void replaceScoreTanh(KernelOp kernel) {
   }
 }
 
+/// Whether what is made of a value ends in few bits, and is not rounded to whole numbers before.
+static bool endsNarrow(KernelOp kernel, Value value, Growth growth = Growth::Smooth) {
+  Sight sight(kernel, growth);
+  return sight.endsNarrow(value) && !sight.becomesWhole;
+}
+
 /// Pattern: 1 + tanh(x) -> 2 / (1 + exp(-2 x)), which does not cancel.
 static void replaceTanh(KernelOp kernel) {
   for (auto sum : llvm::make_early_inc_range(kernel.getBody().front().getOps<arith::AddFOp>())) {
     math::TanhOp tanh = tanhBesideOne(sum);
-    if (!tanh || !sum.getType().isF32() ||
-        !Sight(kernel, Growth::Smooth).endsNarrow(sum.getResult()))
+    if (!tanh || !sum.getType().isF32() || !endsNarrow(kernel, sum.getResult()))
       continue;
     OpBuilder builder(sum);
     Location loc = sum.getLoc();
@@ -230,15 +254,19 @@ void swage::allowApproximations(KernelOp kernel) {
   for (Operation &op : kernel.getBody().front()) {
     if (op.getNumResults() != 1 || !op.getResult(0).getType().isF32())
       continue;
-    auto mayBeOff = [&](Growth growth) {
-      return Sight(kernel, growth).endsNarrow(op.getResult(0));
-    };
+    auto mayBeOff = [&](Growth growth) { return endsNarrow(kernel, op.getResult(0), growth); };
     auto allow = [&](auto typed, bool allowed, arith::FastMathFlags flag) {
       typed.setFastmath(allowed ? flag : arith::FastMathFlags::none);
     };
-    if (auto division = dyn_cast<arith::DivFOp>(op))
-      allow(division, mayBeOff(Growth::Smooth), arith::FastMathFlags::arcp);
-    else if (auto tanh = dyn_cast<math::TanhOp>(op))
+    if (auto division = dyn_cast<arith::DivFOp>(op)) {
+      Sight sight(kernel, Growth::Smooth);
+      bool mayBeOff = sight.endsNarrow(op.getResult(0)),
+           isClose =
+               sight.becomesWhole || (sight.becomesBytes && !isTranscendental(op.getResult(0)));
+      allow(division, mayBeOff,
+            isClose ? arith::FastMathFlags::arcp | arith::FastMathFlags::contract
+                    : arith::FastMathFlags::arcp);
+    } else if (auto tanh = dyn_cast<math::TanhOp>(op))
       allow(tanh, mayBeOff(Growth::Smooth), arith::FastMathFlags::afn);
     else if (auto erf = dyn_cast<math::ErfOp>(op))
       allow(erf, mayBeOff(Growth::Smooth), arith::FastMathFlags::afn);
