@@ -36,6 +36,7 @@ struct ScheduleSelector::Rows {
   int64_t moved;           ///< bytes for each element of a row
   int64_t streams;         ///< operands that have rows, for every one that is read and one written
   bool onlySummed = false; ///< or its largest found: no element is used again, or written
+  bool onlyScaled = false; ///< to bytes by their largest absolute value, 16-bit elements or wider
   bool torn = false;       ///< rows that are written do not begin with sectors of memory
   bool bounded;            ///< a mask leaves one part of each row
   int64_t capacity;        ///< vectors that a thread's registers hold

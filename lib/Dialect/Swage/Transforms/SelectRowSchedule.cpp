@@ -157,9 +157,10 @@ int64_t ScheduleSelector::lanesFor(const Rows &rows, int64_t least, int64_t perT
           streams = rows.torn ? rows.streams : 1;
   auto cost = [&](int64_t threads) {
     int64_t each = llvm::divideCeil(rows.vectors, threads);
-    // Where they are kept nothing beats one or two vectors that leave no lane idle.
+    // Where they are kept nothing beats one or two vectors that leave no lane idle; two, where what
+    // is made once for a row is much of the work.
     if (!rows.onlySummed && each <= 2 && threads * each == rows.vectors)
-      return each;
+      return rows.onlyScaled && rows.freeThreads < rows.vectors ? 3 - each : each;
     return std::max(threads, rows.freeThreads) * (3 + each * streams) + tear * each * streams;
   };
   for (int64_t threads = least; threads <= 32; threads *= 2)
@@ -256,6 +257,8 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
     together = 1;
   } else if (rows.onlySummed) {
     perThread = mostOfFew = std::min<int64_t>(8, 64 / rows.vector);
+  } else if (rows.onlyScaled) {
+    together = 2;
   }
   // Two warps take what would fill one, with half the registers each; unless a mask leaves each warp
   // another part of the work, which they would wait for.
@@ -290,8 +293,12 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
   bool isAlone = few ? waits : each > 1 && (perMultiprocessor < fewRows || follows);
   // Of rows of different lengths fewer wait for the longest; what is only summed up is done so soon
   // that blocks of 128 threads would follow each other too fast.
-  bool isSoon = rows.onlySummed && perMultiprocessor >= kBusyThreads / threads;
-  int64_t block = isAlone ? 32 : each > 1 && rows.bounded ? 64 : isSoon ? 256 : 128;
+  int64_t layers = perMultiprocessor / llvm::divideCeil(kBusyThreads, threads); // one after another
+  int64_t block = isAlone                          ? 32
+                  : each > 1 && rows.bounded       ? 64
+                  : rows.onlyScaled && layers >= 4 ? 512
+                  : rows.onlySummed && layers >= 1 ? 256
+                                                   : 128;
   return makeRow(rows, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
@@ -528,6 +535,9 @@ SelectedSchedule ScheduleSelector::row() {
   rows.onlySummed = kernel.countCollectives() == 1 && !isNorm() &&
                     llvm::all_of(kernel.getOutputs().getAsRange<ViewAttr>(),
                                  [&](ViewAttr view) { return !changesAlongRow(view); });
+  rows.onlyScaled = kernel.countCollectives() == 1 && narrowestAlong(inner) == 1 &&
+                    all.widest > 1 && rows.vector == 8 &&
+                    kernel.getCollective().getKind() == Collective::AbsMax;
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
   if (auto woven = wovenRows(rows))
     return *woven;
