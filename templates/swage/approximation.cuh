@@ -27,15 +27,16 @@ __device__ __forceinline__ float divideFast(float a, float b) {
 /// The same where b is at least 1: by more than 2^126 the quotient is 0.
 __device__ __forceinline__ float divideByMore(float a, float b) { return a * reciprocal(b); }
 
-/// a / b, right where the quotient is a float, else within a unit.  What is left of a behind the
-/// first quotient corrects it (Markstein, IBM Journal of Research and Development, 1990).
+/// a / b, right where the quotient is a normal float, else within a unit.  What is left of a behind
+/// the first quotient corrects it (Markstein, IBM Journal of Research and Development, 1990); of
+/// infinities and zeros nothing is.
 __device__ __forceinline__ float divideClosely(float a, float b) {
   const float scale = detail::divisorScale(b);
   a *= scale;
   b *= scale;
   const float inverse = reciprocal(b), quotient = a * inverse;
   const float corrected = fma(fma(-quotient, b, a), inverse, quotient);
-  return corrected == corrected ? corrected : quotient; // of infinities nothing is left to correct
+  return corrected == corrected && quotient != 0.0f ? corrected : quotient;
 }
 
 /// Within 2 units and 2^-24 |x|; denormal results are 0.

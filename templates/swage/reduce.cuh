@@ -2,7 +2,8 @@
 // the kept ones.
 //
 // What it computes.  For every kept position the reduction of prologue(inputs) over the reduced
-// dimensions, then finish. There is no per-element output.
+// dimensions, then finish.  What the prologue makes may be stored; nothing is made of the results
+// for each element.
 //
 // Why it is fast.  Lanes lie along the contiguous kept dimension, so every row of the input is read
 // as whole cache lines although the reduction runs across them; kRowGroups thread rows with kUnroll

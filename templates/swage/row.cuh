@@ -26,7 +26,8 @@
 // of vectors is fixed and fits exactly there are no checks.  kStaged Groups and Blocks: rows that
 // start at no multiple of 16 bytes go through shared memory by aligned accesses (slab.cuh).
 //
-// When chosen.  Every collective over the innermost dimensions, and norms and softmax over any.
+// When chosen.  Every collective over the innermost dimensions; norms and softmax over any, and so
+// other collectives whose results come back to the elements.
 //
 // Contract: CollectiveSpec (phases.cuh) plus the constants below; reduced(sizes) counts its last
 // extent in vectors of kVector (Column: kept(sizes) does).  Optional: kBlocksPerRow (1), kStaged,

@@ -443,3 +443,18 @@ func.func @other_sums(%x: tensor<4x64xi32>) -> (tensor<4x64xf32>, tensor<4xi32>,
   %t = swage.reduce sum %g dims [2] : tensor<4x2x32xf32> -> tensor<4x2xf32>
   return %n, %s, %t : tensor<4x64xf32>, tensor<4xi32>, tensor<4x2xf32>
 }
+
+// -----
+
+// What a softmax is rounded to is what is stored of it.
+// CHECK-LABEL: func.func @rounded_softmax
+// CHECK:         swage.launch @softmax_{{.*}} -> tensor<4x8xbf16>
+// CHECK:         swage.launch @softmax_
+func.func @rounded_softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %p = swage.softmax %x axis 1 : tensor<4x8xf32> -> tensor<4x8xf32>
+  // expected-remark @+1 {{fused with swage.softmax}}
+  %n = arith.truncf %p : tensor<4x8xf32> to tensor<4x8xbf16>
+  // expected-remark @+1 {{not fused with swage.softmax: two collectives go over different rows}}
+  %y = swage.softmax %n axis 0 : tensor<4x8xbf16> -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}

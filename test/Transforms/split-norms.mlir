@@ -27,20 +27,59 @@ func.func @rotary(%x: tensor<2x4x16xbf16>, %g: tensor<16xbf16>, %cos: tensor<4x8
 
 // -----
 
-// So is a LayerNorm whose statistics are results, with halves that a concatenation shows, of sizes that are known at run time.
-// CHECK-LABEL: func.func @layer_norm
+// So is one of a sum that nothing else reads, whose statistic is a result, with halves that a concatenation shows, of sizes that are known at run time.
+// CHECK-LABEL: func.func @sum
 // CHECK-COUNT-1: swage.launch
 // CHECK-NOT:     swage.launch
-// CHECK:         swage.kernel @reduce_sum_sum
-func.func @layer_norm(%x: tensor<?x16xf32>, %g: tensor<16xf32>, %b: tensor<16xf32>, %c: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?xf32>, tensor<?xf32>) {
-  %n, %mean, %rstd = swage.layer_norm %x gamma %g beta %b axis 1 eps 1.0e-5 : (tensor<?x16xf32>, tensor<16xf32>, tensor<16xf32>) -> (tensor<?x16xf32>, tensor<?xf32>, tensor<?xf32>)
+// CHECK:         swage.kernel @reduce_sum
+func.func @sum(%x: tensor<?x16xf32>, %z: tensor<?x16xf32>, %g: tensor<16xf32>, %c: tensor<?x16xf32>) -> (tensor<?x16xf32>, tensor<?xf32>) {
+  %s = arith.addf %x, %z : tensor<?x16xf32>
+  %n, %rstd = swage.rms_norm %s gamma %g axis 1 eps 1.0e-5 : (tensor<?x16xf32>, tensor<16xf32>) -> (tensor<?x16xf32>, tensor<?xf32>)
   %low = swage.slice %n axis 1 from 0 size 8 : tensor<?x16xf32> -> tensor<?x8xf32>
   %high = swage.slice %n axis 1 from 8 size 8 : tensor<?x16xf32> -> tensor<?x8xf32>
   %minus = arith.negf %high : tensor<?x8xf32>
   %turned = swage.concat %minus, %low axis 1 : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x16xf32>
   %nc = arith.mulf %n, %c : tensor<?x16xf32>
   %y = arith.addf %nc, %turned : tensor<?x16xf32>
-  return %y, %mean, %rstd : tensor<?x16xf32>, tensor<?xf32>, tensor<?xf32>
+  return %y, %rstd : tensor<?x16xf32>, tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @product
+// CHECK-COUNT-1: swage.launch
+// CHECK-NOT:     swage.launch
+func.func @product(%x: tensor<4x16xf32>, %z: tensor<4x16xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %p = arith.mulf %x, %z : tensor<4x16xf32>
+  %n = swage.rms_norm %p axis 1 eps 1.0e-5 : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %low = swage.slice %n axis 1 from 0 size 8 : tensor<4x16xf32> -> tensor<4x8xf32>
+  %high = swage.slice %n axis 1 from 8 size 8 : tensor<4x16xf32> -> tensor<4x8xf32>
+  %a = math.exp %low : tensor<4x8xf32>
+  %b = math.exp %high : tensor<4x8xf32>
+  return %a, %b : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// Not a LayerNorm, whose mean is more exact than a sum, and not where parts would be written over what others are read from.
+// CHECK-LABEL: func.func @mean
+// CHECK-COUNT-2: swage.launch
+// CHECK-LABEL: func.func @in_place
+// CHECK-COUNT-2: swage.launch
+func.func @mean(%x: tensor<4x16xf32>) -> tensor<4x8xf32> {
+  %n = swage.layer_norm %x axis 1 eps 1.0e-5 : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %low = swage.slice %n axis 1 from 0 size 8 : tensor<4x16xf32> -> tensor<4x8xf32>
+  %high = swage.slice %n axis 1 from 8 size 8 : tensor<4x16xf32> -> tensor<4x8xf32>
+  %y = arith.mulf %low, %high : tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+func.func @in_place(%x: tensor<4x16xf32>) -> (tensor<4x16xf32> {swage.alias = 0}) {
+  %n = swage.rms_norm %x axis 1 eps 1.0e-5 : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  %low = swage.slice %n axis 1 from 0 size 8 : tensor<4x16xf32> -> tensor<4x8xf32>
+  %high = swage.slice %n axis 1 from 8 size 8 : tensor<4x16xf32> -> tensor<4x8xf32>
+  %minus = arith.negf %high : tensor<4x8xf32>
+  %turned = swage.concat %minus, %low axis 1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x16xf32>
+  return %turned : tensor<4x16xf32>
 }
 
 // -----

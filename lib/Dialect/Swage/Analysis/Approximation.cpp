@@ -4,9 +4,12 @@
 // have: a division that is right to the last bit takes a dozen instructions and a branch, one that
 // is off by two units in the last place of an f32 takes 8, or 2 by what is the same for a row. So
 // they do where no step between there and the results makes more of a small error than it was:
-// comparisons and roundings to integers jump. The exponential in two instructions has an error that
+// comparisons jump. The exponential in two instructions has an error that
 // grows with its argument, by 2^-24 of that; nothing may magnify it, as differences do and sums of
 // numbers of one sign do not.
+//
+// Quotients that become 8 bits, or whole numbers of these, are often halfway between two of them:
+// there the division has to be right, which takes three instructions more.
 //
 // Attention's scores end in weights of 16 bits, unless the sums of these are asked for.
 //
@@ -40,7 +43,7 @@ public:
     return !seen.insert(value).second ||
            llvm::all_of(value.getUses(), [&](OpOperand &use) { return mayUse(use); });
   }
-  /// Whether something is rounded to 8 bits, or to whole numbers that these hold, on its way there.
+  /// Whether something is rounded to 8 bits, or to whole numbers, on its way there.
   bool becomesBytes = false, becomesWhole = false;
 
 private:

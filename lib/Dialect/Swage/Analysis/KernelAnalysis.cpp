@@ -169,11 +169,16 @@ Family swage::familyOf(KernelOp kernel) {
   std::optional<unsigned> principal = principalDim(kernel);
   bool inner =
       !principal || llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal));
-  // What makes elements of a row's results keeps the row, or reads it again, as a norm does.
-  bool makesElements = hasElementResult(collective.getKind());
-  for (unsigned i = 0; i < kernel.getOutputs().size() && !makesElements; ++i)
+  // What makes elements of a row's results keeps the row, or reads it again, as a norm does; not
+  // where its length is unknown, for which schedules have few threads.
+  bool makesElements = false,
+       isKnown = llvm::all_of(kernel.getReduced(), [&](int64_t dim) {
+         return upperBound(extentOf(kernel, dim), factsOf(kernel)).has_value();
+       });
+  for (unsigned i = 0; i < kernel.getOutputs().size() && !makesElements && isKnown; ++i)
     makesElements = phaseOf(kernel, i) == Phase::Epilogue;
-  return inner || makesElements ? Family::Row : Family::Reduce;
+  return inner || hasElementResult(collective.getKind()) || makesElements ? Family::Row
+                                                                          : Family::Reduce;
 }
 
 static Value yieldedFor(KernelOp kernel, unsigned output) {
@@ -389,7 +394,8 @@ static std::string cacheRowsProblem(KernelOp kernel) {
   SizeFacts facts = factsOf(kernel);
   std::optional<int64_t> length = constantSize(extentOf(kernel, *principal));
   if (!length || *length > kMostElements)
-    return "rows are added to a cache behind collectives over so many elements at most";
+    return "rows are added to a cache behind collectives over " + std::to_string(kMostElements) +
+           " elements at most";
   for (ArrayAttr views : {kernel.getInputs(), kernel.getOutputs()})
     for (ViewAttr view : views.getAsRange<ViewAttr>()) {
       LinearAccess access = *LinearAccess::of(view.getAccess());
@@ -441,6 +447,10 @@ std::string swage::accessProblem(KernelOp kernel) {
   if (kernel.countCollectives() > 1 &&
       !llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal)))
     return "two collectives need rows that are contiguous";
+  if (familyOf(kernel) == Family::Reduce)
+    for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
+      if (phaseOf(kernel, i) == Phase::Epilogue)
+        return "a reduction over outer dimensions of unknown extent makes no elements";
   return {};
 }
 

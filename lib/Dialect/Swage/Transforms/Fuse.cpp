@@ -111,7 +111,7 @@ bool Fuser::tryBehindPermute(Operation *op) {
 /// of pages is looked at in memory.
 void Fuser::insertCopiesBeforeCollectives() {
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (!isKernelNode(&op) || isa<CopyOp>(op))
+    if (!isKernelNode(&op) || isa<CopyOp>(op) || op.use_empty())
       continue;
     OpSet alone;
     alone.insert(&op);
@@ -294,6 +294,14 @@ bool Fuser::reaches(unsigned from, unsigned to, bool skipDirect) const {
 // Grouping
 //===----------------------------------------------------------------------===//
 
+/// Whether an op makes the result of a norm or softmax narrow, of which nothing else is read: so it
+/// is stored, if at all.
+static bool isRoundedResult(Operation *op) {
+  Operation *made = isa<arith::TruncFOp>(op) ? op->getOperand(0).getDefiningOp() : nullptr;
+  return made && isa<LayerNormOp, RmsNormOp, SoftmaxOp>(made) && made->getResult(0).hasOneUse() &&
+         made->getResult(0) == op->getOperand(0);
+}
+
 /// An elementwise op whose operands are one large tensor and small ones costs its readers no more
 /// bytes than its result would, so it is computed where it is read. One that reads several large
 /// tensors is better stored once.
@@ -308,7 +316,7 @@ void Fuser::chooseInlined() {
       for (Operation *user : op.getUsers())
         depth[&op] = std::max(depth[&op], depth.lookup(user) + 1);
     if (!isElementwiseOp(&op) || isa<CopyOp>(op) || isReturned(op.getResult(0)) ||
-        isAppendedTo(op.getResult(0)))
+        isAppendedTo(op.getResult(0)) || isRoundedResult(&op))
       continue;
     SmallVector<Value> large = largeOperands(&op);
     int64_t readers = consumersOf(&op).size(), read = 0;
@@ -436,6 +444,19 @@ bool Fuser::overwritesReadLater(BuiltKernel &built) {
   return false;
 }
 
+/// Whether what lies where an argument does is written by a reduction across memory, which reads
+/// its operands once more, or beside what others write.
+bool Fuser::overwritesAcrossMemory(BuiltKernel &built) {
+  KernelOp kernel = *built.kernel;
+  std::optional<unsigned> principal = principalDim(kernel);
+  if (kernel.isAttention() || kernel.getReduced().empty() || !principal ||
+      llvm::is_contained(kernel.getReduced(), int64_t(*principal)) ||
+      hasElementResult(kernel.getCollective().getKind()))
+    return false;
+  return llvm::any_of(llvm::seq<unsigned>(0, built.outputs.size()),
+                      [&](unsigned i) { return overwrittenBy(built, i).has_value(); });
+}
+
 /// Joins groups that `at` reads from with its own: all of them, or none.
 bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
   Group &b = groups[into];
@@ -465,7 +486,7 @@ bool Fuser::tryMerge(unsigned into, ArrayRef<unsigned> from, Operation *at) {
           " ops, those included that it computes again";
   else if (built && overwritesLongRow(*built))
     why = "a row that may be too long for registers is written over what it is read from";
-  else if (built && overwritesReadLater(*built))
+  else if (built && (overwritesReadLater(*built) || overwritesAcrossMemory(*built)))
     why = "an operand would be written over before it is read for the last time";
   else if (built)
     why = accessProblem(*built->kernel);

@@ -50,6 +50,7 @@ private:
   std::optional<unsigned> overwrittenBy(BuiltKernel &built, unsigned output);
   bool overwritesLongRow(BuiltKernel &built);
   bool overwritesReadLater(BuiltKernel &built);
+  bool overwritesAcrossMemory(BuiltKernel &built);
   bool tryMerge(unsigned into, llvm::ArrayRef<unsigned> from, mlir::Operation *at);
   void tryStep(AttentionOp attention);
   void mergeSiblings();

@@ -231,8 +231,8 @@ SelectedSchedule ScheduleSelector::longColumns(const Columns &columns, int64_t w
                     ", by a cluster", kLargestCluster);
 }
 
-/// Norms along a dimension that is not innermost: neighbouring positions side by side, each walking
-/// its own row.
+/// Collectives along a dimension that is not innermost, whose results come back to the elements:
+/// neighbouring positions side by side, each walking its own row.
 SelectedSchedule ScheduleSelector::column() {
   unsigned keptInner = kernel.getReduced().front() - 1;
   int64_t widest = writableVector(keptInner);

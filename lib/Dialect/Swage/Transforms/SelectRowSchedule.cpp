@@ -539,9 +539,11 @@ SelectedSchedule ScheduleSelector::row() {
                     all.widest > 1 && rows.vector == 8 &&
                     kernel.getCollective().getKind() == Collective::AbsMax;
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
+  SelectedSchedule selected = rowOfClusters(rows, *length);
+  if (kernel.writesRows())
+    return selected;
   if (auto woven = wovenRows(rows))
     return *woven;
-  SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
   return crowded ? *crowded : selected;
 }
@@ -550,6 +552,12 @@ SelectedSchedule ScheduleSelector::row() {
 SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t length) const {
   // Few rows leave most of the GPU idle unless each row gets many threads.
   auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
+  // Rows of caches go by vectors of a row as they lie.
+  if (kernel.writesRows()) {
+    if (auto grouped = groupedRows(rows, few(1)))
+      return *grouped;
+    return *blockRows(rows, /*blocks=*/1, few(1));
+  }
   // Narrow accesses cost long rows more than what vectors that begin anywhere do.
   bool anywhere = rows.bytes < 8;
   bool isLong = rows.widest < 16 && length * (rows.widest / rows.vector) > kLongBytes;

@@ -319,7 +319,7 @@ SelectedSchedule ScheduleSelector::reduce() {
       block.groups /= 2;
     return block;
   };
-  int64_t widest = std::min(vectorAlong(kernel, keptInner, facts), 16 / narrow);
+  int64_t widest = std::min(writableVector(keptInner), 16 / narrow);
   // Where few elements are side by side a thread takes all of them by narrower accesses.
   int64_t vector = widest;
   while (inner && *inner <= kFewBeside && !isAtOnce(vector) && vector > 1 && isAtOnce(1))

@@ -26,13 +26,11 @@ static RankedTensorType withShape(ArrayRef<int64_t> shape, Type like) {
 static bool isComputed(Operation *op) { return isElementwiseOp(op) && !isa<CopyOp>(op); }
 
 /// The part of a concatenation that a slice takes, or null.
-static Value partOf(SliceOp slice) {
-  OpBuilder builder(slice);
+static Value partTakenBy(SliceOp slice) {
   auto concat = slice.getX().getDefiningOp<ConcatOp>();
-  return concat && slice.getStep() == 1 ? Slicer{builder, int64_t(slice.getAxis()),
-                                                 int64_t(slice.getFrom()), int64_t(slice.getSize())}
-                                              .partOf(concat)
-                                        : Value();
+  return concat && slice.getStep() == 1
+             ? partOf(concat, slice.getAxis(), slice.getFrom(), slice.getSize())
+             : Value();
 }
 
 /// Whether no reader of a concatenation needs it whole: those that do could read it as well.
@@ -40,17 +38,18 @@ static bool maySink(ConcatOp concat) {
   return concat.getParts().size() <= kMaxParts &&
          llvm::all_of(concat->getUsers(), [](Operation *user) {
            return isComputed(user) || isa<PermuteOp>(user) ||
-                  (isa<SliceOp>(user) && partOf(cast<SliceOp>(user))) ||
+                  (isa<SliceOp>(user) && partTakenBy(cast<SliceOp>(user))) ||
                   (isa<ReshapeOp>(user) && llvm::all_of(user->getUsers(), isComputed));
          });
 }
 
-/// What ends in results that may lie where arguments do (`swage.alias`): one kernel for all parts
-/// would read those behind its own writes.
-static llvm::SetVector<Operation *> endingInPlace(func::FuncOp function) {
+/// What ends in results that may lie where arguments do (`swage.alias`), behind concatenations as
+/// well or not: one kernel for all parts would read those behind its own writes.
+static llvm::SetVector<Operation *> endingInPlace(func::FuncOp function, bool behindConcats) {
   llvm::SetVector<Operation *> found;
   auto add = [&](Value value) {
-    if (Operation *op = value.getDefiningOp(); op && (isComputed(op) || isIndexOp(op)))
+    Operation *op = value.getDefiningOp();
+    if (op && (isComputed(op) || isIndexOp(op) || (behindConcats && isa<ConcatOp>(op))))
       found.insert(op);
   };
   for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands())
@@ -139,25 +138,29 @@ static size_t moveConcatBehind(Operation *op) {
 }
 
 void swage::sinkConcats(func::FuncOp function) {
-  llvm::SetVector<Operation *> inPlace = endingInPlace(function);
-  auto mayMove = [&](Operation *op) {
-    return isa<PermuteOp>(op) ||
-           (isComputed(op) && (op->getNumOperands() == 1 || !inPlace.contains(op)));
-  };
   size_t copies = 0;
   auto sink = [&] {
+    llvm::SetVector<Operation *> inPlace = endingInPlace(function, /*behindConcats=*/false);
     for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
       auto slice = dyn_cast<SliceOp>(op);
-      if (Value part = slice ? partOf(slice) : Value()) {
+      if (Value part = slice ? partTakenBy(slice) : Value()) {
         slice.getResult().replaceAllUsesWith(part);
         eraseUnread(slice);
-      } else if (copies <= kMaxCopies && mayMove(&op)) {
-        copies += moveConcatBehind(isa<PermuteOp>(op) ? &op : moveReshapeBehind(&op));
+      } else if (copies > kMaxCopies) {
+        return;
+      } else if (isa<PermuteOp>(op)) {
+        copies += moveConcatBehind(&op);
+      } else if (isComputed(&op) && (op.getNumOperands() == 1 || !inPlace.contains(&op))) {
+        copies += moveConcatBehind(moveReshapeBehind(&op));
       }
     }
   };
   sink();
   // Readers of parts are known by now; the parts of a norm go the same way.
+  llvm::SetVector<Operation *> inPlace = endingInPlace(function, /*behindConcats=*/true);
+  auto mayMove = [&](Operation *op) {
+    return (isa<PermuteOp, SliceOp>(op) || isComputed(op)) && !inPlace.contains(op);
+  };
   if (splitNorms(function, mayMove))
     sink();
 }

@@ -33,7 +33,7 @@ Value Slicer::compute(Operation *op, int depth) {
   return part->getResult(0);
 }
 
-Value Slicer::partOf(ConcatOp concat) const {
+Value swage::partOf(ConcatOp concat, int64_t axis, int64_t from, int64_t size) {
   bool isPart = int64_t(concat.getAxis()) == axis && size > 0 && from % size == 0 &&
                 typeOf(concat.getParts().front()).getDimSize(axis) == size;
   return isPart ? concat.getParts()[from / size] : Value();
@@ -44,7 +44,7 @@ Value Slicer::of(Value value, int depth) {
   Location loc = value.getLoc();
   Operation *op = value.getDefiningOp();
   if (auto concat = dyn_cast_or_null<ConcatOp>(op))
-    if (Value part = partOf(concat))
+    if (Value part = partOf(concat, axis, from, size))
       return part;
   if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
     if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SplitNorms.h"
+#include "FusionGraph.h"
 #include "KernelBuilder.h"
 #include "Slicer.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,8 +34,9 @@ static int64_t extentOfParts(Value whole, int64_t axis,
     for (Operation *user : value.getUsers()) {
       if (auto slice = dyn_cast<SliceOp>(user)) {
         int64_t part = slice.getSize();
-        if (int64_t(slice.getAxis()) != at || slice.getStep() != 1 || part == 0 ||
-            slice.getFrom() % part != 0 || extent % part != 0 || (size != 0 && part != size))
+        if (!mayMove(slice) || int64_t(slice.getAxis()) != at || slice.getStep() != 1 ||
+            part == 0 || slice.getFrom() % part != 0 || extent % part != 0 ||
+            (size != 0 && part != size))
           return 0;
         size = part;
       } else if (mayMove(user) && user->getNumResults() == 1) {
@@ -52,12 +54,12 @@ static int64_t extentOfParts(Value whole, int64_t axis,
 
 namespace {
 
-/// Writes a norm of the last dimension as reductions over parts of it.
+/// Writes an RMSNorm of the last dimension as a reduction over parts of it.
 class NormSplitter {
 public:
-  NormSplitter(Operation *norm, int64_t size)
-      : builder(norm), loc(norm->getLoc()), x(norm->getOperand(0)), axis(typeOf(x).getRank() - 1),
-        extent(typeOf(x).getDimSize(axis)), size(size),
+  NormSplitter(RmsNormOp norm, int64_t size)
+      : norm(norm), builder(norm), loc(norm.getLoc()), x(norm.getX()),
+        axis(typeOf(x).getRank() - 1), extent(typeOf(x).getDimSize(axis)), size(size),
         compute(typeOf(x).getElementType().isF64() ? builder.getF64Type() : builder.getF32Type()) {
     for (int64_t dim = 0; dim < axis; ++dim)
       if (typeOf(x).isDynamicDim(dim))
@@ -66,23 +68,21 @@ public:
       parts.push_back(converted(Slicer{builder, axis, from, size}.of(x), compute));
   }
 
-  void split(RmsNormOp op) {
-    Value rstd = rstdOf(op.getEpsilon().convertToDouble());
-    replace(op.getResult(), rstd, op.getGamma(), Value());
-    if (Value result = op.getRstd())
-      result.replaceAllUsesWith(rstd);
-  }
-  void split(LayerNormOp op) {
-    Value mean = meanOf(ArrayRef(parts));
-    Value all = broadcastAlongRow(mean);
-    for (Value &part : parts)
-      part = arith::SubFOp::create(builder, loc, part, all);
-    Value rstd = rstdOf(op.getEpsilon().convertToDouble());
-    replace(op.getResult(), rstd, op.getGamma(), op.getBeta());
-    if (Value result = op.getMean())
-      result.replaceAllUsesWith(mean);
-    if (Value result = op.getRstd())
-      result.replaceAllUsesWith(rstd);
+  void split() {
+    Value ofRow = rstd(),
+          all = broadcast(ofRow, partType(compute), llvm::to_vector(llvm::seq<int64_t>(0, axis)));
+    SmallVector<Value> results;
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      Value y = arith::MulFOp::create(builder, loc, part, all);
+      if (Value gamma = norm.getGamma())
+        y = arith::MulFOp::create(builder, loc, y, parameterOf(gamma, i * size));
+      results.push_back(converted(y, typeOf(norm.getResult()).getElementType()));
+    }
+    norm.getResult().replaceAllUsesWith(
+        ConcatOp::create(builder, loc, norm.getResult().getType(), results, axis));
+    if (Value result = norm.getRstd())
+      result.replaceAllUsesWith(ofRow);
+    eraseUnread(norm);
   }
 
 private:
@@ -115,70 +115,48 @@ private:
   Value broadcast(Value value, RankedTensorType type, ArrayRef<int64_t> dims) {
     return BroadcastOp::create(builder, loc, type, value, dims, sizes);
   }
-  Value broadcastAlongRow(Value row) {
-    return broadcast(row, partType(compute), llvm::to_vector(llvm::seq<int64_t>(0, axis)));
-  }
-  Value meanOf(ArrayRef<Value> terms) {
-    Value sum = terms.front();
-    for (Value term : terms.drop_front())
-      sum = arith::AddFOp::create(builder, loc, sum, term);
+  /// 1 / sqrt(mean of squares + epsilon)
+  Value rstd() {
+    Value sum;
+    for (Value part : parts) {
+      Value square = arith::MulFOp::create(builder, loc, part, part);
+      sum = sum ? arith::AddFOp::create(builder, loc, sum, square).getResult() : square;
+    }
     Value ofRow = ReduceOp::create(builder, loc, rowType(), ReduceKind::Sum, sum, axis);
-    return arith::MulFOp::create(builder, loc, ofRow, number(1.0 / double(extent)));
-  }
-  Value rstdOf(double epsilon) {
-    SmallVector<Value> squares;
-    for (Value part : parts)
-      squares.push_back(arith::MulFOp::create(builder, loc, part, part));
-    return math::RsqrtOp::create(
-        builder, loc, arith::AddFOp::create(builder, loc, meanOf(squares), number(epsilon)));
+    Value mean = arith::MulFOp::create(builder, loc, ofRow, number(1.0 / double(extent)));
+    Value epsilon = number(norm.getEpsilon().convertToDouble());
+    return math::RsqrtOp::create(builder, loc, arith::AddFOp::create(builder, loc, mean, epsilon));
   }
   /// What a parameter has for a part.
   Value parameterOf(Value parameter, int64_t from) {
     Value part = converted(Slicer{builder, 0, from, size}.of(parameter), compute);
     return broadcast(part, partType(compute), axis);
   }
-  void replace(Value result, Value rstd, Value gamma, Value beta) {
-    Value all = broadcastAlongRow(rstd);
-    for (auto [i, part] : llvm::enumerate(parts)) {
-      part = arith::MulFOp::create(builder, loc, part, all);
-      if (gamma)
-        part = arith::MulFOp::create(builder, loc, part, parameterOf(gamma, i * size));
-      if (beta)
-        part = arith::AddFOp::create(builder, loc, part, parameterOf(beta, i * size));
-      part = converted(part, typeOf(result).getElementType());
-    }
-    result.replaceAllUsesWith(ConcatOp::create(builder, loc, typeOf(result), parts, axis));
-  }
 
+  RmsNormOp norm;
   OpBuilder builder;
   Location loc;
   Value x;
   int64_t axis, extent, size;
   FloatType compute;
   SmallVector<Value> sizes; ///< the dynamic ones of x
-  SmallVector<Value> parts; ///< of x, then of what the norm makes of it
+  SmallVector<Value> parts; ///< of x
 };
 
 } // namespace
 
 bool swage::splitNorms(func::FuncOp function, llvm::function_ref<bool(Operation *)> mayMove) {
   bool found = false;
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (!isa<RmsNormOp, LayerNormOp>(op))
+  for (RmsNormOp norm : llvm::to_vector(function.getOps<RmsNormOp>())) {
+    RankedTensorType x = typeOf(norm.getX()), result = typeOf(norm.getResult());
+    int64_t last = x.getRank() - 1;
+    if (int64_t(norm.getAxis()) != last || x.isDynamicDim(last) ||
+        x.getElementType().isF64() != result.getElementType().isF64())
       continue;
-    Value x = op.getOperand(0);
-    int64_t last = typeOf(x).getRank() - 1;
-    if (op.getAttrOfType<IntegerAttr>("axis").getInt() != last || typeOf(x).isDynamicDim(last))
+    int64_t size = extentOfParts(norm.getResult(), last, mayMove);
+    if (size == 0 || x.getDimSize(last) / size > kMaxParts)
       continue;
-    int64_t size = extentOfParts(op.getResult(0), last, mayMove);
-    if (size == 0 || typeOf(x).getDimSize(last) / size > kMaxParts)
-      continue;
-    NormSplitter splitter(&op, size);
-    if (auto norm = dyn_cast<RmsNormOp>(op))
-      splitter.split(norm);
-    else
-      splitter.split(cast<LayerNormOp>(op));
-    op.erase();
+    NormSplitter(norm, size).split();
     found = true;
   }
   return found;

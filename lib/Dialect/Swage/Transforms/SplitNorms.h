@@ -9,9 +9,9 @@ namespace swage {
 
 /// Pattern: slices of f(norm(x)) -> slices of f(concat(norm's part of x, norm's part of x))
 ///
-/// For norms of one dimension of which all that is read are equal parts, behind ops that `mayMove`
-/// behind a concatenation: what is computed of several parts, as a rotary embedding is, is then one
-/// kernel with the norm. Says whether it found any.
+/// For RMSNorms of one dimension of which all that is read are equal parts, slices and behind ops
+/// that `mayMove` behind a concatenation: what is computed of several parts, as a rotary embedding
+/// is, is then one kernel with the norm. Says whether it found any.
 bool splitNorms(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operation *)> mayMove);
 
 } // namespace swage

@@ -32,7 +32,7 @@ def Swage_KernelOp : Swage_Op<"kernel", [Symbol, IsolatedFromAbove, SingleBlock,
     (K7) multiples and limits have one value for each runtime size; multiples are positive, limits not negative.
     (K8) a tile of the geometry is of a view in memory that the copy engine can move so: contiguous along its first dimension, the same along those that
     it leaves out, addresses and strides multiples of 16 bytes (checked at launch where sizes are dynamic).
-    (K9) an output of rows follows one in memory, in a kernel that reduces nothing and whose schedule is a pointwise one, or in attention of few queries, whose
+    (K9) an output of rows follows one in memory, in a kernel whose schedule is a pointwise one or one of rows as they lie (not aligned, staged or column), or in attention of few queries, whose
     keys and values are then the output's memory, with the new rows.
     (K10) only input 0 of attention may be of source `shared`; exactly then outputs of that source are what it is made of.
   }];
