@@ -2,8 +2,9 @@
 //
 // A kernel has one element of a row at hand at a time. Of a row in equal parts it has an element of
 // each, if its rows are as long as a part is: sums over the row are sums over what the parts add up
-// to, so that a norm becomes a reduction of these, and its elements are made from the row's
-// results.
+// to, so that an RMSNorm becomes a reduction of these, and its elements are made from the row's
+// results. Not a LayerNorm, whose mean a plain sum does not give as exactly as its collective does
+// (docs/numerics.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace swage;
@@ -28,9 +30,10 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 static int64_t extentOfParts(Value whole, int64_t axis,
                              llvm::function_ref<bool(Operation *)> mayMove) {
   int64_t size = 0, extent = typeOf(whole).getDimSize(axis);
-  SmallVector<std::pair<Value, int64_t>> values = {{whole, axis}};
-  while (!values.empty()) {
-    auto [value, at] = values.pop_back_val();
+  llvm::SetVector<std::pair<Value, int64_t>> values;
+  values.insert({whole, axis});
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto [value, at] = values[i];
     for (Operation *user : value.getUsers()) {
       if (auto slice = dyn_cast<SliceOp>(user)) {
         int64_t part = slice.getSize();
@@ -42,8 +45,7 @@ static int64_t extentOfParts(Value whole, int64_t axis,
       } else if (mayMove(user) && user->getNumResults() == 1) {
         auto permute = dyn_cast<PermuteOp>(user);
         ArrayRef<int64_t> order = permute ? permute.getPermutation() : ArrayRef<int64_t>();
-        values.push_back(
-            {user->getResult(0), permute ? llvm::find(order, at) - order.begin() : at});
+        values.insert({user->getResult(0), permute ? llvm::find(order, at) - order.begin() : at});
       } else {
         return 0;
       }
