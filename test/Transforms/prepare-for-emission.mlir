@@ -142,7 +142,7 @@ func.func @reduction(%x: tensor<128x1024x1024xbf16>) -> tensor<128x1024xbf16> {
 // CHECK-NEXT:      swage.yield %[[V]] : f32
 // CHECK:         swage.phase epilogue statistics loads [] stores [2] access [0] {
 // CHECK-NEXT:    ^bb0(%[[E:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32, %[[M:.*]]: f32):
-// CHECK-NEXT:      %[[Q:.*]] = arith.divf %[[E]], %[[M]] fastmath<arcp> : f32
+// CHECK-NEXT:      %[[Q:.*]] = arith.divf %[[E]], %[[M]] fastmath<arcp,contract> : f32
 // CHECK:         swage.phase finish loads [] stores [0] access [0] {
 // CHECK-NEXT:    ^bb0(%[[MEAN:.*]]: f32, %{{.*}}: f32):
 // CHECK-NEXT:      swage.yield %[[MEAN]] : f32
