@@ -4,9 +4,9 @@
 // have: a division that is right to the last bit takes a dozen instructions and a branch, one that
 // is off by two units in the last place of an f32 takes 8, or 2 by what is the same for a row. So
 // they do where no step between there and the results makes more of a small error than it was:
-// comparisons jump. The exponential in two instructions has an error that
-// grows with its argument, by 2^-24 of that; nothing may magnify it, as differences do and sums of
-// numbers of one sign do not.
+// comparisons jump. The exponential in two instructions has an error that grows with its argument,
+// by 2^-24 of that; nothing may magnify it, as differences do and sums of numbers of one sign do
+// not.
 //
 // Quotients that become 8 bits, or whole numbers of these, are often halfway between two of them:
 // there the division has to be right, which takes three instructions more.

@@ -155,6 +155,12 @@ static bool isPureMovement(KernelOp kernel) {
          kernel.getBody().front().getOperations().size() == 1;
 }
 
+/// Whether an output is made of the results of collectives and of elements.
+static bool makesElements(KernelOp kernel) {
+  return llvm::any_of(llvm::seq<unsigned>(0, kernel.getOutputs().size()),
+                      [&](unsigned i) { return phaseOf(kernel, i) == Phase::Epilogue; });
+}
+
 Family swage::familyOf(KernelOp kernel) {
   if (kernel.isAttention())
     return Family::Attention;
@@ -165,20 +171,17 @@ Family swage::familyOf(KernelOp kernel) {
       return Family::Tiles;
     return isPureMovement(kernel) ? Family::Runs : Family::Pointwise;
   }
-  CollectiveOp collective = kernel.getCollective();
   std::optional<unsigned> principal = principalDim(kernel);
-  bool inner =
-      !principal || llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal));
+  if (!principal || llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal)) ||
+      hasElementResult(kernel.getCollective().getKind()))
+    return Family::Row;
   // What makes elements of a row's results keeps the row, or reads it again, as a norm does; not
   // where its length is unknown, for which schedules have few threads.
-  bool makesElements = false,
-       isKnown = llvm::all_of(kernel.getReduced(), [&](int64_t dim) {
-         return upperBound(extentOf(kernel, dim), factsOf(kernel)).has_value();
-       });
-  for (unsigned i = 0; i < kernel.getOutputs().size() && !makesElements && isKnown; ++i)
-    makesElements = phaseOf(kernel, i) == Phase::Epilogue;
-  return inner || hasElementResult(collective.getKind()) || makesElements ? Family::Row
-                                                                          : Family::Reduce;
+  SizeFacts facts = factsOf(kernel);
+  bool isKnown = llvm::all_of(kernel.getReduced(), [&](int64_t dim) {
+    return upperBound(extentOf(kernel, dim), facts).has_value();
+  });
+  return isKnown && makesElements(kernel) ? Family::Row : Family::Reduce;
 }
 
 static Value yieldedFor(KernelOp kernel, unsigned output) {
@@ -447,10 +450,8 @@ std::string swage::accessProblem(KernelOp kernel) {
   if (kernel.countCollectives() > 1 &&
       !llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(*principal)))
     return "two collectives need rows that are contiguous";
-  if (familyOf(kernel) == Family::Reduce)
-    for (unsigned i = 0; i < kernel.getOutputs().size(); ++i)
-      if (phaseOf(kernel, i) == Phase::Epilogue)
-        return "a reduction over outer dimensions of unknown extent makes no elements";
+  if (familyOf(kernel) == Family::Reduce && makesElements(kernel))
+    return "a reduction over outer dimensions of unknown extent makes no elements";
   return {};
 }
 

@@ -539,11 +539,15 @@ SelectedSchedule ScheduleSelector::row() {
                     all.widest > 1 && rows.vector == 8 &&
                     kernel.getCollective().getKind() == Collective::AbsMax;
   rows.name = (product(true) ? "a row of " : "a row of at most ") + std::to_string(*length);
-  SelectedSchedule selected = rowOfClusters(rows, *length);
-  if (kernel.writesRows())
-    return selected;
+  // Rows of caches go by vectors of a row as they lie.
+  if (kernel.writesRows()) {
+    bool few = rows.count && *rows.count < 4 * device.smCount;
+    auto grouped = groupedRows(rows, few);
+    return grouped ? *grouped : *blockRows(rows, /*blocks=*/1, few);
+  }
   if (auto woven = wovenRows(rows))
     return *woven;
+  SelectedSchedule selected = rowOfClusters(rows, *length);
   auto crowded = crowdedRows(rows, cast<RowScheduleAttr>(selected.schedule));
   return crowded ? *crowded : selected;
 }
@@ -551,13 +555,9 @@ SelectedSchedule ScheduleSelector::row() {
 /// How rows of at most `length` elements are dealt out to threads, blocks and clusters.
 SelectedSchedule ScheduleSelector::rowOfClusters(const Rows &rows, int64_t length) const {
   // Few rows leave most of the GPU idle unless each row gets many threads.
-  auto few = [&](int64_t blocks) { return rows.count && *rows.count * blocks < 4 * device.smCount; };
-  // Rows of caches go by vectors of a row as they lie.
-  if (kernel.writesRows()) {
-    if (auto grouped = groupedRows(rows, few(1)))
-      return *grouped;
-    return *blockRows(rows, /*blocks=*/1, few(1));
-  }
+  auto few = [&](int64_t blocks) {
+    return rows.count && *rows.count * blocks < 4 * device.smCount;
+  };
   // Narrow accesses cost long rows more than what vectors that begin anywhere do.
   bool anywhere = rows.bytes < 8;
   bool isLong = rows.widest < 16 && length * (rows.widest / rows.vector) > kLongBytes;
