@@ -5,19 +5,21 @@
 // positions, so each row that is read is a run of accesses side by side; thread row g takes every
 // Groups-th reduced coordinate, Unroll of them in flight at a time; of kBlocksPerRow blocks, a
 // cluster, each has its Groups of them all.  Partial results live in registers, per position, and
-// meet once in shared memory, those of blocks in each other's, in a fixed order (the result does
-// not depend on timing).  Columns of at most Groups * Unroll coordinates a block stay in registers
-// for the epilogue, kStaged ones in shared memory; others are then read again, backwards.
+// meet once in shared memory, those of blocks in each other's, or of more than a cluster holds in
+// global memory, in a fixed order (the result does not depend on timing).  Columns of at most
+// Groups * Unroll coordinates a block stay in registers for the epilogue, kStaged ones in shared
+// memory; others are then read again, backwards.
 #pragma once
 
+#include "swage/column_crowd.cuh"
 #include "swage/column_parts.cuh"
-#include "swage/row_team.cuh"
 #include "swage/shelf.cuh"
 
 namespace swage::detail {
 
+/// `scratch`: for a crowd, memory of the launch alone.
 template <class Spec, int Groups, int Unroll, class Pointers>
-__device__ __forceinline__ void columns(const Pointers &pointers,
+__device__ __forceinline__ void columns(const Pointers &pointers, void *scratch,
                                         const typename Spec::Sizes &sizes) {
   using Index = typename Spec::Index;
   using Compute = typename Spec::Compute;
@@ -29,15 +31,14 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   constexpr int V = Spec::kVector, kLanes = Spec::kThreads / Groups, kLast = Chunk::kLast;
   static_assert(Spec::kThreads % Groups == 0);
   constexpr bool kAllLanes = Kept::kFixed && Kept::kCount % kLanes == 0;
-  constexpr bool kStaged = IsStaged<Spec>, kStays = !kStaged && Reduced::kFixed &&
+  constexpr bool kStaged = IsStaged<Spec>, kStays = !kStaged && !IsCrowd<Spec> && Reduced::kFixed &&
                                                     Reduced::kCount > 0 &&
                                                     Reduced::kCount <= kPerStep;
-  static_assert(!kStaged || Reduced::kFixed);
+  static_assert(!kStaged || (Reduced::kFixed && !IsCrowd<Spec>));
 
   const auto kept = Spec::kept(sizes);
   const auto reduced = Spec::reduced(sizes);
-  const int lane = threadIndex() % kLanes, rank = rankInCluster<kBlocks>(),
-            group = rank * Groups + threadIndex() / kLanes;
+  const int lane = threadIndex() % kLanes, row = threadIndex() / kLanes;
   const Index positions = kept.template count<Index>(), length = reduced.template count<Index>();
   const Index steps =
       Reduced::kFixed
@@ -54,17 +55,17 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   constexpr int kShelf =
       kStaged ? static_cast<int>((Reduced::kCount + kPerStep - 1) / kPerStep) * Unroll * Shelf::kBytes
               : 0;
-  using Exchange = PositionExchange<S, Groups, kBlocks, kLanes, V>;
-  constexpr bool kMeets = kBlocks * Groups > 1;
-  char *const storage =
-      arenaOf<arenaBytes<Spec, kShelf + (kMeets ? int(Exchange::kBytes) : 0)>()>();
+  using Blocks = ColumnBlocks<Spec, Groups, kLanes>;
+  char *const storage = arenaOf<arenaBytes<Spec, kShelf + int(Blocks::kBytes)>()>();
   const Shelf shelf{storage};
-  const Exchange exchange{storage + kShelf};
-  if constexpr (kBlocks > 1)
-    openExchanges(exchange.storage);
+  Blocks blocks(storage + kShelf, scratch);
   Chunk chunk;
-  auto load = [&](Index step, auto &more, bool store) {
-    chunk.place(column, reduced, step, group);
+  auto place = [&](Index step, int part) {
+    chunk.place(column, reduced, step, part * Groups + row);
+  };
+  // A block of a crowd may work on another one's part, of which it stores nothing.
+  auto load = [&](Index step, int part, auto &more, bool store) {
+    place(step, part);
     chunk.load(
         [&](auto &in, int u) {
           if constexpr (kStaged)
@@ -72,11 +73,11 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
           else
             in.load(pointers, chunk.coord[u], sizes);
         },
-        more, pointers, sizes, store);
+        more, pointers, sizes, store && (!IsCrowd<Spec> || part == blocks.rank));
   };
   if constexpr (kStaged) {
     for (Index step = 0; step < steps; ++step) {
-      chunk.place(column, reduced, step, group);
+      place(step, blocks.rank);
 #pragma unroll
       for (int u = 0; u < Unroll; ++u)
         shelf.template start<kLast>(static_cast<int>(step) * Unroll + u, pointers, chunk.coord[u],
@@ -90,33 +91,31 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
   [[maybe_unused]] More more[Unroll];
   Compute origins[V] = {};
   State states[V];
-  if constexpr (kStays) {
-    load(0, more, exists);
-#pragma unroll
-    for (int i = 0; i < V; ++i)
-      states[i] = stateOf<S>(chunk.values[i], chunk.valid, chunk.count, origins[i]);
-  } else {
-#pragma unroll
-    for (int i = 0; i < V; ++i)
-      states[i] = S::identity();
-    Compute count = 0;
-    for (Index step = 0; step < steps; ++step) {
-      Inputs<List<>, V, kLast> nothing[Unroll];
-      load(step, nothing, exists);
+  auto statesOf = [&](int part) {
+    if constexpr (kStays) {
+      load(0, part, more, exists);
 #pragma unroll
       for (int i = 0; i < V; ++i)
-        states[i] = S::merge(states[i], count, S::of(chunk.values[i], chunk.valid, chunk.count),
-                             chunk.count);
-      count += chunk.count;
-    }
-  }
-  if constexpr (kMeets) {
-    const State *merged = exchange.template meet<Chunk::kExact, true, Compute>(states, length);
+        states[i] = stateOf<S>(chunk.values[i], chunk.valid, chunk.count, origins[i]);
+    } else {
 #pragma unroll
-    for (int i = 0; i < V; ++i)
-      states[i] = merged[i * kLanes + lane];
-  }
-  if (kMeets && Spec::EpilogueStores::empty() && group != 0)
+      for (int i = 0; i < V; ++i)
+        states[i] = S::identity();
+      Compute count = 0;
+      for (Index step = 0; step < steps; ++step) {
+        Inputs<List<>, V, kLast> nothing[Unroll];
+        load(step, part, nothing, exists);
+#pragma unroll
+        for (int i = 0; i < V; ++i)
+          states[i] = S::merge(states[i], count, S::of(chunk.values[i], chunk.valid, chunk.count),
+                               chunk.count);
+        count += chunk.count;
+      }
+    }
+  };
+  blocks.template meet<Chunk::kExact, Compute>(states, length, statesOf);
+  const bool isFirst = blocks.rank == 0 && row == 0;
+  if (!IsCrowd<Spec> && kBlocks * Groups > 1 && Spec::EpilogueStores::empty() && !isFirst)
     return;
   const auto total = static_cast<Compute>(length);
   typename S::Result results[V];
@@ -125,12 +124,11 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
     results[i] = S::result(states[i], total, Compute(Spec::epsilon()));
 
   if constexpr (!Spec::FinishStores::empty())
-    if (group == 0 && exists)
+    if (isFirst && exists)
       runFinish<Spec, V, kLast>(typename Spec::FinishLoads{}, typename Spec::FinishStores{},
                                 ColumnStatistics<S, V>{results}, pointers, column, sizes);
 
   if constexpr (Spec::EpilogueStores::empty()) {
-    return;
   } else if constexpr (kStays) {
 #pragma unroll
     for (int i = 0; i < V; ++i)
@@ -138,13 +136,14 @@ __device__ __forceinline__ void columns(const Pointers &pointers,
     chunk.epilogue(results, more, pointers, sizes, exists);
   } else {
     for (Index step = steps - 1; step >= 0; --step) {
-      load(step, more, false);
+      load(step, blocks.rank, more, false);
 #pragma unroll
       for (int i = 0; i < V; ++i)
         applyEach<S>(chunk.values[i], results[i]);
       chunk.epilogue(results, more, pointers, sizes, exists);
     }
   }
+  blocks.leave();
 }
 
 } // namespace swage::detail

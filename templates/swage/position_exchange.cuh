@@ -91,19 +91,27 @@ template <class S, int Groups, int Blocks, int Lanes, int V> struct PositionExch
   };
   char *storage; ///< for openExchanges, if there is a cluster
 
-  /// Merges what the thread rows have of each position of `length` elements, and gives the states
-  /// of the positions.  Equal: each of them has as many elements.  First: see mergeWarps.
-  template <bool Equal, bool First, class T, class Index>
-  __device__ __forceinline__ const State *meet(const State (&states)[V], Index length) const {
-    constexpr int kAll = Groups * Blocks;
+  /// Merges what the block's thread rows have of each position; `countOf(k)`: the coordinates of
+  /// thread row k.
+  template <bool Equal, class T, class CountOf>
+  __device__ __forceinline__ State *meetInBlock(const State (&states)[V],
+                                                const CountOf &countOf) const {
     State *const entries = reinterpret_cast<State *>(storage + kHead);
-    const int rank = rankInCluster<Blocks>();
     const unsigned lane = threadIndex() % Lanes, group = threadIndex() / Lanes;
 #pragma unroll
     for (int i = 0; i < V; ++i)
       entries[stateAt<kPositions, Groups>(group, i * Lanes + lane)] = states[i];
     barrier();
-    mergePositions<S, Groups, kPositions, Groups * Lanes, Equal, T>(entries, [&](unsigned of) {
+    mergePositions<S, Groups, kPositions, Groups * Lanes, Equal, T>(entries, countOf);
+    return entries;
+  }
+  /// Merges what the thread rows have of each position of `length` elements, and gives the states
+  /// of the positions.  Equal: each of them has as many elements.  First: see mergeWarps.
+  template <bool Equal, bool First, class T, class Index>
+  __device__ __forceinline__ const State *meet(const State (&states)[V], Index length) const {
+    constexpr int kAll = Groups * Blocks;
+    const int rank = rankInCluster<Blocks>();
+    State *const entries = meetInBlock<Equal, T>(states, [&](unsigned of) {
       return Equal ? T(length / kAll) : share<T>(length, rank * Groups + int(of), 1, kAll);
     });
     if constexpr (Blocks == 1) {

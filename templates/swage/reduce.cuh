@@ -32,7 +32,7 @@ concept ReduceSpec = CollectiveSpec<Spec> && requires {
 template <ReduceSpec Spec, class Pointers>
 __device__ __forceinline__ void reduce(const Pointers &pointers,
                                        const typename Spec::Sizes &sizes) {
-  detail::columns<Spec, Spec::kRowGroups, Spec::kUnroll>(pointers, sizes);
+  detail::columns<Spec, Spec::kRowGroups, Spec::kUnroll>(pointers, nullptr, sizes);
 }
 
 } // namespace swage

@@ -20,8 +20,8 @@
 //   (row_crowd.cuh). kStaged: the block's part of the row is read once and waits in shared memory
 //   (shelf.cuh). Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each
 //   other in a block, which then reads whole cache lines (team.cuh, woven_team.cuh).
-// - Column: the collective is not over the innermost dimension: kBlocksPerRow blocks, a cluster,
-//   share neighbouring rows; see columns.cuh.
+// - Column: the collective is not over the innermost dimension: kBlocksPerRow blocks, a cluster or
+//   more than that holds, share neighbouring rows; see columns.cuh.
 // A row shorter than the threads' vectors is handled by clamped loads and masks; where the number
 // of vectors is fixed and fits exactly there are no checks.  kStaged Groups and Blocks: rows that
 // start at no multiple of 16 bytes go through shared memory by aligned accesses (slab.cuh).
@@ -57,11 +57,12 @@ concept RowSpec = CollectiveSpec<Spec> && requires {
 template <RowSpec Spec, class Pointers>
 __device__ __forceinline__ void row(const Pointers &pointers, void *scratch,
                                     const typename Spec::Sizes &sizes) {
-  static_assert(!detail::IsCrowd<Spec> || Spec::rowClass() == RowClass::Looped);
+  static_assert(!detail::IsCrowd<Spec> || Spec::rowClass() == RowClass::Looped ||
+                Spec::rowClass() == RowClass::Column);
   if constexpr (Spec::rowClass() == RowClass::Looped)
     detail::rowLooped<Spec>(pointers, scratch, sizes);
   else if constexpr (Spec::rowClass() == RowClass::Column)
-    detail::columns<Spec, Spec::kThreadsPerRow, Spec::kVectorsPerThread>(pointers, sizes);
+    detail::columns<Spec, Spec::kThreadsPerRow, Spec::kVectorsPerThread>(pointers, scratch, sizes);
   else
     detail::rowInRegisters<Spec>(pointers, sizes);
 }

@@ -1,67 +1,10 @@
-// A crowd: the blocks of a row that are more than a cluster holds, all over the device.  They meet
-// in global memory.
-//
-// Each block leaves the state of its part of the row in an entry, in words whose upper halves say
-// that the lower ones are there.  So no write waits for another, and who looks has an entry as soon
-// as it is written.  Memory holds anything before: an entry counts where all of its words say so,
-// and the last block of the row takes that back from all of them.
-//
-// Nothing says that all blocks are on the device at once: other kernels may have a part of it, or
-// it is smaller than the one that the schedule was made for.  So a block that has waited for long
-// works out what is missing, and no block needs another one to begin.  A part's state is claimed
-// first: one block alone writes it, and where results take the place of the row, no other block
-// still reads the part when its own goes on.
+// The blocks of a row that are more than a cluster holds, a crowd: how they meet (crowd.cuh).
 #pragma once
 
+#include "swage/crowd.cuh"
 #include "swage/row_parts.cuh"
-#include "swage/tickets.cuh"
 
 namespace swage::detail {
-
-/// Looks at an entry, about half a microsecond each, after which a block works out what is missing.
-enum : int { kPatience = 100 };
-
-/// In the upper half of a word, that the lower one is there; and that a part has been claimed.  As
-/// floats these are NaN that no instruction makes.
-enum : unsigned long long { kThere = 0xffb5c3e7ull << 32, kClaimed = 0xffb5c3e7ff9a0d53ull };
-
-/// What the blocks of a row leave for each other at one exchange: a word for each block that says
-/// who has claimed its part, and the entries.
-template <class Entry, int Blocks> struct CrowdEntries {
-  enum : int { kWords = sizeof(Entry) / 4, kAll = Blocks * (1 + kWords) };
-  struct Words {
-    unsigned word[kWords];
-  };
-  unsigned long long *words;
-
-  __device__ __forceinline__ bool claim(int part) const {
-    return atomicExchange(words + part, static_cast<unsigned long long>(kClaimed)) != kClaimed;
-  }
-  __device__ __forceinline__ void write(int part, const Entry &entry) const {
-    const auto all = __builtin_bit_cast(Words, entry);
-#pragma unroll
-    for (int i = 0; i < kWords; ++i)
-      storeRelaxed(at(part) + i, kThere | all.word[i]);
-  }
-  /// Whether it is there.
-  __device__ __forceinline__ bool read(int part, Entry &entry) const {
-    Words all;
-    bool isThere = true;
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) {
-      const unsigned long long word = loadRelaxed(at(part) + i);
-      all.word[i] = static_cast<unsigned>(word);
-      isThere &= word >> 32 == kThere >> 32;
-    }
-    entry = __builtin_bit_cast(Entry, all);
-    return isThere;
-  }
-
-private:
-  __device__ __forceinline__ unsigned long long *at(int part) const {
-    return words + Blocks + part * kWords;
-  }
-};
 
 /// The blocks of a row: of a cluster, if there is more than one.
 template <class Spec> struct RowBlocks {
@@ -94,8 +37,7 @@ class RowBlocks<Spec> {
   static_assert(kBlocks <= Spec::kThreads);
 
   unsigned long long *words;
-  TicketBegin begin{};
-  unsigned ticket = 0;
+  CrowdExit exit;
 
 public:
   const int rank;
@@ -103,9 +45,9 @@ public:
   __device__ __forceinline__ explicit RowBlocks(void *scratch)
       : words(static_cast<unsigned long long *>(scratch) +
               static_cast<long long>(blockIndex() / kBlocks) * kWords),
-        rank(static_cast<int>(blockIndex() % kBlocks)) {
+        exit{words}, rank(static_cast<int>(blockIndex() % kBlocks)) {
     if (threadIndex() == 0)
-      begin = askTickets(words);
+      exit.ask();
   }
 
   /// The state of the row.  `stateOf(part, count, exchange)` gives the block's threads that of a
@@ -160,14 +102,12 @@ public:
 
   /// After the last exchange.
   __device__ __forceinline__ void draw() {
-    if (threadIndex() == 0) {
-      beginTickets(words, begin);
-      ticket = drawTicket(words);
-    }
+    if (threadIndex() == 0)
+      exit.draw();
   }
   /// At the end, when the ticket has come.
   __device__ __forceinline__ void leave() const {
-    if (threadIndex() >= kWarpSize || shuffleFrom(ticket, 0) != kBlocks - 1)
+    if (threadIndex() >= kWarpSize || shuffleFrom(exit.ticket, 0) != kBlocks - 1)
       return;
     for (int i = static_cast<int>(threadIndex()); i < kWords; i += kWarpSize)
       words[i] = 0;

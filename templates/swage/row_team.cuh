@@ -19,11 +19,10 @@ template <class Spec> __device__ constexpr int blocksPerRow() {
     return 1;
 }
 
-/// The most blocks of a cluster; of more the row has a crowd (row_crowd.cuh).
+/// The most blocks of a cluster; of more the row has a crowd (crowd.cuh).
 enum : int { kLargestCluster = 16 };
 template <class Spec>
-concept IsCrowd = blocksPerRow<Spec>()
-> kLargestCluster;
+concept IsCrowd = (blocksPerRow<Spec>() > kLargestCluster);
 /// The blocks of a row that meet in shared memory.
 template <class Spec> __device__ constexpr int blocksOfCluster() {
   return IsCrowd<Spec> ? 1 : blocksPerRow<Spec>();

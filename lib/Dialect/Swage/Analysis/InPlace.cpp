@@ -57,8 +57,8 @@ static bool readsAgain(KernelOp kernel, int64_t input) {
   });
   bool mayBeOutOfStep =
       row.getAligned() && !isInStep(kernel, {false, unsigned(input)}, row.getVector());
-  return isReadLater || row.getShelvedSteps() > 0 || row.getBlocksPerRow() > kLargestCluster ||
-         mayBeOutOfStep || !isShelved(kernel, row, unsigned(input));
+  return isReadLater || row.getShelvedSteps() > 0 || row.meetsInMemory() || mayBeOutOfStep ||
+         !isShelved(kernel, row, unsigned(input));
 }
 
 /// Whether the thread that writes an element of the output has read that of the input by then, for

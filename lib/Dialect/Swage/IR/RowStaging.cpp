@@ -151,17 +151,24 @@ int64_t swage::stagedBytes(KernelOp kernel, RowScheduleAttr schedule) {
 }
 
 std::optional<int64_t> swage::crowdBytes(KernelOp kernel, RowScheduleAttr schedule) {
-  if (schedule.getBlocksPerRow() <= kLargestCluster)
+  if (!schedule.meetsInMemory())
     return 0;
-  // For each block a word and those of a state, two numbers at most, and a count.
-  int64_t ofBlock = 1 + 3 * (collectedType(kernel).isF64() ? 2 : 1),
+  // For each block a word and those of a state, two numbers at most, and a count; or of a state of
+  // each position.
+  bool isColumn = schedule.getKind() == RowClass::Column;
+  int64_t number = collectedType(kernel).isF64() ? 2 : 1,
+          positions = schedule.getRowsPerBlock() * schedule.getVector(),
+          ofBlock = 1 + (isColumn ? 2 * positions : 3) * number, rows = 1,
           bytes = 8 * (1 + kernel.countCollectives() * schedule.getBlocksPerRow() * ofBlock);
   for (int64_t dim = 0; dim < kernel.getReduced().front(); ++dim) {
     std::optional<int64_t> extent =
         upperBound(kernel.getExtents().getResult(unsigned(dim)), factsOf(kernel));
-    if (!extent || llvm::MulOverflow(bytes, *extent, bytes))
+    if (!extent || llvm::MulOverflow(rows, *extent, rows))
       return std::nullopt;
   }
+  int64_t crowds = isColumn ? int64_t(llvm::divideCeil(rows, positions)) : rows;
+  if (llvm::MulOverflow(bytes, crowds, bytes))
+    return std::nullopt;
   return llvm::alignTo(bytes, 16);
 }
 
@@ -172,8 +179,10 @@ int64_t swage::sharedBytes(KernelOp kernel, RowScheduleAttr schedule) {
     // A state for each position that a thread has: two numbers at most. In a cluster an mbarrier,
     // and for each position a state of each block.
     exchange = threads * schedule.getVector() * 2 * number;
+    // (Of a crowd two words instead: those states are in memory.)
     if (int64_t blocks = schedule.getBlocksPerRow(); blocks > 1)
-      exchange += 16 + blocks * schedule.getRowsPerBlock() * schedule.getVector() * 2 * number;
+      exchange += 16 + (schedule.meetsInMemory() ? 0 : blocks) * schedule.getRowsPerBlock() *
+                           schedule.getVector() * 2 * number;
   } else if (isWoven(kernel, schedule)) {
     // A state of every thread, and of each block for every lane of the runs; and an mbarrier.
     int64_t states = threads + schedule.getBlocksPerRow() * schedule.getRowsPerBlock() *

@@ -170,7 +170,17 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
   if (kind == RowClass::Looped && (rowsPerBlock > 32 || !llvm::isPowerOf2_64(rowsPerBlock)))
     return emitError() << "looped has " << rowsPerBlock
                        << " rows a block, but must have a power of two up to 32";
-  if (blocksPerRow > kLargestCluster) {
+  if (kind == RowClass::Column && blocksPerRow > kLargestCluster) {
+    // A thread looks for one position's states (templates/swage/column_crowd.cuh).
+    int64_t lookers = threadsPerRow % vector == 0 ? threadsPerRow / vector : 0;
+    if (staged)
+      return emitError() << "column has " << blocksPerRow << " blocks a row, more than "
+                         << kLargestCluster << ", which cannot be staged";
+    if (blocksPerRow > kMostLooks * lookers)
+      return emitError() << "column has " << blocksPerRow
+                         << " blocks a row, which meet in memory, but may have " << kMostLooks
+                         << " for each " << vector << " of its threads a row";
+  } else if (blocksPerRow > kLargestCluster) {
     if (kind != RowClass::Looped || rowsPerBlock != 1 || blocksPerRow > threadsPerRow)
       return emitError() << "has " << blocksPerRow << " blocks a row, but more than "
                          << kLargestCluster << " need looped, 1 row a block and as many threads";
@@ -190,6 +200,8 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
     return emitError() << "resident is " << resident << ", but a multiprocessor has 2048 threads";
   return success();
 }
+
+bool RowScheduleAttr::meetsInMemory() const { return getBlocksPerRow() > kLargestCluster; }
 
 LogicalResult ReduceScheduleAttr::verify(EmitError emitError, int64_t lanes, int64_t rowGroups,
                                          int64_t vector, int64_t unroll, int64_t index) {

@@ -80,7 +80,7 @@ LaunchAttr swage::geometryOf(KernelOp kernel, const DeviceProperties &device) {
     threads = row.getThreadsPerRow() * row.getRowsPerBlock();
     split(row.getKind() != RowClass::Column, row.getAligned() ? 1 : row.getVector());
     int64_t perRow = row.getBlocksPerRow();
-    cluster = perRow > kLargestCluster ? 1 : perRow;
+    cluster = row.meetsInMemory() ? 1 : perRow;
     blocks = productOf(kept).ceilDiv(row.getRowsPerBlock()) * perRow;
     scratch = crowdBytes(kernel, row).value();
     if (int64_t bytes = sharedBytes(kernel, row); bytes > kDeclaredSharedBytes)

@@ -105,11 +105,13 @@ public:
   SmallVector<Attribute> collect();
 
 private:
+  std::optional<int64_t> countOf(bool reduced);
   void rows(RowScheduleAttr known);
   void residents(RowScheduleAttr known);
   void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
   void crowds(RowScheduleAttr known, int64_t length);
   void columnsOfCluster(int64_t vector, int64_t length, bool bypassL1);
+  void columnsOfCrowd(RowScheduleAttr known, int64_t vector);
   void pointwise(PointwiseScheduleAttr known);
   void permute(PermuteScheduleAttr known);
   void tiles(int64_t in);
@@ -191,6 +193,23 @@ void Grid::columnsOfCluster(int64_t vector, int64_t length, bool bypassL1) {
       }
 }
 
+/// Columns of more blocks than a cluster has, of as many in all as before or twice as many.
+void Grid::columnsOfCrowd(RowScheduleAttr known, int64_t vector) {
+  int64_t count = countOf(false).value_or(0);
+  auto stripsOf = [&](int64_t lanes, int64_t vector) {
+    return std::max<int64_t>(1, llvm::divideCeil(count, lanes * vector));
+  };
+  int64_t all = known.getBlocksPerRow() * stripsOf(known.getRowsPerBlock(), known.getVector());
+  for (int64_t lanes : {4, 8, 16, 32})
+    for (int64_t threads : {256, 512, 1024})
+      for (int64_t unroll : {4, 8})
+        for (int64_t most : {all, 2 * all})
+          if (int64_t blocks = most / stripsOf(lanes, vector); blocks > kLargestCluster)
+            addChecked<RowScheduleAttr>(RowClass::Column, threads / lanes, lanes, vector, unroll,
+                                        int64_t(32), blocks, /*staged=*/false, int64_t(0),
+                                        known.getBypassL1(), /*aligned=*/false, int64_t(0));
+}
+
 /// A row on chip in more blocks than a cluster has, or as much of it as fits in as many as before.
 void Grid::crowds(RowScheduleAttr known, int64_t length) {
   int64_t vectors = llvm::divideCeil(length, known.getVector());
@@ -206,17 +225,26 @@ void Grid::crowds(RowScheduleAttr known, int64_t length) {
                                         known.getResident());
 }
 
+/// The most elements that a row has, or rows that there are.
+std::optional<int64_t> Grid::countOf(bool reduced) {
+  int64_t count = 1;
+  for (int64_t dim = 0; dim < int64_t(kernel.getRank()); ++dim) {
+    if (llvm::is_contained(kernel.getReduced(), dim) != reduced)
+      continue;
+    std::optional<int64_t> extent =
+        upperBound(kernel.getExtents().getResult(unsigned(dim)), factsOf(kernel));
+    if (!extent || llvm::MulOverflow(count, *extent, count))
+      return std::nullopt;
+  }
+  return count;
+}
+
 void Grid::rows(RowScheduleAttr known) {
   residents(known);
   bool bypassL1 = known.getBypassL1();
-  int64_t length = 1;
-  for (int64_t dim : kernel.getReduced()) {
-    std::optional<int64_t> extent =
-        upperBound(kernel.getExtents().getResult(unsigned(dim)), factsOf(kernel));
-    if (!extent || llvm::MulOverflow(length, *extent, length))
-      length = 0;
-  }
-  if (length != 0 && known.getBlocksPerRow() >= kLargestCluster)
+  int64_t length = countOf(true).value_or(0);
+  if (length != 0 && known.getKind() != RowClass::Column &&
+      known.getBlocksPerRow() >= kLargestCluster)
     crowds(known, length);
   for (int64_t vector : kWidths) {
     if (known.getKind() == RowClass::Column) {
@@ -229,6 +257,8 @@ void Grid::rows(RowScheduleAttr known) {
                                           /*aligned=*/false, int64_t(0));
       if (known.getBlocksPerRow() > 1)
         columnsOfCluster(vector, length, bypassL1);
+      if (known.getBlocksPerRow() >= kLargestCluster)
+        columnsOfCrowd(known, vector);
       continue;
     }
     if (length != 0)

@@ -99,6 +99,8 @@ private:
                                                   bool mustBeEven) const;
   std::optional<SelectedSchedule> shelvedColumns(const Columns &columns, int64_t widest) const;
   std::optional<SelectedSchedule> columnsOfCluster(const Columns &columns, int64_t widest) const;
+  std::optional<SelectedSchedule> columnsInCrowds(const Columns &columns, int64_t widest,
+                                                  bool inRounds) const;
   SelectedSchedule longColumns(const Columns &columns, int64_t widest) const;
   SelectedSchedule column();
   SelectedSchedule reduce();

@@ -31,7 +31,8 @@ struct ScheduleSelector::Columns {
   int64_t ownBytes = 8;         ///< of the narrowest one that each element of the rows has
   std::optional<int64_t> inner; ///< rows side by side
   int64_t enoughThreads;        ///< of all blocks
-  int64_t operands;             ///< as large as the rows, one at least
+  int64_t operands = 0;         ///< as large as the rows, one at least
+  int64_t operandBytes = 0;     ///< of an element of all of these
   int64_t words;                ///< of the numbers that the collective is over
   bool hasMeans;                ///< which take registers until they are put right
 
@@ -184,10 +185,11 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedColumns(const Columns &
   return std::nullopt;
 }
 
-/// Columns on the chip, in clusters: by 4-byte accesses, 16 positions a block, or 64 bytes of them
-/// where there are many elements, and 8 where only so rows are held.
+/// Columns that a block does not hold. On the chip, in clusters: by 4-byte accesses, 16 positions a
+/// block, or 64 bytes of them where there are many elements, and 8 where only so rows are held.
 /// Small blocks with much of a row each rather than many; those of 512 threads hold rows that come
-/// out even, others better wait in shared memory.
+/// out even, others better wait in shared memory. Few columns are read again by all
+/// multiprocessors rather than held by blocks that large.
 std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns &columns,
                                                                    int64_t widest) const {
   int64_t vector = std::clamp<int64_t>(4 / columns.ownBytes, 1, widest),
@@ -204,14 +206,62 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns
           return found;
     return std::nullopt;
   };
-  if (auto small = inRegisters({{128, true}, {256, false}, {512, true}}, {wide, 16}))
+  if (auto small = inRegisters({{128, true}, {256, false}}, {wide, 16}))
     return small;
+  // What a prologue stores may take the place of an operand that waits in shared memory.
+  bool inRounds = columns.operands > 1;
+  std::optional<SelectedSchedule> crowd = columnsInCrowds(columns, widest, inRounds);
+  PhaseOp prologue = kernel.getPhase(Phase::Prologue);
+  if (crowd && (!prologue || prologue.getStores().empty()))
+    return crowd;
+  if (auto even = inRegisters({{512, true}}, {wide, 16}))
+    return even;
   if (auto shelved = shelvedColumns(columns, widest))
     return shelved;
+  if (crowd)
+    return crowd;
   std::initializer_list<Blocks> large = {{512, false}, {1024, false}};
   if (auto wider = inRegisters(large, {wide, 16}))
     return wider;
-  return inRegisters(large, {8});
+  if (auto narrow = inRegisters(large, {8}))
+    return narrow;
+  return columnsInCrowds(columns, widest, /*inRounds=*/true);
+}
+
+/// Columns by blocks that meet in memory, one on every multiprocessor, which read them again: of 32
+/// positions, or 64 where there are more. `inRounds`: of so many that a quarter of the
+/// multiprocessors takes 64 at a time, and finds them in L2 when it comes back. A few blocks less
+/// where rows come out even for them, without checks.
+std::optional<SelectedSchedule>
+ScheduleSelector::columnsInCrowds(const Columns &columns, int64_t widest, bool inRounds) const {
+  for (int64_t positions : {32, 64}) {
+    if (positions == 64 && columns.words > 1)
+      break; // 64 registers are too few
+    int64_t vector = std::min<int64_t>(widest, 4), lanes = positions / vector;
+    while (lanes > 1 && !columns.hasMore(lanes / 2 * vector))
+      lanes /= 2;
+    int64_t perRow = std::min(16 * positions / lanes, kMostThreadRows),
+            strips = llvm::divideCeil(columns.count, lanes * vector);
+    if (inRounds && positions == 64 && lanes * vector == 64)
+      strips = std::min<int64_t>(strips, 4);
+    // Of the 128 registers, or 64, half hold what has been read.
+    int64_t elements = std::min<int64_t>(256 / std::max<int64_t>(columns.operandBytes, 1), 32),
+            perThread = std::clamp<int64_t>(elements * 32 / positions / vector, 1,
+                                            512 / positions / columns.words),
+            most = std::min(device.smCount / strips, kMostLooks * (perRow / vector)),
+            step = perRow * perThread, blocks = most;
+    if (most <= kLargestCluster)
+      continue;
+    if (columns.length < most * step)
+      break;
+    while (columns.length % (blocks * step) != 0 && 16 * blocks > 15 * most)
+      --blocks;
+    if (columns.length % (blocks * step) != 0)
+      blocks = most;
+    return makeColumn(perRow, lanes, vector, perThread, false, ", by blocks that meet in memory",
+                      blocks);
+  }
+  return std::nullopt;
 }
 
 /// Columns that no cluster's registers hold: by 8-byte accesses, 128 bytes side by side or what
@@ -247,9 +297,11 @@ SelectedSchedule ScheduleSelector::column() {
   for (ViewAttr view : views())
     if (hasOwnRows(kernel, view, keptInner))
       columns.ownBytes = std::min(columns.ownBytes, elementBytes(view.getElement()));
-  columns.operands = llvm::count_if(kernel.getInputs().getAsRange<ViewAttr>(), [&](ViewAttr view) {
-    return hasOwnRows(kernel, view, keptInner);
-  });
+  for (ViewAttr view : kernel.getInputs().getAsRange<ViewAttr>())
+    if (hasOwnRows(kernel, view, keptInner)) {
+      ++columns.operands;
+      columns.operandBytes += elementBytes(view.getElement());
+    }
   columns.operands = std::max<int64_t>(columns.operands, 1);
   if (columns.length > 0) {
     int64_t vector =

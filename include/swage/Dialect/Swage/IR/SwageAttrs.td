@@ -177,7 +177,7 @@ def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
     both keep the row in registers, `vectors_per_thread` vectors of `vector` elements. `looped`: a block walks a row of any
     length twice; `rows_per_block` of them beside each other, where they are made of runs that are so short that only together they
     fill a cache line; if these are no power of two of vectors rows must come out even (templates/swage/woven_team.cuh). `blocks_per_row` blocks, a cluster, share a row of the classes `block` and `looped`, or the rows of `column`; more than 16 of
-    them, which no cluster holds, only of `looped`: they meet in memory (templates/swage/row_crowd.cuh). `column`: the reduced dimension is not innermost; `rows_per_block`
+    them, which no cluster holds, only of `looped` and of a `column` that is not staged: they meet in memory (templates/swage/crowd.cuh). `column`: the reduced dimension is not innermost; `rows_per_block`
     lanes own `vector` neighbouring positions each, and `threads_per_row` threads of each block share a position's row, each with `vectors_per_thread`
     loads in flight; where these are all there is they stay in registers. `staged`: operands go through shared memory. For `group` and `block`, which
     read and write tensors that are contiguous across a block's rows there by aligned 16-byte accesses; for `looped` and `column`, where what a
@@ -196,6 +196,10 @@ def Swage_RowScheduleAttr : Swage_Attr<"RowSchedule", "row_schedule"> {
                         DefaultValuedParameter<"int64_t", "0">:$resident);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Whether the blocks of a row meet in memory.
+    bool meetsInMemory() const;
+  }];
 }
 
 def Swage_ReduceScheduleAttr : Swage_Attr<"ReduceSchedule", "reduce_schedule"> {

@@ -36,6 +36,10 @@ constexpr int64_t kMostThreadRows = 128;
 /// The most blocks of a cluster.
 constexpr int64_t kLargestCluster = 16;
 
+/// The most states of a position that a thread of a crowd of columns looks for: they are in
+/// registers (templates/swage/column_crowd.cuh).
+constexpr int64_t kMostLooks = 8;
+
 /// The most scratch memory that a launch is given.
 constexpr int64_t kMostScratch = 1 << 30;
 
