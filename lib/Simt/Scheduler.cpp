@@ -23,7 +23,7 @@ thread_local WorkerImpl *swage::simt::currentWorker = nullptr;
 /// After this long without any thread making progress, loops that wait are taken to wait forever.
 static constexpr std::chrono::seconds kPatience{3};
 /// And after so many looks of each: who has looked that often without success may help itself
-/// (templates/swage/row_crowd.cuh: 100), which takes longer than that where very many threads look.
+/// (templates/swage/crowd.cuh: 100), which takes longer than that where very many threads look.
 static constexpr uint64_t kLooks = 256;
 /// A worker that computes may do what the others wait for: it counts as waiting only if it has
 /// looked within this time.

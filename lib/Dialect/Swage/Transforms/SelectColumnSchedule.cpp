@@ -258,8 +258,12 @@ ScheduleSelector::columnsInCrowds(const Columns &columns, int64_t widest, bool i
       --blocks;
     if (columns.length % (blocks * step) != 0)
       blocks = most;
-    return makeColumn(perRow, lanes, vector, perThread, false, ", by blocks that meet in memory",
-                      blocks);
+    SelectedSchedule crowd = makeColumn(perRow, lanes, vector, perThread, false,
+                                        ", by blocks that meet in memory", blocks);
+    if (crowdBytes(kernel, cast<RowScheduleAttr>(crowd.schedule)).value_or(kMostScratch + 1) >
+        kMostScratch)
+      break;
+    return crowd;
   }
   return std::nullopt;
 }
@@ -338,6 +342,8 @@ SelectedSchedule ScheduleSelector::column() {
     if (best)
       return *best;
     // Only where there are no clusters.
+    if (auto crowd = columnsInCrowds(columns, widest, /*inRounds=*/false))
+      return *crowd;
     SelectedSchedule staged = makeColumn(32, 8, widest, 2, true, ", in shared memory");
     if (fitsTwice(staged))
       return staged;

@@ -125,6 +125,16 @@ func.func private @row_crowd() attributes {schedule = #swage.row_schedule<kind =
 
 // -----
 
+// expected-error @+1 {{column has 40 blocks a row, which meet in memory, but may have 8 for each 4 of its threads a row}}
+func.func private @column_crowd() attributes {schedule = #swage.row_schedule<kind = column, threads_per_row = 16, rows_per_block = 32, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 40>}
+
+// -----
+
+// expected-error @+1 {{column has 40 blocks a row, more than 16, which cannot be staged}}
+func.func private @column_staged_crowd() attributes {schedule = #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 8, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 40, staged = true>}
+
+// -----
+
 // expected-error @+1 {{has 200 blocks a row, but more than 16 need looped, 1 row a block and as many threads}}
 func.func private @row_large_crowd() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 200>}
 
