@@ -157,6 +157,7 @@ static bool toElementType(dlpack::DataType type, SwageElementType &element) {
     element = SwageElementI1;
     return true;
   case dlpack::kInt << 8 | 8:
+  case dlpack::kUnsigned << 8 | 8: // what bits mean is said by the graph's ops
     element = SwageElementI8;
     return true;
   case dlpack::kInt << 8 | 32:
@@ -195,9 +196,10 @@ static dlpack::DataType toDataType(SwageElementType element) {
 }
 
 static bool badElement(const ArgumentName &name, const std::string &found) {
-  return raiseInput(name.str() + " has elements of type " + found +
-                    "; needed: bool, int8, int32, int64, float16, bfloat16, float32, float64, "
-                    "float8_e4m3fn or float8_e5m2");
+  return raiseInput(
+      name.str() + " has elements of type " + found +
+      "; needed: bool, int8, uint8, int32, int64, float16, bfloat16, float32, float64, "
+      "float8_e4m3fn or float8_e5m2");
 }
 
 static bool setDevice(const dlpack::Device &device, const ArgumentName &name, View &view) {
@@ -303,9 +305,9 @@ static bool toElementType(PyObject *object, const std::string &code, SwageElemen
     SwageElementType element;
   };
   static const Code codes[] = {{"b1", SwageElementI1},  {"i1", SwageElementI8},
-                               {"i4", SwageElementI32}, {"i8", SwageElementI64},
-                               {"f2", SwageElementF16}, {"f4", SwageElementF32},
-                               {"f8", SwageElementF64}};
+                               {"u1", SwageElementI8},  {"i4", SwageElementI32},
+                               {"i8", SwageElementI64}, {"f2", SwageElementF16},
+                               {"f4", SwageElementF32}, {"f8", SwageElementF64}};
   if (code.size() != 3 || code[0] == '>')
     return false;
   for (const Code &candidate : codes)

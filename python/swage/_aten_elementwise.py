@@ -77,7 +77,7 @@ def _function(text, node, self):
         return text.op(node.name, "arith.negf" if name == "neg" else f"math.{_FUNCTIONS[name]}", x)
     if name == "neg":
         return binary(text, node, "sub", 0, x)
-    if name == "abs":
+    if name == "abs" and node.element != "u8":
         return text.op(node.name, "math.absi", x)
     return x  # whole numbers, rounded
 
@@ -212,7 +212,9 @@ def _promoted(a, b):
 
 
 def _with_number(number, element):
-    """The type for a comparison with a number: a boolean is no number."""
+    """The type for a comparison with a number: a boolean is no number, and not all numbers are of 8 bits."""
+    if element == "u8" and isinstance(number, int) and not 0 <= number < 256:
+        return "i32"
     return "i32" if element == "i1" and isinstance(number, int) and not isinstance(number, bool) else element
 
 

@@ -91,7 +91,10 @@ def binary(text, node, op, a, b):
     """`op` is add, sub, mul, div, maximum or minimum; in the node's type."""
     if node.element == "i1":
         raise Unsupported("arithmetic of booleans")
-    op = "arith." + (f"{op}f" if node.element in FLOATS else _OF_INTEGERS[op])
+    if node.element == "u8" and op in ("maximum", "minimum"):
+        op = {"maximum": "arith.maxui", "minimum": "arith.minui"}[op]
+    else:
+        op = "arith." + (f"{op}f" if node.element in FLOATS else _OF_INTEGERS[op])
     return arithmetic(text, node, (a, b), lambda x, y: text.op(node.name, op, x, y))
 
 

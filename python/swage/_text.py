@@ -13,7 +13,9 @@ __all__ = ["FLOATS", "Text", "Type", "Unsupported", "Value", "decimal", "is_exac
 #: Floating-point types and their bits.
 FLOATS = {"f8E4M3FN": 8, "f8E5M2": 8, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 
-_INTEGERS = {"i1": 1, "i8": 8, "i32": 32, "i64": 64}
+#: Whole numbers and their bits. u8 is i8 in the text, whose ops say what the bits mean.
+_INTEGERS = {"i1": 1, "i8": 8, "u8": 8, "i32": 32, "i64": 64}
+_UNSIGNED = ("i1", "u8")
 _INFINITY = {"f16": 0x7C00, "bf16": 0x7F80, "f32": 0x7F800000, "f64": 0x7FF0000000000000}
 _NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000, "f64": 0x7FF8000000000000}
 
@@ -31,7 +33,7 @@ class Type(NamedTuple):
 
     def __str__(self):
         extents = "".join(f"{extent}x" if isinstance(extent, int) else "?x" for extent in self.shape)
-        return f"tensor<{extents}{self.element}>"
+        return f"tensor<{extents}{'i8' if self.element == 'u8' else self.element}>"
 
 
 class Value(NamedTuple):
@@ -80,6 +82,8 @@ def decimal(number):
 def _literal(number, element):
     if element == "i1":
         return "true" if number else "false"
+    if element == "u8":
+        return str((int(number) + 128) % 256 - 128)
     if element in _INTEGERS:
         return str(int(number))
     number = float(number)
@@ -121,9 +125,9 @@ class Text:
         return value
 
     def _once(self, name, text, type):
-        if text not in self._known:
-            self._known[text] = self.line(name, text, type)
-        return self._known[text]
+        if (text, type) not in self._known:
+            self._known[text, type] = self.line(name, text, type)
+        return self._known[text, type]
 
     def index(self, number):
         return self._once(f"c{number}", f"arith.constant {number} : index", "index")
@@ -159,7 +163,7 @@ class Text:
         if a.element in FLOATS:
             op = f"arith.cmpf {'u' if predicate == 'ne' else 'o'}{predicate}"
         else:
-            op = f"arith.cmpi {predicate if is_equality else ('u' if a.element == 'i1' else 's') + predicate}"
+            op = f"arith.cmpi {predicate if is_equality else ('u' if a.element in _UNSIGNED else 's') + predicate}"
         return self.line(name, f"{op}, {a}, {b} : {a.type}", Type(a.shape, "i1"))
 
     def select(self, name, condition, a, b):
@@ -178,11 +182,13 @@ class Text:
                 return self.cast(self.cast(x, "f32"), element, name)
             op = "extf" if have < need else "truncf"
         elif element in FLOATS:
-            op = "uitofp" if x.element == "i1" else "sitofp"
+            op = "uitofp" if x.element in _UNSIGNED else "sitofp"
         elif x.element in FLOATS:
-            op = "fptosi"
+            op = "fptoui" if element == "u8" else "fptosi"
+        elif _INTEGERS[x.element] == _INTEGERS[element]:
+            return Value(x.name, Type(x.shape, element))
         elif _INTEGERS[x.element] < _INTEGERS[element]:
-            op = "extui" if x.element == "i1" else "extsi"
+            op = "extui" if x.element in _UNSIGNED else "extsi"
         else:
             op = "trunci"
         type = Type(x.shape, element)

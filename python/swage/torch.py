@@ -28,6 +28,7 @@ _ELEMENTS = {
     "torch.float8_e5m2": "f8E5M2",
     "torch.bool": "i1",
     "torch.int8": "i8",
+    "torch.uint8": "u8",
     "torch.int32": "i32",
     "torch.int64": "i64",
 }
@@ -57,7 +58,7 @@ def import_exported(program):
 
     Takes graphs as torch.export gives them and after run_decompositions. Shapes and types are those of the graph: an
     extent that was exported as a Dim is `?`. float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, bool, int8,
-    int32 and int64. Attention in one piece (scaled_dot_product_attention) becomes swage.attention, written as products
+    uint8, int32 and int64. A uint8 is i8 in the text: results of it come back as int8, of the same bits (`.view(torch.uint8)`). Attention in one piece (scaled_dot_product_attention) becomes swage.attention, written as products
     and a softmax it becomes these. An op that the dialect has no words for is taken apart as torch does it, if it has
     words for the pieces.
 

@@ -25,8 +25,8 @@ import swage.torch
 from timing import graph_of, times
 
 L2_BYTES = 60 << 20
-TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
-B, H, S = TYPES
+TYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "u8": torch.uint8}
+B, H, S, U = TYPES
 LAYERS = {}
 
 
@@ -503,6 +503,23 @@ def log_softmax_gradient(x):
     return (p - 1 / 8192).to(x.dtype)
 
 
+@layer((U, 64, 256, 256, 3), (S, 3), (S, 3))
+def image_in(x, mean, spread):
+    return ((x.permute(0, 3, 1, 2).float() / 255 - mean[:, None, None]) / spread[:, None, None]).half()
+
+
+@layer((H, 64, 3, 256, 256))
+def image_out(x):
+    return (x.float().clamp(0, 1) * 255).round().to(torch.uint8).permute(0, 2, 3, 1).contiguous()
+
+
+@layer((B, 32, 56, 56, 64), (S, 64), (S, 64))
+def batch_norm_relu_last(x, g, b):
+    y = x.float()
+    mean, rstd = y.mean((0, 1, 2)), torch.rsqrt(y.var((0, 1, 2), unbiased=False) + 1e-5)
+    return F.relu((y - mean) * rstd * g + b).to(x.dtype), mean, rstd
+
+
 class _Call(torch.nn.Module):
     def __init__(self, function):
         super().__init__()
@@ -523,6 +540,7 @@ def error(found, function, inputs):
     ours = theirs = 0.0
     fits = True
     for y, reference, eager in zip(found, expected, own):
+        y = y.view(eager.dtype)  # uint8 comes back as int8
         reference = reference.to(torch.float64)
         bound = reference.abs().max().item() * torch.finfo(torch.bfloat16).eps
         mine, other = ((x.to(torch.float64) - reference).abs().max().item() for x in (y, eager))
@@ -537,7 +555,12 @@ def measure(name):
     function, shapes = LAYERS[name]
 
     def make():
-        return tuple(torch.randn(shape, device="cuda", dtype=TYPES[element]) for element, *shape in shapes)
+        return tuple(
+            torch.randint(0, 256, shape, device="cuda", dtype=torch.uint8)
+            if element == "u8"
+            else torch.randn(shape, device="cuda", dtype=TYPES[element])
+            for element, *shape in shapes
+        )
 
     inputs = make()
     program = torch.export.export(_Call(function), inputs, strict=False)
