@@ -79,81 +79,69 @@ public:
   __device__ __forceinline__ void meet(State (&states)[V], Index length, const StatesOf &statesOf) {
     constexpr int kAll = kBlocks * Groups;
     const Entries entries{words + 1};
-    auto *const missing = reinterpret_cast<unsigned *>(storage), *const isOurs = missing + 1;
+    auto *const head = reinterpret_cast<unsigned *>(storage);
     const Exchange exchange{storage + kCrowdHead};
     const int thread = static_cast<int>(threadIndex()), position = thread % kPositions,
               looker = thread / kPositions;
-    bool isClaimed = thread == 0 && entries.claim(rank), has[kEach] = {}, works = true;
-    State found[kEach];
-    for (int part = rank;;) {
-      if (works) {
-        statesOf(part);
-        if (thread == 0)
-          *isOurs = isClaimed;
-        const State *ofPart = exchange.template meetInBlock<Equal, T>(states, [&](unsigned of) {
-          return Equal ? T(length / kAll) : share<T>(length, part * Groups + int(of), 1, kAll);
+    unsigned lacks = 0; // a bit for each state that is not there
+    meetCrowd<kBlocks>(
+        entries, rank, head,
+        [&](int part, bool isClaimed) {
+          statesOf(part);
+          if (thread == 0)
+            head[kClaimedWord] = isClaimed;
+          const State *ofPart = exchange.template meetInBlock<Equal, T>(states, [&](unsigned of) {
+            return Equal ? T(length / kAll) : share<T>(length, part * Groups + int(of), 1, kAll);
+          });
+          if (head[kClaimedWord] && thread < kPositions) {
+            // Its block may write on it from now on.
+            if (part != rank)
+              fenceGpu();
+            entries.write(part, ofPart[thread], thread);
+          }
+        },
+        // What is there is read again once all is: kept, it would take registers beside the work.
+        [&](bool begins) {
+          if (begins)
+            lacks = (1u << kEach) - 1;
+#pragma unroll
+          for (int k = 0; k < kEach; ++k) {
+            const int of = looker + k * kLookers;
+            State state;
+            if (lacks >> k & 1 && (of >= kBlocks || entries.read(of, state, position)))
+              lacks ^= 1u << k;
+          }
+          return lacks == 0;
+        },
+        [&](const auto &miss) {
+          for (int k = 0; k < kEach; ++k)
+            if (lacks >> k & 1)
+              miss(looker + k * kLookers);
         });
-        if (*isOurs && thread < kPositions) {
-          // Its block may write on it from now on.
-          if (part != rank)
-            fenceGpu();
-          entries.write(part, ofPart[thread], thread);
-        }
-      }
-      bool hasAll = false;
-#pragma unroll 1
-      for (int look = 0; !hasAll && look < kPatience; ++look) {
-        hasAll = true;
-#pragma unroll
-        for (int k = 0; k < kEach; ++k) {
-          const int of = looker + k * kLookers;
-          if (!has[k])
-            has[k] = of >= kBlocks || entries.read(of, found[k], position);
-          hasAll &= has[k];
-        }
-        if (!hasAll)
-          pause();
-      }
-      if (!barrierAny(!hasAll))
-        break;
-      // Each block begins behind itself, so that they share what is missing.
-      if (thread == 0)
-        *missing = kBlocks;
-      barrier();
-#pragma unroll
-      for (int k = 0; k < kEach; ++k)
-        if (!has[k])
-          atomicMinShared(
-              sharedAddress(missing),
-              static_cast<unsigned>((looker + k * kLookers - rank + kBlocks) % kBlocks));
-      barrier();
-      part = static_cast<int>(rank + *missing) % kBlocks;
-      isClaimed = thread == 0 && entries.claim(part);
-      if (thread == 0)
-        *isOurs = isClaimed;
-      barrier();
-      works = *isOurs;
-    }
-    if (thread == 0)
-      exit.draw();
     // In the order of the blocks, whoever has come first.
-    auto countOf = [&](int of) { return share<T>(length, of * Groups, Groups, kAll); };
+    auto countOf = [&](int of) {
+      return of < kBlocks ? share<T>(length, of * Groups, Groups, kAll) : T(0);
+    };
     State *const met = reinterpret_cast<State *>(exchange.storage);
-    T count = countOf(looker);
+    State state = S::identity(); // there may be more lookers than blocks
+    T count = 0;
 #pragma unroll
-    for (int k = 1; k < kEach; ++k)
+    for (int k = 0; k < kEach; ++k)
       if (const int of = looker + k * kLookers; of < kBlocks) {
-        found[0] = S::merge(found[0], count, found[k], countOf(of));
+        State other;
+        entries.read(of, other, position);
+        state = S::merge(state, count, other, countOf(of));
         count += countOf(of);
       }
-    met[stateAt<kPositions, kLookers>(looker, position)] = found[0];
+    met[stateAt<kPositions, kLookers>(looker, position)] = state;
     barrier();
+    if (thread == 0) // nothing is read of memory any more
+      exit.draw();
     mergePositions<S, kLookers, kPositions, kThreads, false, T>(met, [&](unsigned of) {
       T all = 0;
 #pragma unroll
       for (int k = 0; k < kEach; ++k)
-        if (const int block = int(of) + k * kLookers; block < kBlocks)
-          all += countOf(block);
+        all += countOf(int(of) + k * kLookers);
       return all;
     });
 #pragma unroll

@@ -4,11 +4,11 @@
 // A block is Groups thread rows of kThreads / Groups lanes.  A lane owns kVector neighbouring kept
 // positions, so each row that is read is a run of accesses side by side; thread row g takes every
 // Groups-th reduced coordinate, Unroll of them in flight at a time; of kBlocksPerRow blocks, a
-// cluster, each has its Groups of them all.  Partial results live in registers, per position, and
-// meet once in shared memory, those of blocks in each other's, or of more than a cluster holds in
-// global memory, in a fixed order (the result does not depend on timing).  Columns of at most
-// Groups * Unroll coordinates a block stay in registers for the epilogue, kStaged ones in shared
-// memory; others are then read again, backwards.
+// cluster or a crowd, each has its Groups of them all.  Partial results live in registers, per
+// position, and meet once in shared memory, those of blocks in each other's, or of more than a
+// cluster holds in global memory, in a fixed order (the result does not depend on timing).  Columns
+// of at most Groups * Unroll coordinates a block stay in registers for the epilogue, kStaged ones
+// in shared memory; others are then read again, backwards.
 #pragma once
 
 #include "swage/column_crowd.cuh"

@@ -76,4 +76,48 @@ struct CrowdExit {
   }
 };
 
+/// Words of shared memory that meetCrowd takes; `kClaimedWord` is left to `work`.
+enum : int { kMissingWord = 0, kOursWord = 1, kClaimedWord = 2, kCrowdHead = 16 };
+
+/// What a block does until each of its threads has what it looks for.  `work(part, isClaimed)`
+/// works a part out; thread 0 knows whether the block is the one that writes it.  `look(begins)`
+/// says whether the thread has all, `eachMissing(f)` calls f(part) for what it has not; where it
+/// begins it has nothing, so that nothing takes registers beside the work.  `head`: of kCrowdHead
+/// bytes.
+template <int Blocks, class Entries, class Work, class Look, class EachMissing>
+__device__ __forceinline__ void meetCrowd(const Entries &entries, int rank, unsigned *head,
+                                          const Work &work, const Look &look,
+                                          const EachMissing &eachMissing) {
+  const bool isFirst = threadIndex() == 0;
+  bool isClaimed = isFirst && entries.claim(rank), works = true;
+  for (int part = rank;;) {
+    if (works)
+      work(part, isClaimed);
+    bool hasAll = false;
+#pragma unroll 1
+    for (int looks = 0; !hasAll && looks < kPatience; ++looks) {
+      hasAll = look(looks == 0);
+      if (!hasAll)
+        pause();
+    }
+    if (!barrierAny(!hasAll))
+      return;
+    // Each block begins behind itself, so that they share what is missing.
+    if (isFirst)
+      head[kMissingWord] = Blocks;
+    barrier();
+    eachMissing([&](int of) {
+      atomicMinShared(sharedAddress(head + kMissingWord),
+                      static_cast<unsigned>((of - rank + Blocks) % Blocks));
+    });
+    barrier();
+    part = static_cast<int>(rank + head[kMissingWord]) % Blocks;
+    isClaimed = isFirst && entries.claim(part);
+    if (isFirst)
+      head[kOursWord] = isClaimed;
+    barrier();
+    works = head[kOursWord];
+  }
+}
+
 } // namespace swage::detail

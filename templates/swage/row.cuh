@@ -17,7 +17,7 @@
 // - Looped: the same for rows of any length: one pass for statistics, kept per thread, and one that
 //   reads again, backwards, so that the end of the row is still in cache; for each further
 //   collective one pass more.  More than 16 blocks, which no cluster holds, meet in global memory
-//   (row_crowd.cuh). kStaged: the block's part of the row is read once and waits in shared memory
+//   (crowd.cuh). kStaged: the block's part of the row is read once and waits in shared memory
 //   (shelf.cuh). Rows whose innermost runs are short lie kThreads / kThreadsPerRow beside each
 //   other in a block, which then reads whole cache lines (team.cuh, woven_team.cuh).
 // - Column: the collective is not over the innermost dimension: kBlocksPerRow blocks, a cluster or

@@ -56,47 +56,32 @@ public:
   __device__ __forceinline__ auto meet(T &count, char *exchange, const StateOf &stateOf) const {
     using S = StageStats<Spec, Stage>;
     const Entries<Stage> entries{words + 1 + wordsOf(StagesBefore<Spec, Stage>{})};
-    auto *const missing = reinterpret_cast<unsigned *>(exchange), *const isOurs = missing + 1;
+    auto *const head = reinterpret_cast<unsigned *>(exchange);
     exchange += kCrowdHead;
     auto *const all =
         reinterpret_cast<Entry<Stage> *>(exchange + RowTeam<Spec>::template exchangeBytes<S, T>());
     const int thread = static_cast<int>(threadIndex());
-    bool isClaimed = thread == 0 && entries.claim(rank), has = thread >= kBlocks;
-    bool works = true;
-    for (int part = rank;;) {
-      if (works) {
-        T ofPart;
-        const auto state = stateOf(part, ofPart, exchange);
-        if (isClaimed) {
-          // Its block may write on it from now on.
-          if (part != rank)
-            fenceGpu();
-          entries.write(part, {state, ofPart});
-        }
-      }
-#pragma unroll 1
-      for (int look = 0; !has && look < kPatience; ++look) {
-        has = entries.read(thread, all[thread]);
-        if (!has)
-          pause();
-      }
-      if (!barrierAny(!has))
-        break;
-      // Each block begins behind itself, so that they share what is missing.
-      if (thread == 0)
-        *missing = kBlocks;
-      barrier();
-      if (!has)
-        atomicMinShared(sharedAddress(missing),
-                        static_cast<unsigned>((thread - rank + kBlocks) % kBlocks));
-      barrier();
-      part = static_cast<int>(rank + *missing) % kBlocks;
-      isClaimed = thread == 0 && entries.claim(part);
-      if (thread == 0)
-        *isOurs = isClaimed;
-      barrier();
-      works = *isOurs;
-    }
+    bool has = false;
+    meetCrowd<kBlocks>(
+        entries, rank, head,
+        [&](int part, bool isClaimed) {
+          T ofPart;
+          const auto state = stateOf(part, ofPart, exchange);
+          if (isClaimed) {
+            // Its block may write on it from now on.
+            if (part != rank)
+              fenceGpu();
+            entries.write(part, {state, ofPart});
+          }
+        },
+        [&](bool begins) {
+          has = thread >= kBlocks || (!begins && has) || entries.read(thread, all[thread]);
+          return has;
+        },
+        [&](const auto &miss) {
+          if (!has)
+            miss(thread);
+        });
     return mergeEntries<S, RowTeam<Spec>, kBlocks, false>(all, count);
   }
 

@@ -2,6 +2,7 @@
 // and which vectors of the row are whose.
 #pragma once
 
+#include "swage/crowd.cuh"
 #include "swage/row_bounds.cuh"
 #include "swage/stages.cuh"
 #include "swage/woven_team.cuh"
@@ -72,9 +73,8 @@ struct RowTeamOf<Spec, RowClass::Looped> {
 };
 template <class Spec> using RowTeam = typename RowTeamOf<Spec>::Type;
 
-/// Shared memory of an exchange; in a crowd's are two words of its own, what its blocks take by
+/// Shared memory of an exchange; in a crowd's are words of its own, what its blocks take by
 /// themselves, and an entry of each of them.
-enum : int { kCrowdHead = 16 };
 template <class Spec, class S, class T> __device__ constexpr int bytesOfExchange() {
   constexpr int kTeam = RowTeam<Spec>::template exchangeBytes<S, T>();
   if constexpr (!IsCrowd<Spec>)

@@ -98,6 +98,16 @@ func.func @few_long_columns(%x: tensor<100352x64xbf16>, %z: tensor<100352x24xbf1
 
 // -----
 
+// No rows at all.
+// CHECK-LABEL: func.func @no_columns
+// CHECK: #swage.row_schedule<kind = column
+func.func @no_columns(%x: tensor<0x100352x64xbf16>) -> tensor<0x100352x64xbf16> {
+  %y = swage.softmax %x axis 1 : tensor<0x100352x64xbf16> -> tensor<0x100352x64xbf16>
+  return %y : tensor<0x100352x64xbf16>
+}
+
+// -----
+
 // With a second operand more columns too, in rounds; but not of any number, whose states would have no bound.
 // CHECK-LABEL: func.func @sums_of_columns
 // CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 4, vectors_per_thread = 4, index = 32, blocks_per_row = 33>

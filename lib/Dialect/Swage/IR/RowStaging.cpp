@@ -103,15 +103,19 @@ bool swage::isWoven(KernelOp kernel, RowScheduleAttr schedule) {
          !llvm::isPowerOf2_64(run);
 }
 
-std::optional<int64_t> swage::rowLength(KernelOp kernel) {
-  int64_t row = 1;
-  for (int64_t dim : kernel.getReduced()) {
-    std::optional<int64_t> extent = constantSize(kernel.getExtents().getResult(unsigned(dim)));
-    if (!extent || llvm::MulOverflow(row, *extent, row))
+std::optional<int64_t> swage::mostElements(KernelOp kernel, bool ofRow, const SizeFacts &facts) {
+  int64_t total = 1;
+  for (unsigned dim = 0; dim < kernel.getRank(); ++dim) {
+    if (llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim)) != ofRow)
+      continue;
+    std::optional<int64_t> bound = upperBound(kernel.getExtents().getResult(dim), facts);
+    if (!bound || llvm::MulOverflow(total, *bound, total))
       return std::nullopt;
   }
-  return row;
+  return total;
 }
+
+std::optional<int64_t> swage::rowLength(KernelOp kernel) { return mostElements(kernel, true, {}); }
 
 /// The shelves of a block that walks its share of the rows.
 static int64_t shelfBytes(KernelOp kernel, RowScheduleAttr schedule) {
@@ -158,15 +162,12 @@ std::optional<int64_t> swage::crowdBytes(KernelOp kernel, RowScheduleAttr schedu
   bool isColumn = schedule.getKind() == RowClass::Column;
   int64_t number = collectedType(kernel).isF64() ? 2 : 1,
           positions = schedule.getRowsPerBlock() * schedule.getVector(),
-          ofBlock = 1 + (isColumn ? 2 * positions : 3) * number, rows = 1,
+          ofBlock = 1 + (isColumn ? 2 * positions : 3) * number,
           bytes = 8 * (1 + kernel.countCollectives() * schedule.getBlocksPerRow() * ofBlock);
-  for (int64_t dim = 0; dim < kernel.getReduced().front(); ++dim) {
-    std::optional<int64_t> extent =
-        upperBound(kernel.getExtents().getResult(unsigned(dim)), factsOf(kernel));
-    if (!extent || llvm::MulOverflow(rows, *extent, rows))
-      return std::nullopt;
-  }
-  int64_t crowds = isColumn ? int64_t(llvm::divideCeil(rows, positions)) : rows;
+  std::optional<int64_t> rows = mostElements(kernel, false, factsOf(kernel));
+  if (!rows)
+    return std::nullopt;
+  int64_t crowds = isColumn ? int64_t(llvm::divideCeil(*rows, positions)) : *rows;
   if (llvm::MulOverflow(bytes, crowds, bytes))
     return std::nullopt;
   return llvm::alignTo(bytes, 16);

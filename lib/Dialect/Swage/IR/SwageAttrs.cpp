@@ -172,18 +172,25 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
                        << " rows a block, but must have a power of two up to 32";
   if (kind == RowClass::Column && blocksPerRow > kLargestCluster) {
     // A thread looks for one position's states (templates/swage/column_crowd.cuh).
-    int64_t lookers = threadsPerRow % vector == 0 ? threadsPerRow / vector : 0;
     if (staged)
       return emitError() << "column has " << blocksPerRow << " blocks a row, more than "
                          << kLargestCluster << ", which cannot be staged";
-    if (blocksPerRow > kMostLooks * lookers)
+    if (threadsPerRow % vector)
+      return emitError() << "column has " << blocksPerRow
+                         << " blocks a row, which meet in memory, and " << threadsPerRow
+                         << " threads a row, which must be a multiple of the vector, " << vector;
+    if (blocksPerRow > kMostLooks * (threadsPerRow / vector))
       return emitError() << "column has " << blocksPerRow
                          << " blocks a row, which meet in memory, but may have " << kMostLooks
                          << " for each " << vector << " of its threads a row";
+    if (blocksPerRow * threadsPerRow * vectorsPerThread > kMostStep)
+      return emitError() << "column takes " << blocksPerRow * threadsPerRow * vectorsPerThread
+                         << " elements of a row at a time, but may take " << kMostStep;
   } else if (blocksPerRow > kLargestCluster) {
     if (kind != RowClass::Looped || rowsPerBlock != 1 || blocksPerRow > threadsPerRow)
       return emitError() << "has " << blocksPerRow << " blocks a row, but more than "
-                         << kLargestCluster << " need looped, 1 row a block and as many threads";
+                         << kLargestCluster
+                         << " need looped, 1 row a block and as many threads, or column";
   } else if (failed(verifyPower(emitError, "blocks_per_row", blocksPerRow, kLargestCluster))) {
     return failure();
   }

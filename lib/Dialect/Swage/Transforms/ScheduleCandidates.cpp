@@ -105,7 +105,6 @@ public:
   SmallVector<Attribute> collect();
 
 private:
-  std::optional<int64_t> countOf(bool reduced);
   void rows(RowScheduleAttr known);
   void residents(RowScheduleAttr known);
   void rowsOnChip(int64_t vector, int64_t length, bool bypassL1, bool aligned);
@@ -195,7 +194,7 @@ void Grid::columnsOfCluster(int64_t vector, int64_t length, bool bypassL1) {
 
 /// Columns of more blocks than a cluster has, of as many in all as before or twice as many.
 void Grid::columnsOfCrowd(RowScheduleAttr known, int64_t vector) {
-  int64_t count = countOf(false).value_or(0);
+  int64_t count = mostElements(kernel, false, factsOf(kernel)).value_or(0);
   auto stripsOf = [&](int64_t lanes, int64_t vector) {
     return std::max<int64_t>(1, llvm::divideCeil(count, lanes * vector));
   };
@@ -225,24 +224,10 @@ void Grid::crowds(RowScheduleAttr known, int64_t length) {
                                         known.getResident());
 }
 
-/// The most elements that a row has, or rows that there are.
-std::optional<int64_t> Grid::countOf(bool reduced) {
-  int64_t count = 1;
-  for (int64_t dim = 0; dim < int64_t(kernel.getRank()); ++dim) {
-    if (llvm::is_contained(kernel.getReduced(), dim) != reduced)
-      continue;
-    std::optional<int64_t> extent =
-        upperBound(kernel.getExtents().getResult(unsigned(dim)), factsOf(kernel));
-    if (!extent || llvm::MulOverflow(count, *extent, count))
-      return std::nullopt;
-  }
-  return count;
-}
-
 void Grid::rows(RowScheduleAttr known) {
   residents(known);
   bool bypassL1 = known.getBypassL1();
-  int64_t length = countOf(true).value_or(0);
+  int64_t length = mostElements(kernel, true, factsOf(kernel)).value_or(0);
   if (length != 0 && known.getKind() != RowClass::Column &&
       known.getBlocksPerRow() >= kLargestCluster)
     crowds(known, length);

@@ -98,7 +98,7 @@ private:
                                                   int64_t threads, int64_t positions,
                                                   bool mustBeEven) const;
   std::optional<SelectedSchedule> shelvedColumns(const Columns &columns, int64_t widest) const;
-  std::optional<SelectedSchedule> columnsOfCluster(const Columns &columns, int64_t widest) const;
+  std::optional<SelectedSchedule> sharedColumns(const Columns &columns, int64_t widest) const;
   std::optional<SelectedSchedule> columnsInCrowds(const Columns &columns, int64_t widest,
                                                   bool inRounds) const;
   SelectedSchedule longColumns(const Columns &columns, int64_t widest) const;

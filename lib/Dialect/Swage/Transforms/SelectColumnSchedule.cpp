@@ -37,6 +37,13 @@ struct ScheduleSelector::Columns {
   bool hasMeans;                ///< which take registers until they are put right
 
   bool hasMore(int64_t positions) const { return !inner || positions < *inner; }
+  /// So many lanes, or half as many and so on, at least `least`, if these take all that lie side by
+  /// side.
+  int64_t lanesBeside(int64_t lanes, int64_t vector, int64_t least = 1) const {
+    while (lanes > least && !hasMore(lanes / 2 * vector))
+      lanes /= 2;
+    return lanes;
+  }
   int64_t leastThreads(int64_t vector, int64_t elements) const {
     return llvm::PowerOf2Ceil(llvm::divideCeil(length, elements / vector));
   }
@@ -141,10 +148,9 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsByBlocks(const Columns 
                                                                   int64_t positions,
                                                                   bool mustBeEven) const {
   constexpr int64_t kLeastElements = 8;
-  int64_t lanes = positions / vector, enough = threads == 128 ? 30000 : kEnoughThreads;
-  while (lanes > 1 && !columns.hasMore(lanes / 2 * vector))
-    lanes /= 2;
-  int64_t perRow = std::min(threads / lanes, kMostThreadRows),
+  int64_t lanes = columns.lanesBeside(positions / vector, vector),
+          enough = threads == 128 ? 30000 : kEnoughThreads,
+          perRow = std::min(threads / lanes, kMostThreadRows),
           strips = llvm::divideCeil(columns.count, lanes * vector);
   std::optional<SelectedSchedule> found;
   for (int64_t blocks = 1; blocks <= kLargestCluster; blocks *= 2) {
@@ -172,9 +178,8 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedColumns(const Columns &
   if (widest * columns.ownBytes < 8)
     return std::nullopt;
   for (int64_t bytes : {8, 4}) {
-    int64_t vector = std::clamp<int64_t>(bytes / columns.ownBytes, 1, widest), lanes = 8;
-    while (lanes > 2 && !columns.hasMore(lanes / 2 * vector))
-      lanes /= 2;
+    int64_t vector = std::clamp<int64_t>(bytes / columns.ownBytes, 1, widest),
+            lanes = columns.lanesBeside(8, vector, 2);
     int64_t perRow = 256 / lanes, each = llvm::divideCeil(columns.length, perRow * kLargestCluster),
             steps = llvm::divideCeil(each, 8);
     SelectedSchedule shelved = makeColumn(perRow, lanes, vector, llvm::divideCeil(each, steps),
@@ -190,8 +195,8 @@ std::optional<SelectedSchedule> ScheduleSelector::shelvedColumns(const Columns &
 /// Small blocks with much of a row each rather than many; those of 512 threads hold rows that come
 /// out even, others better wait in shared memory. Few columns are read again by all
 /// multiprocessors rather than held by blocks that large.
-std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns &columns,
-                                                                   int64_t widest) const {
+std::optional<SelectedSchedule> ScheduleSelector::sharedColumns(const Columns &columns,
+                                                                int64_t widest) const {
   int64_t vector = std::clamp<int64_t>(4 / columns.ownBytes, 1, widest),
           many = device.smCount * kManyElements, all;
   bool isMany = llvm::MulOverflow(columns.length, columns.count, all) || all > many;
@@ -235,19 +240,23 @@ std::optional<SelectedSchedule> ScheduleSelector::columnsOfCluster(const Columns
 std::optional<SelectedSchedule>
 ScheduleSelector::columnsInCrowds(const Columns &columns, int64_t widest, bool inRounds) const {
   for (int64_t positions : {32, 64}) {
-    if (positions == 64 && columns.words > 1)
-      break; // 64 registers are too few
-    int64_t vector = std::min<int64_t>(widest, 4), lanes = positions / vector;
-    while (lanes > 1 && !columns.hasMore(lanes / 2 * vector))
-      lanes /= 2;
-    int64_t perRow = std::min(16 * positions / lanes, kMostThreadRows),
+    bool isWide = positions == 64; // 1024 threads of 64 registers, too few for states of f64
+    if (columns.count == 0 || (isWide && columns.words > 1))
+      break;
+    int64_t vector = std::min<int64_t>(widest, 4),
+            lanes = columns.lanesBeside(positions / vector, vector),
+            perRow = std::min(16 * positions / lanes, kMostThreadRows),
             strips = llvm::divideCeil(columns.count, lanes * vector);
-    if (inRounds && positions == 64 && lanes * vector == 64)
-      strips = std::min<int64_t>(strips, 4);
-    // Of the 128 registers, or 64, half hold what has been read.
-    int64_t elements = std::min<int64_t>(256 / std::max<int64_t>(columns.operandBytes, 1), 32),
-            perThread = std::clamp<int64_t>(elements * 32 / positions / vector, 1,
-                                            512 / positions / columns.words),
+    if (inRounds && isWide && lanes * vector == positions &&
+        device.smCount / strips <= kLargestCluster)
+      strips = 4;
+    // Half of the 128 registers hold what has been read; of 64 less, of several operands for fewer
+    // elements.
+    int64_t elements =
+                std::min<int64_t>((isWide ? 96 : 256) / std::max<int64_t>(columns.operandBytes, 1),
+                                  isWide ? 16 / llvm::divideCeil(columns.operands, 2) : 32),
+            perThread =
+                std::clamp<int64_t>(elements / vector, 1, (isWide ? 8 : 16) / columns.words),
             most = std::min(device.smCount / strips, kMostLooks * (perRow / vector)),
             step = perRow * perThread, blocks = most;
     if (most <= kLargestCluster)
@@ -333,7 +342,7 @@ SelectedSchedule ScheduleSelector::column() {
              (threads < 25000 || (elements > 16 && threads < columns.enoughThreads));
     };
     if (device.ccMajor >= 9 && (!best || isThin())) {
-      std::optional<SelectedSchedule> shared = columnsOfCluster(columns, widest);
+      std::optional<SelectedSchedule> shared = sharedColumns(columns, widest);
       if (!best && !shared)
         return longColumns(columns, widest);
       if (shared && (!best || cast<RowScheduleAttr>(shared->schedule).getBlocksPerRow() > 1))
@@ -348,9 +357,7 @@ SelectedSchedule ScheduleSelector::column() {
     if (fitsTwice(staged))
       return staged;
   }
-  int64_t perRow = 8, lanes = 32;
-  while (lanes > 4 && !columns.hasMore(lanes / 2 * widest))
-    lanes /= 2;
+  int64_t perRow = 8, lanes = columns.lanesBeside(32, widest, 4);
   while (lanes * perRow < 128)
     perRow *= 2;
   // Few are read by more threads each, a sector side by side.

@@ -10,6 +10,7 @@
 #include "mlir/IR/OperationSupport.h"
 #include "swage/Dialect/Swage/IR/BoxLayout.h"
 #include "swage/Dialect/Swage/IR/FlatSpace.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/TileProblem.h"
 #include "swage/Dialect/Swage/Transforms/Passes.h"
 #include "llvm/ADT/Sequence.h"
@@ -50,14 +51,7 @@ int64_t swage::bankConflicts(ArrayRef<int64_t> places) {
 }
 
 std::optional<int64_t> ScheduleSelector::largest(bool reduced, const SizeFacts &facts) const {
-  int64_t total = 1;
-  for (unsigned dim = 0; dim < kernel.getRank(); ++dim)
-    if (llvm::is_contained(kernel.getReduced(), static_cast<int64_t>(dim)) == reduced) {
-      std::optional<int64_t> bound = upperBound(extent(dim), facts);
-      if (!bound || llvm::MulOverflow(total, *bound, total))
-        return std::nullopt;
-    }
-  return total;
+  return mostElements(kernel, reduced, facts);
 }
 
 //===----------------------------------------------------------------------===//

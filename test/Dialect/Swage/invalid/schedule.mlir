@@ -120,7 +120,7 @@ func.func private @row_block() attributes {schedule = #swage.row_schedule<kind =
 
 // -----
 
-// expected-error @+1 {{has 24 blocks a row, but more than 16 need looped, 1 row a block and as many threads}}
+// expected-error @+1 {{has 24 blocks a row, but more than 16 need looped, 1 row a block and as many threads, or column}}
 func.func private @row_crowd() attributes {schedule = #swage.row_schedule<kind = block, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 24>}
 
 // -----
@@ -130,12 +130,22 @@ func.func private @column_crowd() attributes {schedule = #swage.row_schedule<kin
 
 // -----
 
+// expected-error @+1 {{column has 20 blocks a row, which meet in memory, and 21 threads a row, which must be a multiple of the vector, 2}}
+func.func private @column_torn_crowd() attributes {schedule = #swage.row_schedule<kind = column, threads_per_row = 21, rows_per_block = 32, vector = 2, vectors_per_thread = 1, index = 32, blocks_per_row = 20>}
+
+// -----
+
+// expected-error @+1 {{column takes 4194304 elements of a row at a time, but may take 1048576}}
+func.func private @column_large_crowd() attributes {schedule = #swage.row_schedule<kind = column, threads_per_row = 128, rows_per_block = 4, vector = 1, vectors_per_thread = 64, index = 32, blocks_per_row = 512>}
+
+// -----
+
 // expected-error @+1 {{column has 40 blocks a row, more than 16, which cannot be staged}}
 func.func private @column_staged_crowd() attributes {schedule = #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 8, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 40, staged = true>}
 
 // -----
 
-// expected-error @+1 {{has 200 blocks a row, but more than 16 need looped, 1 row a block and as many threads}}
+// expected-error @+1 {{has 200 blocks a row, but more than 16 need looped, 1 row a block and as many threads, or column}}
 func.func private @row_large_crowd() attributes {schedule = #swage.row_schedule<kind = looped, threads_per_row = 128, rows_per_block = 1, vector = 4, vectors_per_thread = 1, index = 32, blocks_per_row = 200>}
 
 // -----

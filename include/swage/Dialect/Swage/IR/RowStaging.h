@@ -10,6 +10,7 @@
 #ifndef SWAGE_DIALECT_SWAGE_IR_ROWSTAGING_H
 #define SWAGE_DIALECT_SWAGE_IR_ROWSTAGING_H
 
+#include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -34,6 +35,8 @@ bool hasOwnRows(KernelOp kernel, ViewAttr view, unsigned inner);
 /// (RowAlignment.h): a row that turns out not to be is read again.
 bool isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input);
 
+/// The most elements that a row has, or rows that there are, if `facts` of the sizes bound them.
+std::optional<int64_t> mostElements(KernelOp kernel, bool ofRow, const SizeFacts &facts);
 /// Elements of a row, if that is known.
 std::optional<int64_t> rowLength(KernelOp kernel);
 

@@ -36,9 +36,12 @@ constexpr int64_t kMostThreadRows = 128;
 /// The most blocks of a cluster.
 constexpr int64_t kLargestCluster = 16;
 
-/// The most states of a position that a thread of a crowd of columns looks for: they are in
-/// registers (templates/swage/column_crowd.cuh).
+/// The most states of a position that a thread of a crowd of columns looks for, and reads at a time
+/// (templates/swage/column_crowd.cuh).
 constexpr int64_t kMostLooks = 8;
+/// The most elements of a row that all blocks of a crowd of columns take at a time: indices of 32
+/// bits go so far beyond the last one.
+constexpr int64_t kMostStep = 1 << 20;
 
 /// The most scratch memory that a launch is given.
 constexpr int64_t kMostScratch = 1 << 30;
