@@ -65,8 +65,9 @@ class Function(_swage.Function):
     `f(*inputs, out=None, stream=None)` checks the inputs, launches the kernels and returns the result, or a tuple of
     them. Inputs are row-major without gaps, on one device. Results are allocated by the library of the first input
     that can (torch, CuPy, Numba, numpy, any with DLPack's exchange functions), or are `out`: a tensor, or one for each
-    result. An i8 is given as int8 or uint8, and allocated as int8. The work goes onto the current stream of the library of the first input, or onto `stream`. What has to be
-    compiled first is; under CUDA graph capture that is an error instead.
+    result. An i8 is given as int8 or uint8, and allocated as int8. The work goes onto the current stream of the library
+    of the first input, or onto `stream`. What has to be compiled first is; under CUDA graph capture that is an error
+    instead.
     """
 
     __slots__ = ()

@@ -58,8 +58,9 @@ def import_exported(program):
 
     Takes graphs as torch.export gives them and after run_decompositions. Shapes and types are those of the graph: an
     extent that was exported as a Dim is `?`. float16, bfloat16, float32, float64, float8_e4m3fn, float8_e5m2, bool, int8,
-    uint8, int32 and int64. A uint8 is i8 in the text: results of it come back as int8, of the same bits (`.view(torch.uint8)`). Attention in one piece (scaled_dot_product_attention) becomes swage.attention, written as products
-    and a softmax it becomes these. An op that the dialect has no words for is taken apart as torch does it, if it has
+    uint8, int32 and int64. A uint8 is i8 in the text: results of it come back as int8, of the same bits, which
+    `.view(torch.uint8)` reads. Attention in one piece (scaled_dot_product_attention) becomes swage.attention, written as
+    products and a softmax it becomes these. An op that the dialect has no words for is taken apart as torch does it, if it has
     words for the pieces.
 
     Elementwise work is evaluated in float32 (float64 for float64) and rounded where it is stored or where the model casts;

@@ -178,9 +178,9 @@ int64_t swage::sharedBytes(KernelOp kernel, RowScheduleAttr schedule) {
           threads = schedule.getThreadsPerRow() * schedule.getRowsPerBlock();
   if (schedule.getKind() == RowClass::Column) {
     // A state for each position that a thread has: two numbers at most. In a cluster an mbarrier,
-    // and for each position a state of each block.
+    // and for each position a state of each block; in a crowd, where those are in memory, a few
+    // words.
     exchange = threads * schedule.getVector() * 2 * number;
-    // (Of a crowd two words instead: those states are in memory.)
     if (int64_t blocks = schedule.getBlocksPerRow(); blocks > 1)
       exchange += 16 + (schedule.meetsInMemory() ? 0 : blocks) * schedule.getRowsPerBlock() *
                            schedule.getVector() * 2 * number;
