@@ -61,15 +61,20 @@ bool swage::isShelved(KernelOp kernel, RowScheduleAttr schedule, unsigned input)
 }
 
 /// Adds the inputs that a scalar is computed from; whether a collective is among what it needs.
-static bool collectInputs(Value value, llvm::SetVector<unsigned> &inputs) {
+/// `seen`: what has been found of the ops before, of which many may share operands.
+static bool collectInputs(Value value, llvm::SetVector<unsigned> &inputs,
+                          llvm::DenseMap<Operation *, bool> &seen) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     inputs.insert(argument.getArgNumber());
     return false;
   }
   Operation *op = value.getDefiningOp();
+  if (auto known = seen.find(op); known != seen.end())
+    return known->second;
   bool found = isa<CollectiveOp>(op);
   for (Value operand : op->getOperands())
-    found |= collectInputs(operand, inputs);
+    found |= collectInputs(operand, inputs, seen);
+  seen[op] = found;
   return found;
 }
 
@@ -79,10 +84,14 @@ llvm::SetVector<unsigned> swage::prologueInputs(KernelOp kernel) {
     inputs.insert(prologue.getLoads().begin(), prologue.getLoads().end());
     return inputs;
   }
-  collectInputs(kernel.getCollective().getValue(), inputs);
-  for (Value result : kernel.getBody().front().getTerminator()->getOperands())
-    if (llvm::SetVector<unsigned> own; !collectInputs(result, own))
+  llvm::DenseMap<Operation *, bool> seen;
+  collectInputs(kernel.getCollective().getValue(), inputs, seen);
+  for (Value result : kernel.getBody().front().getTerminator()->getOperands()) {
+    llvm::SetVector<unsigned> own;
+    seen.clear();
+    if (!collectInputs(result, own, seen))
       inputs.insert(own.begin(), own.end());
+  }
   return inputs;
 }
 

@@ -128,6 +128,7 @@ private:
   int64_t mostWritten() const;
   int64_t writableVector(unsigned dim) const;
   bool readsAgain() const;
+  bool turnsHalves() const;
   struct Streams {
     int64_t widest, bytes, count;
   };

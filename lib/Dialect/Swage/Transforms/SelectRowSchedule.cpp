@@ -240,6 +240,17 @@ static llvm::SetVector<unsigned> laterInputs(KernelOp kernel) {
   return inputs;
 }
 
+/// Whether an element of a row is two of a tensor's, of which two others are made: norms that a
+/// rotary embedding turns (SplitNorms.cpp). The compiler saves four registers by reading late what
+/// turns them, in front of a second wait for memory, unless it is told that few blocks are wanted.
+bool ScheduleSelector::turnsHalves() const {
+  llvm::SetVector<unsigned> early = prologueInputs(kernel);
+  auto areOfOne = [](ViewAttr a, ViewAttr b) { return a.getTensor() == b.getTensor(); };
+  return early.size() == 2 && areOfOne(kernel.getInput(early[0]), kernel.getInput(early[1])) &&
+         kernel.getOutputs().size() == 2 && areOfOne(kernel.getOutput(0), kernel.getOutput(1)) &&
+         !kernel.getCollective().getValue().getType().isF64();
+}
+
 /// A warp takes rows of up to four vectors a lane, neighbouring lanes 64 bytes or more, or of more
 /// narrow ones; with few rows as many lanes as there are vectors.
 std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, bool few) const {
@@ -299,7 +310,10 @@ std::optional<SelectedSchedule> ScheduleSelector::groupedRows(const Rows &rows, 
                   : rows.onlyScaled && layers >= 4 ? 512
                   : rows.onlySummed && layers >= 1 ? 256
                                                    : 128;
-  return makeRow(rows, RowClass::Group, threads, block / threads, each,
+  Rows told = rows;
+  if (block == 128 && turnsHalves())
+    told.resident = 4;
+  return makeRow(told, RowClass::Group, threads, block / threads, each,
                  rows.name + " fits the registers of " + std::to_string(threads) + " threads");
 }
 
