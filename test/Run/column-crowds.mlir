@@ -4,9 +4,9 @@
 // RUN: swage-translate --swage-to-cuda %s | FileCheck %s --check-prefix=CUDA
 // RUN: swage-run %s --fuse --device=sim --check --sim=check,order=random,seed=5 | FileCheck %s
 // CUDA: @softmax_
-// CUDA: blocks_per_row = 66>
+// CUDA: blocks_per_row = 66, resident = 1>
 // CUDA: @layer_norm_
-// CUDA: blocks_per_row = 132>
+// CUDA: blocks_per_row = 132, resident = 1>
 // CHECK-COUNT-5: accepted
 // CHECK-NOT: rejected
 

@@ -76,9 +76,9 @@ func.func @odd_columns(%x: tensor<1x20736x2489xf32>) -> tensor<1x20736x2489xf32>
 
 // What nothing on the chip holds is read twice, by all multiprocessors: blocks that meet in memory.
 // CHECK-LABEL: func.func @longest_columns
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 4, vectors_per_thread = 4, index = 32, blocks_per_row = 32>
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 4, vectors_per_thread = 4, index = 32, blocks_per_row = 32, resident = 1>
 // OLD-LABEL: func.func @longest_columns
-// OLD: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 4, vectors_per_thread = 4, index = 32, blocks_per_row = 27>
+// OLD: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 4, vectors_per_thread = 4, index = 32, blocks_per_row = 27, resident = 1>
 func.func @longest_columns(%x: tensor<1x401408x256xbf16>) -> tensor<1x401408x256xbf16> {
   %y = swage.softmax %x axis 1 : tensor<1x401408x256xbf16> -> tensor<1x401408x256xbf16>
   return %y : tensor<1x401408x256xbf16>
@@ -88,8 +88,8 @@ func.func @longest_columns(%x: tensor<1x401408x256xbf16>) -> tensor<1x401408x256
 
 // Of fewer columns more blocks, of which each thread looks for eight states at most.
 // CHECK-LABEL: func.func @few_long_columns
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 8, vector = 4, vectors_per_thread = 8, index = 32, blocks_per_row = 66>
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 8, vector = 4, vectors_per_thread = 8, index = 32, blocks_per_row = 128>
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 8, vector = 4, vectors_per_thread = 8, index = 32, blocks_per_row = 66, resident = 1>
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 8, vector = 4, vectors_per_thread = 8, index = 32, blocks_per_row = 128, resident = 1>
 func.func @few_long_columns(%x: tensor<100352x64xbf16>, %z: tensor<100352x24xbf16>) -> (tensor<100352x64xbf16>, tensor<100352x24xbf16>) {
   %y = swage.softmax %x axis 0 : tensor<100352x64xbf16> -> tensor<100352x64xbf16>
   %w = swage.softmax %z axis 0 : tensor<100352x24xbf16> -> tensor<100352x24xbf16>
@@ -110,7 +110,7 @@ func.func @no_columns(%x: tensor<0x100352x64xbf16>) -> tensor<0x100352x64xbf16> 
 
 // With a second operand more columns too, in rounds; but not of any number, whose states would have no bound.
 // CHECK-LABEL: func.func @sums_of_columns
-// CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 4, vectors_per_thread = 4, index = 32, blocks_per_row = 33>
+// CHECK: #swage.row_schedule<kind = column, threads_per_row = 64, rows_per_block = 16, vector = 4, vectors_per_thread = 4, index = 32, blocks_per_row = 33, resident = 1>
 // CHECK: #swage.row_schedule<kind = column, {{.*}}blocks_per_row = 16, staged = true>
 func.func @sums_of_columns(%a: tensor<1x25088x512xbf16>, %b: tensor<1x25088x512xbf16>, %c: tensor<?x25088x512xbf16>, %d: tensor<?x25088x512xbf16>)
     -> (tensor<1x25088x512xbf16>, tensor<?x25088x512xbf16>) {

@@ -267,8 +267,9 @@ ScheduleSelector::columnsInCrowds(const Columns &columns, int64_t widest, bool i
       --blocks;
     if (columns.length % (blocks * step) != 0)
       blocks = most;
+    // Told that no other block comes, ptxas does not spill to make room for one.
     SelectedSchedule crowd = makeColumn(perRow, lanes, vector, perThread, false,
-                                        ", by blocks that meet in memory", blocks);
+                                        ", by blocks that meet in memory", blocks, /*resident=*/1);
     if (crowdBytes(kernel, cast<RowScheduleAttr>(crowd.schedule)).value_or(kMostScratch + 1) >
         kMostScratch)
       break;
