@@ -85,16 +85,15 @@ def wide(text, x):
 
 
 _OF_INTEGERS = {"add": "addi", "sub": "subi", "mul": "muli", "maximum": "maxsi", "minimum": "minsi"}
+_OF_UNSIGNED = {**_OF_INTEGERS, "maximum": "maxui", "minimum": "minui"}
 
 
 def binary(text, node, op, a, b):
     """`op` is add, sub, mul, div, maximum or minimum; in the node's type."""
     if node.element == "i1":
         raise Unsupported("arithmetic of booleans")
-    if node.element == "u8" and op in ("maximum", "minimum"):
-        op = {"maximum": "arith.maxui", "minimum": "arith.minui"}[op]
-    else:
-        op = "arith." + (f"{op}f" if node.element in FLOATS else _OF_INTEGERS[op])
+    names = _OF_UNSIGNED if node.element == "u8" else _OF_INTEGERS
+    op = "arith." + (f"{op}f" if node.element in FLOATS else names[op])
     return arithmetic(text, node, (a, b), lambda x, y: text.op(node.name, op, x, y))
 
 

@@ -21,13 +21,13 @@ from swage._aten import Node, Reference, to_text
 from swage._text import Type, Value
 
 
-def record(shape, *nodes, results=None):
-    """A graph of %x and nodes, each a name, a target, arguments, its shape, and its type if not f32."""
+def record(shape, *nodes, results=None, element="f32"):
+    """A graph of %x, of `element`, and nodes, each a name, a target, arguments, its shape, and its type if not f32."""
     made = []
-    for name, target, arguments, extents, *element in nodes:
+    for name, target, arguments, extents, *own in nodes:
         arguments = tuple(Reference(word[1:]) if str(word).startswith("%") else word for word in arguments)
-        made.append(Node(name, target, arguments, {}, (Type(extents, *(element or ["f32"])),), f"m.py:{len(made)}: {name}"))
-    return to_text({"x": Value("x", Type(shape, "f32"))}, made, {}, results or [made[-1].name])
+        made.append(Node(name, target, arguments, {}, (Type(extents, *(own or ["f32"])),), f"m.py:{len(made)}: {name}"))
+    return to_text({"x": Value("x", Type(shape, element))}, made, {}, results or [made[-1].name])
 
 
 class Recorded(TestCase):
@@ -165,13 +165,10 @@ class Recorded(TestCase):
             ("half", "aten.mul.Tensor", ("%float", 0.5), shape),
             ("back", "aten._to_copy.default", ("%half",), shape, "u8"),
         ]
-        made = []
-        for name, target, arguments, extents, *element in nodes:
-            arguments = tuple(Reference(word[1:]) if str(word).startswith("%") else word for word in arguments)
-            made.append(Node(name, target, arguments, {}, (Type(extents, *(element or ["f32"])),)))
-        text = to_text({"x": Value("x", Type(shape, "u8"))}, made, {}, [node.name for node in made[1:]])
+        results = [name for name, *_ in nodes[1:]]
         x = numpy.arange(256, dtype=numpy.uint8).reshape(shape)
-        found = dict(zip((node.name for node in made[1:]), swage.compile(text, device="sim")(x)))
+        f = swage.compile(record(shape, *nodes, results=results, element="u8"), device="sim")
+        found = dict(zip(results, f(x)))
         for name, expected in {
             "float": x.astype("f4"),
             "wide": x.astype("i4"),

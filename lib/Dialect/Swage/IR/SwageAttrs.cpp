@@ -183,9 +183,9 @@ LogicalResult RowScheduleAttr::verify(EmitError emitError, RowClass kind, int64_
       return emitError() << "column has " << blocksPerRow
                          << " blocks a row, which meet in memory, but may have " << kMostLooks
                          << " for each " << vector << " of its threads a row";
-    if (blocksPerRow * threadsPerRow * vectorsPerThread > kMostStep)
+    if (blocksPerRow * threadsPerRow * vectorsPerThread > kOvershoot)
       return emitError() << "column takes " << blocksPerRow * threadsPerRow * vectorsPerThread
-                         << " elements of a row at a time, but may take " << kMostStep;
+                         << " elements of a row at a time, but may take " << kOvershoot;
   } else if (blocksPerRow > kLargestCluster) {
     if (kind != RowClass::Looped || rowsPerBlock != 1 || blocksPerRow > threadsPerRow)
       return emitError() << "has " << blocksPerRow << " blocks a row, but more than "

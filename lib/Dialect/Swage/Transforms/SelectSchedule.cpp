@@ -26,9 +26,6 @@ namespace swage {
 using namespace mlir;
 using namespace swage;
 
-/// Offsets that a block may form beyond the last element.
-constexpr int64_t kOvershoot = 1 << 20;
-
 /// A size that is only known at run time counts as small enough; the JIT checks it and asks for 64
 /// bits otherwise.
 int64_t ScheduleSelector::indexWidth() const {

@@ -39,9 +39,10 @@ constexpr int64_t kLargestCluster = 16;
 /// The most states of a position that a thread of a crowd of columns looks for, and reads at a time
 /// (templates/swage/column_crowd.cuh).
 constexpr int64_t kMostLooks = 8;
-/// The most elements of a row that all blocks of a crowd of columns take at a time: indices of 32
-/// bits go so far beyond the last one.
-constexpr int64_t kMostStep = 1 << 20;
+
+/// Offsets that a block may form beyond the last element; no more elements of a column are taken at
+/// a time. (lib/Runtime/Layout.cpp, without MLIR, has it as well.)
+constexpr int64_t kOvershoot = 1 << 20;
 
 /// The most scratch memory that a launch is given.
 constexpr int64_t kMostScratch = 1 << 30;
