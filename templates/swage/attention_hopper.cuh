@@ -82,7 +82,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
     const auto q = matrixDescriptor(shared.query(querySlot) + group * 64 * kPanelRow, 16,
                                     8 * kPanelRow, Swizzle::B128);
     const auto k = matrixDescriptor(shared.keys.at(key.stage), 16, 8 * kPanelRow, Swizzle::B128);
-    pinRegisters(scores);
     if constexpr (Spec::kHoldsQuery)
 #pragma unroll
       for (int step = 0; step < kHeadSteps; ++step)
@@ -101,7 +100,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
             k + static_cast<unsigned>((panel * Layout::kKeyPanel + within) / 16), step != 0);
     }
     warpgroupCommit();
-    pinRegisters(scores);
   }
 
   /// The queries into registers: shared memory then has fewer bytes to give for each product.
@@ -134,8 +132,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
       warpgroupMultiplyRegisters<Element, Layout::kColumns, !kTransposed>(
           output, weights[step], v + static_cast<unsigned>(step * kStepBytes / 16), true);
     warpgroupCommit();
-    pinRegisters(output);
-    pinWeights();
   }
 
   __device__ __forceinline__ void pinWeights() {

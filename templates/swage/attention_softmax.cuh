@@ -89,6 +89,8 @@ template <class Spec, class Arguments> struct AttentionRows {
     kDividesByRounded = sizeof(typename Spec::Element) == 1,
     kSums = !kDividesByRounded || !Spec::FinishStores::empty()
   };
+  /// How far apart, in powers of two, rows' highest scores may be that near scores make the same.
+  static constexpr __device__ float mostApart() { return 48.0f; }
 
   const Arguments &arguments;
   int first;
@@ -119,7 +121,7 @@ template <class Spec, class Arguments> struct AttentionRows {
       highest[r] = unseen();
       sum[r] = roundedSum[r] = 0.0f;
       if constexpr (Sinks && HasSink<Spec>) {
-        highest[r] = sinkOf(row + Places::kSecondRow * r, tile);
+        highest[r] = sinkOf(row + Places::kSecondRow * r, tile) - liftOf(r, tile);
         if (highest[r] != unseen()) {
           roundedSum[r] = float(1 << kRaised);
           if (laneIndex() % 4 == 0)
@@ -161,12 +163,18 @@ template <class Spec, class Arguments> struct AttentionRows {
                 [&](auto... in) { return Spec::exponent(score, base, in...); });
   }
 
-  /// Of keys that are alike: which of the Spec's reaches the warp's scores are within.
+  /// Of keys that are alike: which of the Spec's reaches the warp's scores are within.  Asked of
+  /// two neighbours' magnitudes together: to add them is an instruction less than a maximum, and
+  /// peaks may be above what they stand for.  Near scores have one bottom for both rows, which
+  /// rows that lie far apart have not.
   __device__ __forceinline__ SeenKeys reachOf(const float (&scores)[kScores]) {
-    setPeaks([&](int i) { return abs(scores[i]); });
+    setPositivePeaks<1>([&](int j, int r, int) {
+      return abs(scores[Places::at(j, r, 0)]) + abs(scores[Places::at(j, r, 1)]);
+    });
     const float most = maximumNumberOf(peak[0], peak[1]);
     if constexpr (HasNearExponent<Spec>)
-      if (allLanes(most <= static_cast<float>(Spec::nearReach())))
+      if (allLanes(most <= static_cast<float>(Spec::nearReach()) &&
+                   abs(highest[0] - highest[1]) * scaleLog2() <= mostApart()))
         return SeenKeys::Near;
     return allLanes(most <= static_cast<float>(Spec::reach())) ? SeenKeys::Within : SeenKeys::Alike;
   }
@@ -177,29 +185,27 @@ template <class Spec, class Arguments> struct AttentionRows {
       return highest[r] >= offset[r];
     return highest[r] >= 0.0f;
   }
-  template <class F> __device__ __forceinline__ void setPeaks(F number) {
+  __device__ __forceinline__ void setPeaks(const float (&scores)[kScores]) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      peak[r] = maximumNumberOf(number(Places::at(0, r, 0)), number(Places::at(0, r, 1)));
+      peak[r] = maximumNumberOf(scores[Places::at(0, r, 0)], scores[Places::at(0, r, 1)]);
 #pragma unroll
       for (int j = 1; j < Places::kGroups; ++j)
-        peak[r] = maximumNumberOf(
-            peak[r], maximumNumberOf(number(Places::at(j, r, 0)), number(Places::at(j, r, 1))));
+        peak[r] = maximumNumberOf(peak[r], maximumNumberOf(scores[Places::at(j, r, 0)],
+                                                           scores[Places::at(j, r, 1)]));
     }
   }
 
   /// The same where what is above 0 is all that counts, of which integers have the order: three at
-  /// once are compared.  Of a row with nothing above 0 it is anything below.
-  __device__ __forceinline__ void setPositivePeaks(const float (&scores)[kScores]) {
-    const auto bits = [&](int j, int r, int c) {
-      return __builtin_bit_cast(int, scores[Places::at(j, r, c)]);
-    };
+  /// once are compared.  Of a row with nothing above 0 it is anything below.  `number`: of group,
+  /// row and which of so many.
+  template <int Numbers, class F> __device__ __forceinline__ void setPositivePeaks(F number) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      int most = maximum(bits(0, r, 0), bits(0, r, 1));
+      int most = __builtin_bit_cast(int, number(0, r, 0));
 #pragma unroll
-      for (int j = 1; j < Places::kGroups; ++j)
-        most = maximum(maximum(most, bits(j, r, 0)), bits(j, r, 1));
+      for (int i = 1; i < Numbers * Places::kGroups; ++i)
+        most = maximum(most, __builtin_bit_cast(int, number(i / Numbers, r, i % Numbers)));
       peak[r] = __builtin_bit_cast(float, most);
     }
   }
@@ -250,9 +256,49 @@ template <class Spec, class Arguments> struct AttentionRows {
     if constexpr (HasOffset<Spec>)
 #pragma unroll
       for (int r = 0; r < 2; ++r)
-        offset[r] = at(typename Spec::OffsetLoads{}, coordOf(r, firstColumn, 0, tile),
-                       [](auto... in) { return Spec::offset(in...); });
+        offset[r] = offsetOf(HasNearExponent<Spec> ? 0 : r, firstColumn, tile);
   }
+  __device__ __forceinline__ float offsetOf(int r, int firstColumn, const Tile &tile) const {
+    return at(typename Spec::OffsetLoads{}, coordOf(r, firstColumn, 0, tile),
+              [](auto... in) { return Spec::offset(in...); });
+  }
+  /// What the row's scores are above those that its weights are made of.  Where scores may be near,
+  /// its offset is by so much above the first row's for all keys, and that one is taken for both.
+  __device__ __forceinline__ float liftOf(int r, const Tile &tile) const {
+    if constexpr (HasNearExponent<Spec> && HasOffset<Spec>)
+      if (r > 0)
+        return offsetOf(r, 0, tile) - offsetOf(0, 0, tile);
+    return 0.0f;
+  }
+  /// What no score of row r within reach exceeds, if no magnitude exceeds `peak`: the score of that
+  /// magnitude has nothing above it, at one of the ends.
+  template <SeenKeys Seen>
+  __device__ __forceinline__ float boundOf(float peak, int r, int firstColumn,
+                                           const Tile &tile) const {
+    const auto bound = [&](int step) {
+      return exponentOf<Seen>(peak, 0.0f, coordOf(r, firstColumn + step, step, tile));
+    };
+    return maximumNumberOf(bound(0), bound(Spec::kKeys - 7)) * (1.0f / scaleLog2());
+  }
+
+  /// `raise` of near scores: both rows have the same highest score afterwards.
+  __device__ __forceinline__ void raiseTogether(int firstColumn, const Tile &tile) {
+    float most = boundOf<SeenKeys::Near>(maximumNumberOf(peak[0], peak[1]), 0, firstColumn, tile);
+    if constexpr (HasOffset<Spec>)
+      most += offset[0];
+    most = Places::combine(most, [](float a, float b) { return maximumNumberOf(a, b); });
+    const float before = maximumNumberOf(highest[0], highest[1]);
+    most = maximumNumberOf(most, before);
+    if constexpr (Spec::kPatience > 0)
+      if ((most - before) * scaleLog2() <= float(Spec::kPatience))
+        most = before;
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      rescale[r] = exp2Fast((highest[r] - most) * scaleLog2());
+      highest[r] = most;
+    }
+  }
+
   /// The highest score of each row so far, and what earlier sums and outputs are multiplied by.
   /// `MayCompareIntegers`: as the caller likes, where that is right.
   template <bool Masked, bool MayCompareIntegers = false>
@@ -260,20 +306,18 @@ template <class Spec, class Arguments> struct AttentionRows {
                                         const Tile &tile, SeenKeys seen) {
     if (!HasExponent<Spec> || seen < SeenKeys::Within) {
       if (MayCompareIntegers && allLanes(isAboveNegative(0) && isAboveNegative(1)))
-        setPositivePeaks(scores);
+        setPositivePeaks<2>([&](int j, int r, int c) { return scores[Places::at(j, r, c)]; });
       else
-        setPeaks([&](int i) { return scores[i]; });
+        setPeaks(scores);
     }
+    if constexpr (HasNearExponent<Spec> && !Masked)
+      if (seen == SeenKeys::Near)
+        return raiseTogether(firstColumn, tile);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      // A score within reach of the highest magnitude has nothing above it, at one of the ends.
       if constexpr (HasExponent<Spec> && !Masked)
-        if (seen >= SeenKeys::Within) {
-          const auto bound = [&](int step) {
-            return exponentOf(peak[r], 0.0f, coordOf(r, firstColumn + step, step, tile));
-          };
-          peak[r] = maximumNumberOf(bound(0), bound(Spec::kKeys - 7)) * (1.0f / scaleLog2());
-        }
+        if (seen >= SeenKeys::Within)
+          peak[r] = boundOf<SeenKeys::Within>(peak[r], r, firstColumn, tile);
       if constexpr (HasOffset<Spec>)
         peak[r] += offset[r];
       float most =
@@ -295,9 +339,10 @@ template <class Spec, class Arguments> struct AttentionRows {
                                                const Tile &tile = {}) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float bottom = mayBeUnseen<Masked>() && highest[r] == unseen() ? 0.0f : highest[r];
+      const int lower = Seen == SeenKeys::Near ? 0 : r; // whose bottom is the row's
+      float bottom = mayBeUnseen<Masked>() && highest[lower] == unseen() ? 0.0f : highest[lower];
       if constexpr (HasOffset<Spec>)
-        bottom -= offset[r];
+        bottom -= offset[lower];
       float base = -bottom * scaleLog2();
       if constexpr (kRaised > 0)
         base += float(kRaised);
@@ -309,7 +354,7 @@ template <class Spec, class Arguments> struct AttentionRows {
           const int step = Places::kGroupKeys * j + Places::kSecondKey * c;
           float &score = scores[Places::at(j, r, c)];
           if constexpr (Seen >= SeenKeys::Within)
-            score = exponentOf<Seen>(score, base, coordOf(r, firstColumn + step, step, tile));
+            score = exponentOf<Seen>(score, base, coordOf(lower, firstColumn + step, step, tile));
           else if constexpr (IsWide<Spec> || HasProbabilities<Spec>) // without `base`'s rounding
             score = (score - bottom) * scaleLog2();
           else
@@ -389,7 +434,7 @@ template <class Spec, class Arguments> struct AttentionRows {
       const float total = totalOf(r);
       const float divisor = kDividesByRounded ? roundedSum[r] : total;
       scales[r] = scaleOf(divisor);
-      statistics[r] = {highest[r] * static_cast<float>(Spec::scale()),
+      statistics[r] = {(highest[r] + liftOf(r, tile)) * static_cast<float>(Spec::scale()),
                        total * (1.0f / float(1 << kRaised))};
       if (const int row = first + 8 * r; writes && row < arguments.queries())
         finishRow(row, statistics[r], tile);

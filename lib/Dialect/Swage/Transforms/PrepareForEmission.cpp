@@ -413,10 +413,14 @@ LogicalResult Preparer::addAttentionPhases() {
       (bounds.alike &&
        failed(addPhase(Phase::Agree, {bounds.ofQuery, bounds.ofKey}, std::nullopt))))
     return failure();
-  if (terms.exponent && (bounds.alike ? bounds.alike : bounds.inside) == terms.visible) {
+  // Of other templates a warp's scores are never within reach at once.
+  if (terms.exponent && isa<AttentionScheduleAttr>(kernel.getScheduleAttr()) &&
+      (bounds.alike ? bounds.alike : bounds.inside) == terms.visible) {
     for (auto [kind, exponent, reach] :
          {std::tuple(Phase::Exponent, terms.exponent, terms.reach),
           std::tuple(Phase::NearExponent, terms.nearExponent, terms.nearReach)}) {
+      if (!exponent)
+        continue;
       if (failed(addPhase(kind, exponent, std::nullopt)))
         return failure();
       phases.back().setReach(APFloat(reach));

@@ -176,7 +176,10 @@ private:
       return fma(score, factor, rest);
     };
     terms.exponent = exponent(kTanhFactors);
-    terms.nearExponent = exponent(kNearTanhFactors);
+    if (llvm::all_of(ofSteps, [&](auto &step) {
+          return isSameAlong(kernel, step.first.getA(), AttentionDim::Query);
+        }))
+      terms.nearExponent = exponent(kNearTanhFactors);
   }
 
   KernelOp kernel;

@@ -18,7 +18,8 @@ struct ScoreTerms {
   /// throughout or nowhere.
   mlir::Value exponent, base;
   double reach = 0;
-  /// The same in fewer instructions, for scores of at most `nearReach`.
+  /// The same in fewer instructions, for scores of at most `nearReach`; or null. It is the same
+  /// along queries, from one of which to the next `offset` changes by as much for all keys.
   mlir::Value nearExponent;
   double nearReach = 0;
 };
