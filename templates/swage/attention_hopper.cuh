@@ -61,7 +61,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
     kScores = Spec::kKeys / 2,
     kOutputs = Layout::kColumns / 2,
     kSteps = Layout::template steps<Element>(Spec::kKeys),
-    kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim)
+    kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim),
+    /// Whether blocks that bounds cut come by themselves, as a tile's first one does: where there
+    /// are few, whose products hardly count, but text that takes time to compile does.
+    kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Layout::kHasRuns && Spec::kQuerySlots > 1
   };
 
   AttentionShared<Spec> shared;
@@ -355,8 +358,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// After the products of the first block's scores.  It is in the text once, because copies of so
   /// many instructions are what takes time to compile; with bounds always by the whole score
   /// function, which the last keys mostly want.  Without, only a block that is not whole does.
-  __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], bool gives) {
-    const int block = endBlock - 1;
+  __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     rows.setOffset(firstColumn(block), tile);
     if (IsBounded<Spec> || block >= endOpen)
       rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
@@ -433,8 +435,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
     shared.values.release(value);
   }
 
-  /// The first scores of the next tile, and the last products of this one, which is then stored.
-  __device__ __forceinline__ void cross(float (&scores)[kScores], int last, const TensorMap &o) {
+  /// The first scores of the next tile, and the last products of this one, which is then stored;
+  /// or the scores of a block that comes alone, and the products of the one before.
+  __device__ __forceinline__ void cross(float (&scores)[kScores], bool stores, int last,
+                                        const TensorMap &o) {
     if constexpr (!Spec::kEager)
       scaleOutput();
     holdQuery(query.stage);
@@ -448,7 +452,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
     pinWeights();
     takeSums();
     shared.values.release(value);
-    store(last, o);
+    if (stores)
+      store(last, o);
     warpgroupWait<0>();
     pinRegisters(scores);
     shared.keys.release(key);
@@ -613,11 +618,12 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
   }
 
-  __device__ __forceinline__ void middle() {
+  /// The blocks from this one on, up to one that comes alone.
+  __device__ __forceinline__ void middle(int &block) {
     // Nothing of this is stored.  All have waited for what one thread then gives back.
     if (isOutside()) {
 #pragma unroll 1
-      for (int block = firstBlock + 1; block < endBlock; ++block) {
+      for (; block >= firstBlock; --block) {
         shared.keys.waitFull(key);
         shared.values.waitFull(value);
         takeTurn();
@@ -629,16 +635,18 @@ template <class Spec, class Arguments> struct AttentionGroup {
       shared.values.waitFull(value);
       return;
     }
-    int block = endBlock - 2, visit = endBlock - 1 - runOf<Spec>();
+    int visit = block + 1 - runOf<Spec>();
     const int open = firstOpen > firstBlock ? firstOpen : firstBlock;
+    int cut = endOpen > firstBlock ? endOpen : firstBlock;
+    if (kCutsAlone && block >= cut)
+      return;
     // Without bounds no block but the first one is cut, and what would multiply such need not be
     // compiled; but without it ptxas makes three groups of 16 bits 2 % slower.
     constexpr bool kHasCutBlocks =
-        IsBounded<Spec> || (Spec::kGroups == 3 && Layout::kElementBytes == 2);
+        IsBounded<Spec> ? !kCutsAlone : Spec::kGroups == 3 && Layout::kElementBytes == 2;
     // What bounds cut, what they leave whole, and, where keys begin later, again what they cut: by
     // the same text, but beside sums in shared memory, which leave no registers to go round.
     constexpr bool kGoesRound = Spec::kBeginsLater && !Layout::kHasRuns;
-    int cut = endOpen > firstBlock ? endOpen : firstBlock;
 #pragma unroll 1
     for (;;) {
       if constexpr (kHasCutBlocks)
@@ -650,6 +658,29 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
     if constexpr (Spec::kBeginsLater && !kGoesRound)
       nextBlocks<true>(block, visit, firstBlock);
+  }
+
+  /// What is behind a tile's first block, and the scores of the next tile's, if there is one.
+  __device__ __forceinline__ bool rest(float (&scores)[kScores], int block, const TensorMap &o) {
+#pragma unroll 1
+    for (;;) {
+      middle(block);
+      const bool ends = !kCutsAlone || block < firstBlock;
+      const int last = query.stage;
+      if (ends) {
+        query.advance();
+        if (!take()) {
+          lastProducts();
+          store(last, o);
+          return false;
+        }
+      }
+      cross(scores, ends, last, o);
+      if (ends)
+        return true;
+      if constexpr (kCutsAlone)
+        firstSoftmax(scores, block--, false);
+    }
   }
 
   __device__ __forceinline__ void run(const TensorMap &o) {
@@ -665,19 +696,13 @@ template <class Spec, class Arguments> struct AttentionGroup {
       begin(); // beside the softmax, whose instructions do not wait for each other
       if constexpr (Spec::kQuerySlots == 1)
         startTile(scores);
-      firstSoftmax(scores, gives);
-      middle();
+      int block = endBlock - 1;
+      firstSoftmax(scores, block--, gives);
       if constexpr (Spec::kQuerySlots > 1) {
-        const int last = query.stage;
-        query.advance();
-        if (take()) {
-          cross(scores, last, o);
-          continue;
-        }
-        lastProducts();
-        store(last, o);
-        break;
+        if (!rest(scores, block, o))
+          break;
       } else {
+        middle(block);
         lastProducts();
         store(query.stage, o);
         query.advance();

@@ -14,6 +14,8 @@
 // RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/exponent within [^ ]*/exponent/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=REACH
 // RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/near_exponent within [^ ]*/near_exponent within 1.0e9/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=WIDER
 // RUN: swage-run %s --entry=cut --device=sim --check --sim=check | FileCheck %s --check-prefix=CUT
+// RUN: swage-run %s --entry=together --device=sim --check --sim=check | FileCheck %s --check-prefix=TOGETHER
+// RUN: swage-opt --swage-kernel-pipeline %s | FileCheck %s --check-prefix=NEAR
 // CHECK-COUNT-7: accepted
 // CHECK-NOT: rejected
 // REACH: 'swage.phase' op has no reach, within which it is for scores
@@ -257,4 +259,87 @@ func.func @ranges(%q: tensor<3x301x64xbf16>) -> (tensor<3x301x64xbf16>, tensor<3
     swage.yield %both : i1
   } : (tensor<3x301x64xbf16>, tensor<3x301x64xbf16>, tensor<3x301x64xbf16>) -> tensor<3x301x64xbf16>
   return %own, %former, %near : tensor<3x301x64xbf16>, tensor<3x301x64xbf16>, tensor<3x301x64xbf16>
+}
+
+// Near scores, whose two rows of a thread have one bottom: beside a bias by distance, beside which a sink wants each row's own; of rows that scores of the last keys leave at both
+// ends of the bound. A slope for each query leaves no bottom to share.
+// TOGETHER-COUNT-3: accepted
+// TOGETHER-NOT: rejected
+// NEAR: swage.phase near_exponent within {{.*}} loads [6, 8]
+// NEAR: swage.phase exponent within {{.*}} loads [5, 6]
+// NEAR-NOT: near_exponent
+// NEAR: swage.kernel
+func.func @together(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x420x64xbf16>, %slopes: tensor<2xf32>, %steep: tensor<200xf32>, %sinks: tensor<2xf32>)
+    -> (tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>) {
+  %o = swage.attention %q, %k, %k sinks %sinks scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %c = arith.constant 2.0e-02 : f32
+    %most = arith.constant 5.0e+01 : f32
+    %a = arith.mulf %s, %c : f32
+    %t = math.tanh %a : f32
+    %bounded = arith.mulf %t, %most : f32
+    %slope = tensor.extract %slopes[%h] : tensor<2xf32>
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %quarter = arith.constant -2.5e-01 : f32
+    %steepness = math.absf %slope : f32
+    %falling = arith.mulf %steepness, %quarter : f32
+    %bias = arith.mulf %falling, %df : f32
+    %sum = arith.addf %bounded, %bias : f32
+    swage.yield %sum : f32
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x420x64xbf16>, tensor<1x2x420x64xbf16>, tensor<2xf32>) -> tensor<1x2x200x64xbf16>
+  %each = swage.attention %q, %k, %k scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %c = arith.constant 2.0e-02 : f32
+    %most = arith.constant 5.0e+01 : f32
+    %a = arith.mulf %s, %c : f32
+    %t = math.tanh %a : f32
+    %bounded = arith.mulf %t, %most : f32
+    %slope = tensor.extract %steep[%i] : tensor<200xf32>
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %quarter = arith.constant -2.5e-01 : f32
+    %steepness = math.absf %slope : f32
+    %falling = arith.mulf %steepness, %quarter : f32
+    %bias = arith.mulf %falling, %df : f32
+    %sum = arith.addf %bounded, %bias : f32
+    swage.yield %sum : f32
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x420x64xbf16>, tensor<1x2x420x64xbf16>) -> tensor<1x2x200x64xbf16>
+  // Of every 16 queries 8 are negative; the last keys are 40 times as large as the others.
+  %row = swage.iota dim 0 : tensor<200xi32>
+  %eight = arith.constant dense<8> : tensor<200xi32>
+  %bit = arith.andi %row, %eight : tensor<200xi32>
+  %bits = arith.sitofp %bit : tensor<200xi32> to tensor<200xf32>
+  %four = arith.constant dense<4.0> : tensor<200xf32>
+  %sign = arith.subf %bits, %four : tensor<200xf32>
+  %signs = swage.broadcast %sign dims [2] : tensor<200xf32> -> tensor<1x2x200x64xf32>
+  %key = swage.iota dim 0 : tensor<420xi32>
+  %late = arith.constant dense<300> : tensor<420xi32>
+  %isLate = arith.cmpi sge, %key, %late : tensor<420xi32>
+  %large = arith.constant dense<2.0> : tensor<420xf32>
+  %little = arith.constant dense<0.05> : tensor<420xf32>
+  %size = arith.select %isLate, %large, %little : tensor<420xi1>, tensor<420xf32>
+  %sizes = swage.broadcast %size dims [2] : tensor<420xf32> -> tensor<1x2x420x64xf32>
+  %q32 = arith.extf %q : tensor<1x2x200x64xbf16> to tensor<1x2x200x64xf32>
+  %k32 = arith.extf %k : tensor<1x2x420x64xbf16> to tensor<1x2x420x64xf32>
+  %qPositive = math.absf %q32 : tensor<1x2x200x64xf32>
+  %kPositive = math.absf %k32 : tensor<1x2x420x64xf32>
+  %qSigned = arith.mulf %qPositive, %signs : tensor<1x2x200x64xf32>
+  %kSized = arith.mulf %kPositive, %sizes : tensor<1x2x420x64xf32>
+  %q16 = arith.truncf %qSigned : tensor<1x2x200x64xf32> to tensor<1x2x200x64xbf16>
+  %k16 = arith.truncf %kSized : tensor<1x2x420x64xf32> to tensor<1x2x420x64xbf16>
+  %queries = swage.copy %q16 : tensor<1x2x200x64xbf16>
+  %keys = swage.copy %k16 : tensor<1x2x420x64xbf16>
+  %apart = swage.attention %queries, %keys, %k scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %c = arith.constant 2.0e-02 : f32
+    %most = arith.constant 5.0e+01 : f32
+    %a = arith.mulf %s, %c : f32
+    %t = math.tanh %a : f32
+    %bounded = arith.mulf %t, %most : f32
+    swage.yield %bounded : f32
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x420x64xbf16>, tensor<1x2x420x64xbf16>) -> tensor<1x2x200x64xbf16>
+  return %o, %each, %apart : tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>
 }
