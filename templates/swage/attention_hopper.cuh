@@ -63,8 +63,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
     kSteps = Layout::template steps<Element>(Spec::kKeys),
     kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim),
     /// Whether blocks that bounds cut come by themselves, as a tile's first one does: where there
-    /// are few, whose products hardly count, but text that takes time to compile does.
-    kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Layout::kHasRuns && Spec::kQuerySlots > 1
+    /// are few, whose products hardly count, but text that takes time to compile does.  Of three
+    /// groups one has such a block in nearly each tile.
+    kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Layout::kHasRuns &&
+                 Spec::kQuerySlots > 1 && Spec::kGroups < 3
   };
 
   AttentionShared<Spec> shared;

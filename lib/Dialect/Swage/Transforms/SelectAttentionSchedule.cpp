@@ -58,6 +58,10 @@ static Value unmaskedScores(KernelOp kernel) {
 /// Whether weights are changed behind their sum.
 static bool hasWeights(KernelOp kernel) { return weightTerms(kernel).size() > 1; }
 
+static bool isMasked(KernelOp kernel) {
+  return kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>() != nullptr;
+}
+
 /// Whether scores are scaled and masked by position only, which leaves registers.
 static bool isPlain(KernelOp kernel) {
   if (hasWeights(kernel))
@@ -196,8 +200,7 @@ static SeenKeys seenKeys(KernelOp kernel, int64_t keys) {
 static SmallVector<int64_t> seenByTiles(KernelOp kernel, int64_t rows, int64_t queries,
                                         int64_t keys) {
   SeenKeys seen = seenKeys(kernel, keys);
-  bool isMasked = kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>() != nullptr;
-  if (isMasked && !seen.saysSomething)
+  if (isMasked(kernel) && !seen.saysSomething)
     seen.last = std::max<int64_t>(0, keys - queries);
   constexpr int64_t many = 1 << 16;
   int64_t end = std::clamp<int64_t>(queries, 1, many);
@@ -348,8 +351,9 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
     return 96;
   if (dim >= 160 && readsForKeys(kernel))
     return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
+  // Longer blocks take up to 4 % less without a mask, and 2 % more beside a causal one.
   if (isWide && isOdd && dim <= 224)
-    return 96;
+    return isNarrow || isMasked(kernel) ? 96 : 112;
   if (isWide && !isNarrow && dim < 64 && doScoresTakeMuch(kernel))
     return 112;
   return dim > 224 ? 64 : 128;
