@@ -66,7 +66,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
     /// are few, whose products hardly count, but text that takes time to compile does.  Of three
     /// groups one has such a block in nearly each tile.
     kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Layout::kHasRuns &&
-                 Spec::kQuerySlots > 1 && Spec::kGroups < 3
+                 Spec::kQuerySlots > 1 && Spec::kGroups < 3,
+    /// Whether these and a tile's first one have a softmax together: where documents make it long,
+    /// beside which it does not count that a tile's beginning cannot be mixed with it then.
+    kOneSoftmax = kCutsAlone && HasAgree<Spec>
   };
 
   AttentionShared<Spec> shared;
@@ -662,10 +665,16 @@ template <class Spec, class Arguments> struct AttentionGroup {
       nextBlocks<true>(block, visit, firstBlock);
   }
 
-  /// What is behind a tile's first block, and the scores of the next tile's, if there is one.
-  __device__ __forceinline__ bool rest(float (&scores)[kScores], int block, const TensorMap &o) {
+  /// What is behind the products of a tile's first block, or behind its softmax, up to the scores
+  /// of the next tile's, if there is one.
+  __device__ __forceinline__ bool rest(float (&scores)[kScores], int block, bool gives,
+                                       const TensorMap &o) {
 #pragma unroll 1
     for (;;) {
+      if constexpr (kOneSoftmax) {
+        firstSoftmax(scores, block--, gives);
+        gives = false;
+      }
       middle(block);
       const bool ends = !kCutsAlone || block < firstBlock;
       const int last = query.stage;
@@ -680,7 +689,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       cross(scores, ends, last, o);
       if (ends)
         return true;
-      if constexpr (kCutsAlone)
+      if constexpr (kCutsAlone && !kOneSoftmax)
         firstSoftmax(scores, block--, false);
     }
   }
@@ -699,9 +708,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
       if constexpr (Spec::kQuerySlots == 1)
         startTile(scores);
       int block = endBlock - 1;
-      firstSoftmax(scores, block--, gives);
+      if constexpr (!kOneSoftmax)
+        firstSoftmax(scores, block--, gives);
       if constexpr (Spec::kQuerySlots > 1) {
-        if (!rest(scores, block, o))
+        if (!rest(scores, block, gives, o))
           break;
       } else {
         middle(block);
