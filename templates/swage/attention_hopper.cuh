@@ -64,8 +64,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
     kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim),
     /// Whether blocks that bounds cut come by themselves, as a tile's first one does: where there
     /// are few, whose products hardly count, but text that takes time to compile does.  Of three
-    /// groups one has such a block in nearly each tile.
-    kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Layout::kHasRuns &&
+    /// groups one has such a block in nearly each tile; queries that each have their own end cut
+    /// many.
+    kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Spec::kScattered && !Layout::kHasRuns &&
                  Spec::kQuerySlots > 1 && Spec::kGroups < 3,
     /// Whether these and a tile's first one have a softmax together: where documents make it long,
     /// beside which it does not count that a tile's beginning cannot be mixed with it then.

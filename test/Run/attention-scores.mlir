@@ -16,6 +16,7 @@
 // RUN: swage-run %s --entry=cut --device=sim --check --sim=check | FileCheck %s --check-prefix=CUT
 // RUN: swage-run %s --entry=together --device=sim --check --sim=check | FileCheck %s --check-prefix=TOGETHER
 // RUN: swage-opt --swage-kernel-pipeline %s | FileCheck %s --check-prefix=NEAR
+// RUN: swage-run %s --entry=shared --device=sim --check --sim=check | FileCheck %s --check-prefix=SHARED
 // CHECK-COUNT-7: accepted
 // CHECK-NOT: rejected
 // REACH: 'swage.phase' op has no reach, within which it is for scores
@@ -342,4 +343,29 @@ func.func @together(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x420x64xbf16>, %s
     swage.yield %bounded : f32
   } : (tensor<1x2x200x64xbf16>, tensor<1x2x420x64xbf16>, tensor<1x2x420x64xbf16>) -> tensor<1x2x200x64xbf16>
   return %o, %each, %apart : tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>
+}
+
+// The same where a tile's keys are shared by blocks, whose merged rows the sink joins.
+// SHARED: parts=8
+// SHARED: accepted
+func.func @shared(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x3900x64xbf16>, %slopes: tensor<2xf32>, %sinks: tensor<2xf32>) -> tensor<1x2x200x64xbf16> {
+  %o = swage.attention %q, %k, %k sinks %sinks scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %c = arith.constant 2.0e-02 : f32
+    %most = arith.constant 5.0e+01 : f32
+    %a = arith.mulf %s, %c : f32
+    %t = math.tanh %a : f32
+    %bounded = arith.mulf %t, %most : f32
+    %slope = tensor.extract %slopes[%h] : tensor<2xf32>
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %quarter = arith.constant -2.5e-01 : f32
+    %steepness = math.absf %slope : f32
+    %falling = arith.mulf %steepness, %quarter : f32
+    %bias = arith.mulf %falling, %df : f32
+    %sum = arith.addf %bounded, %bias : f32
+    swage.yield %sum : f32
+  } : (tensor<1x2x200x64xbf16>, tensor<1x2x3900x64xbf16>, tensor<1x2x3900x64xbf16>, tensor<2xf32>) -> tensor<1x2x200x64xbf16>
+  return %o : tensor<1x2x200x64xbf16>
 }
