@@ -13,6 +13,7 @@
 // RUN: swage-run %s --device=sim --arch=sm_80 --check | FileCheck %s
 // RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/exponent within [^ ]*/exponent/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=REACH
 // RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/near_exponent within [^ ]*/near_exponent within 1.0e9/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=WIDER
+// RUN: swage-opt --swage-kernel-pipeline %s 2>/dev/null | sed 's/\(near_exponent within [^ ]* loads .6, \)8/\19/' | not swage-opt 2>&1 | FileCheck %s --check-prefix=QUERY
 // RUN: swage-run %s --entry=cut --device=sim --check --sim=check | FileCheck %s --check-prefix=CUT
 // RUN: swage-run %s --entry=together --device=sim --check --sim=check | FileCheck %s --check-prefix=TOGETHER
 // RUN: swage-opt --swage-kernel-pipeline %s | FileCheck %s --check-prefix=NEAR
@@ -20,6 +21,7 @@
 // CHECK-COUNT-7: accepted
 // CHECK-NOT: rejected
 // REACH: 'swage.phase' op has no reach, within which it is for scores
+// QUERY: 'swage.phase' op loads input 9, but is the same for all queries
 // WIDER: 'swage.phase' op has no exponent beside it that reaches further
 func.func @main(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x460x64xbf16>, %v: tensor<1x2x460x64xbf16>, %slopes: tensor<2xf32>, %prefix: tensor<1xi32>)
     -> (tensor<1x2x200x64xbf16>, tensor<1x2x200xf32>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>, tensor<1x2x200x64xbf16>) {

@@ -239,6 +239,12 @@ static LogicalResult verifyPhase(KernelOp kernel, PhaseOp phase) {
       kind == Phase::NearExponent &&
       !(wider && wider.getReach() && *phase.getReach() < *wider.getReach()))
     return phase.emitOpError() << "has no exponent beside it that reaches further";
+  if (kind == Phase::NearExponent)
+    for (int64_t position : phase.getLoads())
+      if (auto access = LinearAccess::of(kernel.getInput(position).getAccess());
+          !access || !access->isBroadcast(AttentionDim::Query))
+        return phase.emitOpError()
+               << "loads input " << position << ", but is the same for all queries";
   if (kind == Phase::Probability && (!phase.getLoads().empty() || phase.getStores().size() != 1))
     return phase.emitOpError() << "has " << phase.getLoads().size() << " loads and "
                                << phase.getStores().size()

@@ -154,7 +154,7 @@ def Swage_PhaseOp : Swage_Op<"phase", [IsolatedFromAbove, SingleBlock]> {
     `alike` is `inside` where they are.
     `exponent` may stand for `alike`, or where nothing has to agree for `inside`, for scores of at most `reach` in magnitude. It is handed a score and a number, and
     yields the binary logarithm of the weight plus that number; it rises with the score, and with the key throughout or nowhere.
-    `near_exponent` is the same in fewer instructions, within a `reach` of its own.
+    `near_exponent` is the same in fewer instructions, within a `reach` of its own, and the same for all queries; one query's `offset` is above another's by as much for all keys.
     `weight` is handed a weight, which counts in the sum of weights as it is, and yields what values are multiplied by.
     `probability` is handed a weight divided by that sum, and yields it for the one output that has an element for each query and key.
     `query` makes queries, `key_row` and `value_row` new keys and values, each along its head dim; `place` yields for each query the rows of the caches that these go to,
