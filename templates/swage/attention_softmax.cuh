@@ -23,7 +23,8 @@ template <class Spec> concept HasEpilogue = requires { typename Spec::EpilogueLo
 
 /// Of the keys of a block, by the queries of a warp: none; some; all, as far as the mask compares
 /// positions; all, and they are of what the queries are of where the mask wants that (documents,
-/// say); and their scores are within the Spec's reach as well, or its near reach.
+/// say); and their scores are within the Spec's reach as well, or its near reach, neighbours'
+/// magnitudes together (reachOf).
 enum class SeenKeys { None, Some, All, Alike, Within, Near };
 /// Of 8 bits maxima are what scores reach, not what they stay below: weights would be too small.
 template <class Spec>
@@ -264,10 +265,11 @@ template <class Spec, class Arguments> struct AttentionRows {
   }
   /// What the row's scores are above those that its weights are made of.  Where scores may be near,
   /// its offset is by so much above the first row's for all keys, and that one is taken for both.
+  /// Of a key beside the row distances are small, and their floats exact.
   __device__ __forceinline__ float liftOf(int r, const Tile &tile) const {
     if constexpr (HasNearExponent<Spec> && HasOffset<Spec>)
       if (r > 0)
-        return offsetOf(r, 0, tile) - offsetOf(0, 0, tile);
+        return offsetOf(r, first, tile) - offsetOf(0, first, tile);
     return 0.0f;
   }
   /// What no score of row r within reach exceeds, if no magnitude exceeds `peak`: the score of that
