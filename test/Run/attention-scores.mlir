@@ -18,6 +18,7 @@
 // RUN: swage-run %s --entry=together --device=sim --check --sim=check | FileCheck %s --check-prefix=TOGETHER
 // RUN: swage-opt --swage-kernel-pipeline %s | FileCheck %s --check-prefix=NEAR
 // RUN: swage-run %s --entry=shared --device=sim --check --sim=check | FileCheck %s --check-prefix=SHARED
+// RUN: swage-run %s --entry=tiles --device=sim --check --sim=check,async=random,order=random,seed=7 | FileCheck %s --check-prefix=TILES
 // CHECK-COUNT-7: accepted
 // CHECK-NOT: rejected
 // REACH: 'swage.phase' op has no reach, within which it is for scores
@@ -370,4 +371,61 @@ func.func @shared(%q: tensor<1x2x200x64xbf16>, %k: tensor<1x2x3900x64xbf16>, %sl
     swage.yield %sum : f32
   } : (tensor<1x2x200x64xbf16>, tensor<1x2x3900x64xbf16>, tensor<1x2x3900x64xbf16>, tensor<2xf32>) -> tensor<1x2x200x64xbf16>
   return %o : tensor<1x2x200x64xbf16>
+}
+
+// More tiles than multiprocessors, so that one is crossed to another behind blocks that come alone: with a softmax of its own for a tile's first block, and, beside documents, with theirs.
+// TILES-COUNT-2: query_slots=2
+// TILES-COUNT-2: accepted
+func.func @tiles(%q: tensor<1x60x330x128xbf16>, %k: tensor<1x60x430x128xbf16>, %v: tensor<1x60x430x128xbf16>, %slopes: tensor<60xf32>, %sinks: tensor<60xf32>) -> (tensor<1x60x330x128xbf16>, tensor<1x60x330x128xbf16>) {
+  %at = swage.iota dim 0 : tensor<430xi32>
+  %length = arith.constant dense<170> : tensor<430xi32>
+  %number = arith.divsi %at, %length : tensor<430xi32>
+  %documents = swage.copy %number : tensor<430xi32>
+  %o = swage.attention %q, %k, %v sinks %sinks scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %more = arith.constant 50.0 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %bounded = arith.mulf %held, %more : f32
+    %slope = tensor.extract %slopes[%h] : tensor<60xf32>
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %bias = arith.mulf %slope, %df : f32
+    %sum = arith.addf %bounded, %bias : f32
+    swage.yield %sum : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %hundred = arith.constant 100 : index
+    %end = arith.addi %i, %hundred : index
+    %before = arith.cmpi sle, %j, %end : index
+    %mine = tensor.extract %documents[%i] : tensor<430xi32>
+    %of = tensor.extract %documents[%j] : tensor<430xi32>
+    %same = arith.cmpi eq, %mine, %of : i32
+    %seen = arith.andi %before, %same : i1
+    swage.yield %seen : i1
+  } : (tensor<1x60x330x128xbf16>, tensor<1x60x430x128xbf16>, tensor<1x60x430x128xbf16>, tensor<60xf32>) -> tensor<1x60x330x128xbf16>
+  %alone = swage.attention %q, %k, %v sinks %sinks scale 0.125 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %more = arith.constant 50.0 : f32
+    %x = arith.mulf %s, %less : f32
+    %held = math.tanh %x : f32
+    %bounded = arith.mulf %held, %more : f32
+    %slope = tensor.extract %slopes[%h] : tensor<60xf32>
+    %d = arith.subi %j, %i : index
+    %di = arith.index_cast %d : index to i32
+    %df = arith.sitofp %di : i32 to f32
+    %bias = arith.mulf %slope, %df : f32
+    %sum = arith.addf %bounded, %bias : f32
+    swage.yield %sum : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %hundred = arith.constant 100 : index
+    %end = arith.addi %i, %hundred : index
+    %before = arith.cmpi sle, %j, %end : index
+    swage.yield %before : i1
+  } : (tensor<1x60x330x128xbf16>, tensor<1x60x430x128xbf16>, tensor<1x60x430x128xbf16>, tensor<60xf32>) -> tensor<1x60x330x128xbf16>
+  return %o, %alone : tensor<1x60x330x128xbf16>, tensor<1x60x330x128xbf16>
 }
