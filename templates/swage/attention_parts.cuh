@@ -61,7 +61,7 @@ template <class Spec> struct AttentionPart {
     for (int r = 0; r < 2; ++r) {
       float most = unseen(), sink = unseen();
       if constexpr (HasSink<Spec>)
-        most = sink = rows.sinkOf(rows.first + 8 * r, tile) - rows.liftOf(r, tile);
+        most = sink = rows.ownSinkOf(r, tile);
 #pragma unroll
       for (const Words &part : parts)
         most = maximumNumberOf(most, part.of[2 * r]);

@@ -113,6 +113,11 @@ template <class Spec, class Arguments> struct AttentionRows {
               [](auto... in) { return Spec::sink(in...); });
   }
 
+  /// The sink of the thread's row r, beside the scores that its weights are made of.
+  __device__ __forceinline__ float ownSinkOf(int r, const Tile &tile) const {
+    return sinkOf(first + Places::kSecondRow * r, tile) - liftOf(r, tile);
+  }
+
   /// With row `row` of a tile.  A sink is the first score, where it is not added at the end; one
   /// lane of the four that share a row counts it.
   template <bool Sinks = true> __device__ __forceinline__ void begin(int row, const Tile &tile) {
@@ -122,7 +127,7 @@ template <class Spec, class Arguments> struct AttentionRows {
       highest[r] = unseen();
       sum[r] = roundedSum[r] = 0.0f;
       if constexpr (Sinks && HasSink<Spec>) {
-        highest[r] = sinkOf(row + Places::kSecondRow * r, tile) - liftOf(r, tile);
+        highest[r] = ownSinkOf(r, tile);
         if (highest[r] != unseen()) {
           roundedSum[r] = float(1 << kRaised);
           if (laneIndex() % 4 == 0)

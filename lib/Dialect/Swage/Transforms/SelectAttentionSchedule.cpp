@@ -353,7 +353,7 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
     return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
   // Heads of 72 and 88: up to 4 % less by longer blocks without a mask, 2 % more beside a causal
   // one.
-  if (isWide && isOdd && dim <= 224)
+  if (isWide && isOdd)
     return isNarrow || dim <= 64 || isMasked(kernel) ? 96 : 112;
   if (isWide && !isNarrow && dim < 64 && doScoresTakeMuch(kernel))
     return 112;
