@@ -323,6 +323,13 @@ LayoutBuilder::launchViews(const std::vector<SymbolicView> &views) const {
       tile.extents.push_back(uint64_t((*extents)[dim]));
       tile.byteStrides.push_back(*stride);
     }
+    // What lies within the innermost dimension is moved with it.
+    if (uint64_t within = tile.byteStrides[0] / tile.elementBytes; within > 1) {
+      if (__builtin_mul_overflow(tile.extents[0], within, &tile.extents[0]) ||
+          __builtin_mul_overflow(tile.box[0], within, &tile.box[0]))
+        return std::nullopt;
+      tile.byteStrides[0] = tile.elementBytes;
+    }
     std::optional<uint64_t> offset = bytes(view.offset);
     if (!offset)
       return std::nullopt;

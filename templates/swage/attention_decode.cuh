@@ -688,14 +688,7 @@ __device__ __forceinline__ void attentionDecode(const Pointers &pointers, void *
                                                 const typename Spec::Sizes &sizes) {
   detail::decodeAttention<Spec>(pointers, scratch, sizes);
 }
-/// By the copy engine: values alone, where keys are in runs.
-template <class Spec, class Pointers>
-__device__ __forceinline__ void attentionDecode(const TensorMap &values, const Pointers &pointers,
-                                                void *scratch, const typename Spec::Sizes &sizes) {
-  if (threadIndex() == 0)
-    prefetchTensorMap(values);
-  detail::decodeAttention<Spec>(pointers, scratch, sizes, values);
-}
+/// By the copy engine.
 template <class Spec, class Pointers>
 __device__ __forceinline__ void attentionDecode(const TensorMap &keys, const TensorMap &values,
                                                 const Pointers &pointers, void *scratch,

@@ -246,7 +246,7 @@ template <class Spec> struct SwizzledStages {
 };
 
 /// The same of values, whose panels come first; keys in runs.
-template <class Spec> struct RunStages : KeyRuns<Spec, SwizzledStages<Spec>> {
+template <HasKeyRuns Spec> struct RunStages : KeyRuns<Spec, SwizzledStages<Spec>> {
   using Base = SwizzledStages<Spec>;
   enum : int {
     kHeadRow = 2 * Spec::kHeadDim,
@@ -257,8 +257,11 @@ template <class Spec> struct RunStages : KeyRuns<Spec, SwizzledStages<Spec>> {
   };
 };
 
+template <class Spec> struct BoxStages : SwizzledStages<Spec> {};
+template <HasKeyRuns Spec> struct BoxStages<Spec> : RunStages<Spec> {};
+
 template <class Spec, class Arguments> struct BulkRing {
-  using Layout = SwizzledStages<Spec>;
+  using Layout = BoxStages<Spec>;
   struct Maps {
     const TensorMap &keys, &values;
   };
@@ -277,7 +280,8 @@ template <class Spec, class Arguments> struct BulkRing {
   __device__ __forceinline__ void enter(const PackedTile &tile) { places.enter(tile); }
   __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
     constexpr int kRun = KeyPlaces<Spec, Arguments>::kRun;
-    const SharedAddress full = barriers.at(stage), key = base + stage * Layout::kKeyBytes,
+    const SharedAddress full = barriers.at(stage),
+                        key = base + Layout::kKeyAt + stage * Layout::kKeyBytes,
                         value = base + Layout::kValueAt + stage * Layout::kValueBytes;
     places.seek(tile, first);
     if (electLane())
@@ -287,11 +291,16 @@ template <class Spec, class Arguments> struct BulkRing {
       const KeyPlace place = places.at(tile, first, run);
       if (electLane()) {
         const int behind = run * kRun * kPanelRow;
+        if constexpr (HasKeyRuns<Spec>) {
+          tensorLoad<evictionOf<Spec>()>(key, maps.keys, full, place.key * Spec::kKeyRun, 0,
+                                         tile.keyHead, place.batch);
+        } else {
 #pragma unroll
-        for (int panel = 0; panel < Layout::kHeadPanels; ++panel)
-          tensorLoad<evictionOf<Spec>()>(key + panel * Layout::kPanel + behind, maps.keys, full,
-                                         panel * Layout::kPanelColumns, place.key, tile.keyHead,
-                                         place.batch);
+          for (int panel = 0; panel < Layout::kHeadPanels; ++panel)
+            tensorLoad<evictionOf<Spec>()>(key + panel * Layout::kPanel + behind, maps.keys, full,
+                                           panel * Layout::kPanelColumns, place.key, tile.keyHead,
+                                           place.batch);
+        }
 #pragma unroll
         for (int panel = 0; panel < Layout::kValueBytes / Layout::kPanel; ++panel)
           tensorLoad<evictionOf<Spec>()>(value + panel * Layout::kPanel + behind, maps.values, full,
@@ -317,79 +326,12 @@ template <class Spec, class Arguments> struct BulkRing {
   }
 };
 
-/// Keys by a copy for each run of the head dim, of all keys of a stage; values by boxes.
-template <class Spec, class Arguments> struct RunRing {
-  using Layout = RunStages<Spec>;
-  struct Maps {
-    const TensorMap &values;
-  };
-
-  const Arguments &arguments;
-  const Maps &maps;
-  SharedAddress base;
-  const bool fills;
-  const StageBarriers<Spec> barriers;
-  RunSource<Spec> keys; ///< of the unit
-
-  __device__ __forceinline__ RunRing(const Arguments &arguments, const Maps &maps,
-                                     SharedAddress base, int warp, bool fills,
-                                     const PackedTile &tile)
-      : arguments(arguments), maps(maps), base(base), fills(fills), barriers(warp, fills),
-        keys(arguments.pointers, tile, arguments.sizes) {}
-  __device__ __forceinline__ void enter(const PackedTile &tile) {
-    keys = RunSource<Spec>(arguments.pointers, tile, arguments.sizes);
-  }
-  __device__ __forceinline__ void load(const PackedTile &tile, int first, int stage) {
-    const int left = tile.endKey - first,
-              rows = left < 0 ? 0 : left < Spec::kKeys ? left : int(Spec::kKeys);
-    const SharedAddress full = barriers.at(stage),
-                        key = base + Layout::kKeyAt + stage * Layout::kKeyBytes,
-                        value = base + Layout::kValueAt + stage * Layout::kValueBytes;
-    if (!electLane())
-      return;
-    mbarrierArriveExpect(full, rows * Layout::kHeadRow + Layout::kValueBytes);
-    // Values first: they are a copy or two, and on their way while the others are asked for.
-#pragma unroll
-    for (int panel = 0; panel < Layout::kValuePanels; ++panel)
-      tensorLoad<evictionOf<Spec>()>(value + panel * Layout::kPanel, maps.values, full,
-                                     panel * Layout::kPanelColumns, first, tile.keyHead,
-                                     tile.batch);
-    if (rows > 0)
-#pragma unroll 16
-      for (int run = 0; run < Layout::kRuns; ++run)
-        bulkLoad<evictionOf<Spec>()>(key + run * Layout::kRunBytes, keys.at(run, first), rows * 16,
-                                     full);
-  }
-  __device__ __forceinline__ void commit() const {}
-  /// What no query sees of a stage, or is not there, becomes zero, as LinearRing's.
-  __device__ __forceinline__ void wait(const PackedTile &tile, int first,
-                                       const Slot<Spec::kStages> &place) const {
-    barriers.wait(place);
-    if (fills && (first < tile.firstKey || first + Spec::kKeys > tile.endKey)) {
-      const int from = tile.firstKey - first, to = tile.endKey - first;
-      const SharedAddress arena = sharedAddress(dynamicArena());
-      clearRuns<Spec>(dynamicArena() + (base - arena) + Layout::kKeyAt +
-                          place.stage * Layout::kKeyBytes,
-                      from, to);
-      clearRows<Spec::kKeys, Layout::kValuePanels>(
-          base + Layout::kValueAt + place.stage * Layout::kValueBytes, arena, from, to);
-    }
-    syncWarp();
-  }
-};
-
 template <class Spec, class Arguments> struct RingOf {
   using Type = LaneRing<Spec, Arguments>;
 };
 template <class Spec, class Arguments>
-requires(bool(Spec::kBulk) && !bool(Spec::kLinear) && !HasKeyRuns<Spec>)
-struct RingOf<Spec, Arguments> {
+requires(bool(Spec::kBulk) && !bool(Spec::kLinear)) struct RingOf<Spec, Arguments> {
   using Type = BulkRing<Spec, Arguments>;
-};
-template <class Spec, class Arguments>
-requires(bool(Spec::kBulk) && HasKeyRuns<Spec>)
-struct RingOf<Spec, Arguments> {
-  using Type = RunRing<Spec, Arguments>;
 };
 template <class Spec, class Arguments>
 requires(bool(Spec::kLinear))

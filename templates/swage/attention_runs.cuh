@@ -83,14 +83,4 @@ template <class Spec> struct RunCopy {
   }
 };
 
-/// Makes all keys of a stage zero but those from `first` on and before `end`.
-template <class Spec> __device__ __forceinline__ void clearRuns(char *stage, int first, int end) {
-  const unsigned zeros[4] = {};
-#pragma unroll 1
-  for (int piece = static_cast<int>(laneIndex());
-       piece < Spec::kHeadDim / Spec::kKeyRun * Spec::kKeys; piece += kWarpSize)
-    if (const int key = piece % Spec::kKeys; key < first || key >= end)
-      storeShared<16>(stage + piece * 16, zeros);
-}
-
 } // namespace swage::detail

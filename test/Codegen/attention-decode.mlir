@@ -40,16 +40,19 @@
 // TEAMS-NEXT: enum : int { kTeam = 4 };
 // NO-SPILLS-COUNT-6: registers, 0 bytes spilled, 0 bytes of stack
 
-// Keys in runs of the head dim: their address, and a map of values.
+// Keys in runs of the head dim: a map of all runs of some keys, or their address.
 // RUN: swage-opt %S/../Run/attention-runs.mlir --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=RUNS
+// RUN: swage-opt %S/../Run/attention-runs.mlir --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=RUNS-BY-LANES
 // RUN: swage-opt %S/../Run/attention-runs.mlir --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=NO-SPILLS
 // RUN: swage-opt %S/../Run/attention-runs.mlir --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-report --arch=sm_80 | FileCheck %s --check-prefix=NO-SPILLS
 // RUNS: enum : int { kKeyRun = 8 };
-// RUNS: struct Keys : swage::Input<
-// RUNS-NEXT: static __device__ Index offset(const Coord &d, const Sizes &sizes) {
-// RUNS-NEXT: return d[0] * 42624 + d[1] * 21312 + d[4] * 2664 + d[5] * 8 + d[6];
-// RUNS: const swage::bf16 *keys,
+// RUNS: const __grid_constant__ swage::TensorMap keys,
 // RUNS-NEXT: const __grid_constant__ swage::TensorMap values,
+// RUNS-BY-LANES: enum : int { kKeyRun = 8 };
+// RUNS-BY-LANES: struct Keys : swage::Input<
+// RUNS-BY-LANES-NEXT: static __device__ Index offset(const Coord &d, const Sizes &sizes) {
+// RUNS-BY-LANES-NEXT: return d[0] * 42624 + d[1] * 21312 + d[4] * 2664 + d[5] * 8 + d[6];
+// RUNS-BY-LANES: const swage::bf16 *keys,
 
 // CHECK: #include "swage/attention_decode.cuh"
 // CHECK: enum : int { kRows = 4 };

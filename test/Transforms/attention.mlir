@@ -346,7 +346,7 @@ func.func @latent(%q: tensor<64x16x1x576xbf16>, %c: tensor<64x1x4096x576xbf16>, 
 // PREPARED: %[[TURNED:.*]] = swage.launch @{{permute|tiles|boxes}}_{{.*}} (%arg1)
 // PREPARED: swage.launch @attention_{{.*}} (%arg3, %[[TURNED]], %arg2)
 // PREPARED: #swage.view<tensor = 1, element = bf16, shape = () -> (2, 4, 16, 300, 8), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 153600 + d1 * 38400 + d4 * 2400 + d5 * 8 + d6), align = 16, extents = () -> (2, 4, 2, 1, 16, 300, 8)>
-// PREPARED-SAME: tiles = [#swage.tile<output = false, position = 2,
+// PREPARED-SAME: tiles = [#swage.tile<output = false, position = 1, dims = [5, 4, 1, 0], box = [16, 16, 1, 1], swizzle = 0>, #swage.tile<output = false, position = 2,
 func.func @runs(%q: tensor<2x8x1x128xbf16>, %cache: tensor<2x4x16x300x8xbf16>, %v: tensor<2x4x300x128xbf16>, %many: tensor<2x8x100x128xbf16>) -> (tensor<2x8x1x128xbf16>, tensor<2x8x100x128xbf16>) {
   %turned = swage.permute %cache [0, 1, 3, 2, 4] : tensor<2x4x16x300x8xbf16> -> tensor<2x4x300x16x8xbf16>
   %k = swage.reshape %turned : tensor<2x4x300x16x8xbf16> -> tensor<2x4x300x128xbf16>

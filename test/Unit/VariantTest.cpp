@@ -116,6 +116,18 @@ TEST(VariantTest, ATileIsWhatTheCopyEngineMustKnow) {
   EXPECT_EQ(problem(*variant, {{10, 74}, {74}}), "");
 }
 
+TEST(VariantTest, WhatLiesWithinTheInnermostDimensionOfATileIsMovedWithIt) {
+  auto variant = FakeSource::variant(guardsOf());
+  variant->symbolic[0].inputs[0].tile = SymbolicTile{{0}, {3}, 0};
+  auto layout = variant->layOut({{10, 72}, {72}});
+  ASSERT_TRUE(layout) << layout.error().str();
+  const std::optional<TensorTile> &tile = (**layout).launches[0].inputViews[0].tile;
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->extents, std::vector<uint64_t>{720});
+  EXPECT_EQ(tile->byteStrides, std::vector<uint64_t>{4});
+  EXPECT_EQ(tile->box, std::vector<uint32_t>{216});
+}
+
 TEST_F(FakeCudaTest, PlansPassMapsOfTiles) {
   auto variant = FakeSource::variant(guardsOf());
   SymbolicKernel &kernel = variant->symbolic[0];

@@ -68,7 +68,8 @@ struct KernelInfo {
 /// tensor map.
 struct SymbolicTile {
   std::vector<unsigned> dims; ///< of the iteration space, innermost first
-  std::vector<uint32_t> box;  ///< elements along each of them
+  /// Along each of them. Where the innermost one's stride is not 1, all that lies between is moved.
+  std::vector<uint32_t> box;
   unsigned swizzle = 0;       ///< bytes
 };
 

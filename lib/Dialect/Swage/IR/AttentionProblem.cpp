@@ -535,10 +535,14 @@ SmallVector<Attribute> AttentionProblem::tiles(AttentionScheduleAttr schedule) c
 }
 
 SmallVector<Attribute> AttentionProblem::tiles(DecodeScheduleAttr schedule) const {
-  auto [keys, values] = keyTiles(schedule.getContext(), cache,
-                                 keysTogether(schedule.getKeys() / schedule.getWarps()));
-  if (keyRun)
-    return {values};
+  using Dim = AttentionDim;
+  MLIRContext *context = schedule.getContext();
+  int64_t rows = keysTogether(schedule.getKeys() / schedule.getWarps());
+  auto [keys, values] = keyTiles(context, cache, rows);
+  if (keyRun) // all runs of these keys, those of one behind those of another
+    keys = TileAttr::get(context, false, AttentionInput::Keys,
+                         {Dim::Key, Dim::ValueDim, Dim::KeyHead, Dim::Batch},
+                         {rows, headDim / keyRun, 1, 1}, 0);
   return {keys, values};
 }
 

@@ -10,6 +10,21 @@ using llvm::formatv;
 /// What addresses, strides and rows of a box are multiples of, in bytes.
 static constexpr int64_t kUnit = 16;
 
+/// What a copy moves along one dimension at most.
+static constexpr int64_t kMostBox = 256;
+
+/// The dimension whose elements are what lies between one of the tile's innermost dimension and the
+/// next, and nothing else; none: the innermost dimension is contiguous, or there is no such.
+static std::optional<unsigned> dimWithin(TileAttr tile, const LinearAccess &access,
+                                         ArrayRef<AffineExpr> extents) {
+  std::optional<int64_t> between = constantSize(access.strides[size_t(tile.getDims()[0])]);
+  for (auto [dim, extent] : llvm::enumerate(extents))
+    if (between && *between > 1 && constantSize(extent) == between &&
+        constantSize(access.strides[dim]) == 1 && !llvm::is_contained(tile.getDims(), int64_t(dim)))
+      return unsigned(dim);
+  return std::nullopt;
+}
+
 /// Goes on from "input 0 ".
 static std::string problemOf(KernelOp kernel, TileAttr tile, ViewAttr view) {
   if (view.getSource() != Source::Memory)
@@ -26,10 +41,12 @@ static std::string problemOf(KernelOp kernel, TileAttr tile, ViewAttr view) {
   for (int64_t dim : dims)
     if (dim >= int64_t(kernel.getRank()))
       return formatv("has a tile along dimension {0} of {1}", dim, kernel.getRank());
-  if (constantSize(access.strides[size_t(dims[0])]) != 1)
+  ArrayRef<AffineExpr> extents = view.getExtentsOr(kernel.getExtents()).getResults();
+  std::optional<unsigned> within = dimWithin(tile, access, extents);
+  if (constantSize(access.strides[size_t(dims[0])]) != 1 && !within)
     return formatv("has a tile with dimension {0} innermost, but is not contiguous there", dims[0]);
-  for (auto [dim, extent] : llvm::enumerate(view.getExtentsOr(kernel.getExtents()).getResults())) {
-    if (constantSize(extent) == 1)
+  for (auto [dim, extent] : llvm::enumerate(extents)) {
+    if (constantSize(extent) == 1 || dim == within)
       continue;
     bool isLeftOut = !llvm::is_contained(dims, int64_t(dim));
     if (isLeftOut && !access.isBroadcast(unsigned(dim)))
@@ -40,7 +57,10 @@ static std::string problemOf(KernelOp kernel, TileAttr tile, ViewAttr view) {
                      "multiple of {2}",
                      *stride * bytes, dim, kUnit);
   }
-  int64_t row = tile.getBox()[0] * bytes, most = tile.getSwizzle();
+  int64_t elements = tile.getBox()[0] * (within ? *constantSize(extents[*within]) : 1);
+  if (elements > kMostBox)
+    return formatv("has a tile of {0} elements a row, but must have up to {1}", elements, kMostBox);
+  int64_t row = elements * bytes, most = tile.getSwizzle();
   if (row % kUnit || (most && row > most))
     return formatv("has a tile of {0} bytes a row, but must have a multiple of {1}{2}", row, kUnit,
                    most ? " up to " + std::to_string(most) : "");

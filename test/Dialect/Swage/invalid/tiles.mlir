@@ -175,3 +175,30 @@ swage.kernel @good symbols 1 extents affine_map<()[s0] -> (4, 1, s0, 64)> reduce
   %s = arith.addf %a, %b : f32
   swage.yield %s : f32
 }
+
+// -----
+
+// What lies between is moved as well.
+// expected-error @+1 {{'swage.kernel' op input 0 has a tile of 512 elements a row, but must have up to 256}}
+swage.kernel @k8_within symbols 0 extents affine_map<() -> (8, 64)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    geometry <blocks = () -> (1), threads = 32, spaces = [], dividers = () -> (), tiles = [
+      #swage.tile<output = false, position = 0, dims = [0], box = [8], swizzle = 0>]>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op input 0 has a tile with dimension 0 innermost, but is not contiguous there}}
+swage.kernel @k8_gaps_within symbols 0 extents affine_map<() -> (8, 32)> reduced []
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 64), access = (d0, d1) -> (d0 * 64 + d1), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (8, 32), access = (d0, d1) -> (d0 * 32 + d1), align = 16>]
+    geometry <blocks = () -> (1), threads = 32, spaces = [], dividers = () -> (), tiles = [
+      #swage.tile<output = false, position = 0, dims = [0], box = [4], swizzle = 0>]>
+    {
+^body(%a: f32):
+  swage.yield %a : f32
+}

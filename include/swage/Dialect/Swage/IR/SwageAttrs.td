@@ -218,7 +218,8 @@ def Swage_TileAttr : Swage_Attr<"Tile", "tile"> {
   let description = [{
     The parameter for the view at `position` among the kernel's inputs, or outputs, is a tensor map and not an address
     (include/swage/Runtime/TensorTile.h). `dims` are the dimensions of the iteration space along which it is laid out, the innermost first; along the
-    others the elements are the same. A copy moves `box` elements along each. `swizzle`: bytes of shared memory within which chunks of 16 change
+    others the elements are the same, but for one that is all that lies between one of the innermost dimension and the next, and is moved with it. A copy
+    moves `box` of each. `swizzle`: bytes of shared memory within which chunks of 16 change
     places, 0, 32, 64 or 128.
 
     ```mlir
