@@ -14,21 +14,32 @@ struct KeyPlace {
   int batch, key;
 };
 
+constexpr __device__ int greatestCommonDivisor(int a, int b) {
+  return b == 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+/// Keys of a warp's share of a tile that the copy engine brings at once: those of one page, or as
+/// many of keys in runs as have 256 elements at most side by side.
+template <class Spec> constexpr __device__ int keysTogether() {
+  if constexpr (requires { Spec::kPageSize; })
+    return greatestCommonDivisor(Spec::kPageSize, Spec::kKeys);
+  else if constexpr (requires { Spec::kKeyRun; })
+    return greatestCommonDivisor(256 / Spec::kKeyRun, Spec::kKeys);
+  else
+    return Spec::kKeys;
+}
+
 /// Keys of a sequence follow each other.
 template <class Spec, class Arguments> struct KeyPlaces {
-  enum : int { kRun = Spec::kKeys }; ///< keys of a warp's share of a tile that do
+  enum : int { kRun = keysTogether<Spec>() };
 
   __device__ __forceinline__ explicit KeyPlaces(const Arguments &) {}
   __device__ __forceinline__ void enter(const PackedTile &) {}
   __device__ __forceinline__ void seek(const PackedTile &, int) {}
-  __device__ __forceinline__ KeyPlace at(const PackedTile &tile, int first, int) const {
-    return {tile.batch, first};
+  __device__ __forceinline__ KeyPlace at(const PackedTile &tile, int first, int run) const {
+    return {tile.batch, first + run * kRun};
   }
 };
-
-constexpr __device__ int greatestCommonDivisor(int a, int b) {
-  return b == 0 ? a : greatestCommonDivisor(b, a % b);
-}
 
 template <class Spec>
 concept IsPaged = requires {
@@ -41,7 +52,7 @@ template <class Spec, class Arguments>
 requires IsPaged<Spec>
 struct KeyPlaces<Spec, Arguments> {
   enum : int {
-    kRun = greatestCommonDivisor(Spec::kPageSize, Spec::kKeys), ///< one page has these
+    kRun = keysTogether<Spec>(), ///< one page has these
     kRuns = Spec::kKeys / kRun,
     kShares = kRuns < kWarpSize ? kWarpSize / kRuns : 1, ///< that are looked up at once
     kWords = (kRuns + kWarpSize - 1) / kWarpSize,

@@ -246,7 +246,8 @@ template <class Spec> struct SwizzledStages {
 };
 
 /// The same of values, whose panels come first; keys in runs.
-template <HasKeyRuns Spec> struct RunStages : KeyRuns<Spec, SwizzledStages<Spec>> {
+template <HasKeyRuns Spec>
+struct RunStages : KeyRuns<Spec, SwizzledStages<Spec>, keysTogether<Spec>()> {
   using Base = SwizzledStages<Spec>;
   enum : int {
     kHeadRow = 2 * Spec::kHeadDim,
@@ -292,8 +293,8 @@ template <class Spec, class Arguments> struct BulkRing {
       if (electLane()) {
         const int behind = run * kRun * kPanelRow;
         if constexpr (HasKeyRuns<Spec>) {
-          tensorLoad<evictionOf<Spec>()>(key, maps.keys, full, place.key * Spec::kKeyRun, 0,
-                                         tile.keyHead, place.batch);
+          tensorLoad<evictionOf<Spec>()>(key + run * kRun * Layout::kHeadRow, maps.keys, full,
+                                         place.key * Spec::kKeyRun, 0, tile.keyHead, place.batch);
         } else {
 #pragma unroll
           for (int panel = 0; panel < Layout::kHeadPanels; ++panel)

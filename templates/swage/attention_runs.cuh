@@ -15,22 +15,28 @@ concept HasKeyRuns = requires {
   Spec::kKeyRun;
 };
 
-/// A stage of keys: run by run, those of all keys next to each other, so that the eight that
-/// ldmatrix reads at once are 128 bytes in a row.
-template <class Spec, class Base> struct KeyRuns : Base {
+/// A stage of keys: of each `Box` of them run by run, those of all keys next to each other, so that
+/// the eight that ldmatrix reads at once are 128 bytes in a row.
+template <class Spec, class Base, int Box = Spec::kKeys> struct KeyRuns : Base {
   enum : int {
     kHeadRow = 2 * Spec::kHeadDim,
     kRuns = Spec::kHeadDim / Spec::kKeyRun,
-    kRunBytes = Spec::kKeys * 16
+    kRunBytes = Box * 16
   };
+  static_assert(Box % 16 == 0 && Spec::kKeys % Box == 0);
   static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
                                                         int step, int member = 0) {
-    return keys + (2 * (step + member) + lane / 8 % 2) * kRunBytes +
-           (pair * 16 + lane / 16 * 8 + lane % 8) * 16;
+    return pairAt(keys, pair) + (2 * (step + member) + lane / 8 % 2) * kRunBytes +
+           (lane / 16 * 8 + lane % 8) * 16;
   }
   static __device__ __forceinline__ SharedAddress halfKeyAt(SharedAddress keys, int lane, int pair,
                                                             int step) {
-    return keys + 2 * step * kRunBytes + (pair * 16 + lane % 16) * 16;
+    return pairAt(keys, pair) + 2 * step * kRunBytes + lane % 16 * 16;
+  }
+
+private:
+  static __device__ __forceinline__ SharedAddress pairAt(SharedAddress keys, int pair) {
+    return keys + pair * 16 / Box * Box * kHeadRow + pair * 16 % Box * 16;
   }
 };
 

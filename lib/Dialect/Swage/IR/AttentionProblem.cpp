@@ -401,7 +401,8 @@ static int64_t panelsOf(Type element, int64_t columns) {
 
 bool AttentionProblem::isNarrow() const { return isa<Float8E4M3FNType>(element); }
 int64_t AttentionProblem::keysTogether(int64_t keys) const {
-  return pageSize ? std::gcd(pageSize, keys) : keys;
+  constexpr int64_t kMostBox = 256; // elements
+  return pageSize ? std::gcd(pageSize, keys) : keyRun ? std::gcd(kMostBox / keyRun, keys) : keys;
 }
 int64_t AttentionProblem::columns() const { return valueDim + (isNarrow() ? 8 : 0); }
 

@@ -61,7 +61,8 @@ struct AttentionProblem {
 
   /// Inputs that the template reads by itself.
   unsigned ownInputs() const { return AttentionInput::Count + (pageSize ? 1 : 0); }
-  /// Keys that are sure to be next to each other in memory, of `keys` of them.
+  /// Keys that one copy brings, of `keys` of them: those that are sure to be in one page, or as
+  /// many of keys in runs as a box takes.
   int64_t keysTogether(int64_t keys) const;
   /// Whether these are enough for the copy engine, whose boxes begin where swizzled bytes repeat.
   bool isMovedInBulk(int64_t keys) const {
