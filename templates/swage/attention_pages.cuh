@@ -4,6 +4,7 @@
 #pragma once
 
 #include "swage/attention_copy.cuh"
+#include "swage/attention_runs.cuh"
 #include "swage/attention_spans.cuh"
 #include "swage/device/vote.cuh"
 
@@ -18,12 +19,17 @@ constexpr __device__ int greatestCommonDivisor(int a, int b) {
   return b == 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
+template <class Spec>
+concept IsPaged = requires {
+  Spec::kPageSize;
+};
+
 /// Keys of a warp's share of a tile that the copy engine brings at once: those of one page, or as
 /// many of keys in runs as have 256 elements at most side by side.
 template <class Spec> constexpr __device__ int keysTogether() {
-  if constexpr (requires { Spec::kPageSize; })
+  if constexpr (IsPaged<Spec>)
     return greatestCommonDivisor(Spec::kPageSize, Spec::kKeys);
-  else if constexpr (requires { Spec::kKeyRun; })
+  else if constexpr (HasKeyRuns<Spec>)
     return greatestCommonDivisor(256 / Spec::kKeyRun, Spec::kKeys);
   else
     return Spec::kKeys;
@@ -39,11 +45,6 @@ template <class Spec, class Arguments> struct KeyPlaces {
   __device__ __forceinline__ KeyPlace at(const PackedTile &tile, int first, int run) const {
     return {tile.batch, first + run * kRun};
   }
-};
-
-template <class Spec>
-concept IsPaged = requires {
-  Spec::kPageSize;
 };
 
 /// Keys in pages.  The lanes look up the pages of several shares to come at once, so that copies

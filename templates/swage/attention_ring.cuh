@@ -245,21 +245,18 @@ template <class Spec> struct SwizzledStages {
   }
 };
 
-/// The same of values, whose panels come first; keys in runs.
+template <class Spec> struct BoxStages : SwizzledStages<Spec> {};
+/// Of values, whose panels come first; keys in runs.
 template <HasKeyRuns Spec>
-struct RunStages : KeyRuns<Spec, SwizzledStages<Spec>, keysTogether<Spec>()> {
-  using Base = SwizzledStages<Spec>;
+struct BoxStages<Spec> : KeyRuns<Spec, SwizzledStages<Spec>, keysTogether<Spec>()> {
+  using Runs = KeyRuns<Spec, SwizzledStages<Spec>, keysTogether<Spec>()>;
   enum : int {
-    kHeadRow = 2 * Spec::kHeadDim,
-    kKeyBytes = Spec::kKeys * kHeadRow,
+    kKeyBytes = Spec::kKeys * Runs::kHeadRow,
     kValueAt = 0,
-    kKeyAt = Spec::kStages * Base::kValueBytes,
+    kKeyAt = Spec::kStages * Runs::kValueBytes,
     kRingBytes = (kKeyAt + Spec::kStages * kKeyBytes + 1023) / 1024 * 1024
   };
 };
-
-template <class Spec> struct BoxStages : SwizzledStages<Spec> {};
-template <HasKeyRuns Spec> struct BoxStages<Spec> : RunStages<Spec> {};
 
 template <class Spec, class Arguments> struct BulkRing {
   using Layout = BoxStages<Spec>;

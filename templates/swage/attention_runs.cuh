@@ -18,11 +18,7 @@ concept HasKeyRuns = requires {
 /// A stage of keys: of each `Box` of them run by run, those of all keys next to each other, so that
 /// the eight that ldmatrix reads at once are 128 bytes in a row.
 template <class Spec, class Base, int Box = Spec::kKeys> struct KeyRuns : Base {
-  enum : int {
-    kHeadRow = 2 * Spec::kHeadDim,
-    kRuns = Spec::kHeadDim / Spec::kKeyRun,
-    kRunBytes = Box * 16
-  };
+  enum : int { kHeadRow = 2 * Spec::kHeadDim, kRunBytes = Box * 16 };
   static_assert(Box % 16 == 0 && Spec::kKeys % Box == 0);
   static __device__ __forceinline__ SharedAddress keyAt(SharedAddress keys, int lane, int pair,
                                                         int step, int member = 0) {
@@ -40,15 +36,15 @@ private:
   }
 };
 
-/// Where the runs of a unit's keys are in memory.
-template <class Spec> struct RunSource {
+/// What a lane copies of a warp's keys: neighbouring lanes neighbouring keys.  As TileCopy.
+template <class Spec> struct RunCopy {
   using Index = typename Spec::Index;
   const typename Spec::Element *pointer;
-  Index from, runStride, keyStride; ///< in elements
+  Index from, runStride, keyStride; ///< of the unit's keys, in elements
 
   template <class Pointers>
-  __device__ __forceinline__ RunSource(const Pointers &pointers, const AttentionTile &tile,
-                                       const typename Spec::Sizes &sizes) {
+  __device__ __forceinline__ RunCopy(const Pointers &pointers, const AttentionTile &tile,
+                                     const typename Spec::Sizes &sizes, int /*rowBytes*/) {
     using Keys = typename Spec::Keys;
     auto coord = tile.at<typename Spec::Coord>(0, 0);
     coord[AttentionDim::ValueDim] = 0;
@@ -60,20 +56,6 @@ template <class Spec> struct RunSource {
     coord[AttentionDim::Key] = 1;
     keyStride = Keys::offset(coord, sizes) - from;
   }
-  __device__ __forceinline__ const typename Spec::Element *at(int run, int key) const {
-    return pointer +
-           (from + static_cast<Index>(run) * runStride + static_cast<Index>(key) * keyStride);
-  }
-};
-
-/// What a lane copies of a warp's keys: neighbouring lanes neighbouring keys.  As TileCopy.
-template <class Spec> struct RunCopy {
-  RunSource<Spec> keys;
-
-  template <class Pointers>
-  __device__ __forceinline__ RunCopy(const Pointers &pointers, const AttentionTile &tile,
-                                     const typename Spec::Sizes &sizes, int /*rowBytes*/)
-      : keys(pointers, tile, sizes) {}
   __device__ __forceinline__ void startWithin(SharedAddress tile, int /*rowBytes*/, int first,
                                               int begin, int end) const {
     constexpr int kPieces = Spec::kHeadDim / Spec::kKeyRun * Spec::kKeys;
@@ -82,9 +64,10 @@ template <class Spec> struct RunCopy {
       const int piece = i * kWarpSize + static_cast<int>(laneIndex()),
                 key = first + piece % Spec::kKeys;
       const bool exists = key >= begin && key < end;
+      const auto *const at = pointer + (from + static_cast<Index>(piece / Spec::kKeys) * runStride +
+                                        static_cast<Index>(key) * keyStride);
       if (kPieces % kWarpSize == 0 || piece < kPieces)
-        copyAsync<16>(tile + piece * 16,
-                      exists ? keys.at(piece / Spec::kKeys, key) : keys.pointer, exists ? 16 : 0);
+        copyAsync<16>(tile + piece * 16, exists ? at : pointer, exists ? 16 : 0);
     }
   }
 };

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
+#include "swage/Dialect/Swage/IR/TensorTiles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -401,7 +402,6 @@ static int64_t panelsOf(Type element, int64_t columns) {
 
 bool AttentionProblem::isNarrow() const { return isa<Float8E4M3FNType>(element); }
 int64_t AttentionProblem::keysTogether(int64_t keys) const {
-  constexpr int64_t kMostBox = 256; // elements
   return pageSize ? std::gcd(pageSize, keys) : keyRun ? std::gcd(kMostBox / keyRun, keys) : keys;
 }
 int64_t AttentionProblem::columns() const { return valueDim + (isNarrow() ? 8 : 0); }

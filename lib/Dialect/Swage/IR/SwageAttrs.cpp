@@ -7,6 +7,7 @@
 
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "swage/Dialect/Swage/IR/TensorTiles.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -231,7 +232,7 @@ LogicalResult TileAttr::verify(EmitError emitError, bool /*output*/, int64_t pos
     if (dim < 0 || llvm::is_contained(dims.take_front(i), dim))
       return emitError() << "dims has " << dim << ", but must have dimensions, each once";
   for (int64_t extent : box)
-    if (failed(verifyRange(emitError, "box", extent, 256)))
+    if (failed(verifyRange(emitError, "box", extent, kMostBox)))
       return failure();
   if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "swizzle is " << swizzle << ", but must be 0, 32, 64 or 128";

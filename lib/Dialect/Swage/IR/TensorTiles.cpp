@@ -10,9 +10,6 @@ using llvm::formatv;
 /// What addresses, strides and rows of a box are multiples of, in bytes.
 static constexpr int64_t kUnit = 16;
 
-/// What a copy moves along one dimension at most.
-static constexpr int64_t kMostBox = 256;
-
 /// The dimension whose elements are what lies between one of the tile's innermost dimension and the
 /// next, and nothing else; none: the innermost dimension is contiguous, or there is no such.
 static std::optional<unsigned> dimWithin(TileAttr tile, const LinearAccess &access,

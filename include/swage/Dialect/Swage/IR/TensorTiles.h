@@ -6,6 +6,9 @@
 
 namespace swage {
 
+/// Elements that a copy moves along one dimension at most.
+inline constexpr int64_t kMostBox = 256;
+
 /// Why the copy engine could not move a view of the kernel as the tiles of its geometry say; empty
 /// if it can, as far as is known without the runtime sizes (TensorTile::encode looks at the rest).
 std::string findBadTile(KernelOp kernel);
