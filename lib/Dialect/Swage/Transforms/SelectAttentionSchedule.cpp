@@ -99,8 +99,8 @@ static bool doMasksRead(KernelOp kernel) {
 /// copy engine, and few enough that there are two or three such stages.
 static constexpr int64_t kStageBytes = 8 << 10;
 
-/// Keys and values on their way to a multiprocessor that memory needs to be busy. More than that
-/// makes it slower, by up to a tenth (docs/notes/decode.md).
+/// Keys and values on their way to a multiprocessor that memory needs to be busy, in the room that
+/// they take. More than that makes it slower, by up to a tenth (docs/notes/decode.md).
 static constexpr int64_t kBytesUnderWay = 96 << 10;
 
 /// Keys and values of a chunk, where results do not depend on the batch: to conclude one takes as
