@@ -1,17 +1,23 @@
 // Few queries: a third stage only where two are less than 96 KB, which memory needs under way; of 8 bits in the room that they take (docs/notes/decode.md).
-// RUN: swage-opt %s --swage-kernel-pipeline | FileCheck %s
+// RUN: swage-opt %s --split-input-file --swage-kernel-pipeline | FileCheck %s
 // CHECK-LABEL: func.func @least
 // CHECK: #swage.decode_schedule<warps = 8, keys = 128, stages = 2,
 func.func @least(%q: tensor<8x8x1x96xbf16>, %k: tensor<8x8x2000x96xbf16>, %v: tensor<8x8x2000x96xbf16>) -> tensor<8x8x1x96xbf16> {
   %y = swage.attention %q, %k, %v scale 0.1 : (tensor<8x8x1x96xbf16>, tensor<8x8x2000x96xbf16>, tensor<8x8x2000x96xbf16>) -> tensor<8x8x1x96xbf16>
   return %y : tensor<8x8x1x96xbf16>
 }
+
+// -----
+
 // CHECK-LABEL: func.func @less
 // CHECK: #swage.decode_schedule<warps = 8, keys = 128, stages = 3,
 func.func @less(%q: tensor<8x8x1x88xbf16>, %k: tensor<8x8x2000x88xbf16>, %v: tensor<8x8x2000x88xbf16>) -> tensor<8x8x1x88xbf16> {
   %y = swage.attention %q, %k, %v scale 0.1 : (tensor<8x8x1x88xbf16>, tensor<8x8x2000x88xbf16>, tensor<8x8x2000x88xbf16>) -> tensor<8x8x1x88xbf16>
   return %y : tensor<8x8x1x88xbf16>
 }
+
+// -----
+
 // 80 KB of keys and values, in 128 KB of shared memory.
 // CHECK-LABEL: func.func @room
 // CHECK: #swage.decode_schedule<warps = 8, keys = 256, stages = 2,
