@@ -1,4 +1,4 @@
-// Few queries: a third stage only where two are less than 96 KB, which memory needs under way; of 8 bits in the room that they take (docs/notes/decode.md).
+// Few queries: a third stage only where two are less than 96 KB, which memory needs under way (docs/notes/decode.md).
 // RUN: swage-opt %s --split-input-file --swage-kernel-pipeline | FileCheck %s
 // CHECK-LABEL: func.func @least
 // CHECK: #swage.decode_schedule<warps = 8, keys = 128, stages = 2,
@@ -18,9 +18,9 @@ func.func @less(%q: tensor<8x8x1x88xbf16>, %k: tensor<8x8x2000x88xbf16>, %v: ten
 
 // -----
 
-// 80 KB of keys and values, in 128 KB of shared memory.
+// Of 8 bits bytes count as well, not the 128 KB of shared memory that they lie in.
 // CHECK-LABEL: func.func @room
-// CHECK: #swage.decode_schedule<warps = 8, keys = 256, stages = 2,
+// CHECK: #swage.decode_schedule<warps = 8, keys = 256, stages = 3,
 func.func @room(%q: tensor<8x8x1x80xbf16>, %k: tensor<8x8x2000x80xi8>, %v: tensor<8x8x2000x80xi8>) -> tensor<8x8x1x80xbf16> {
   %kw = arith.sitofp %k : tensor<8x8x2000x80xi8> to tensor<8x8x2000x80xbf16>
   %vw = arith.sitofp %v : tensor<8x8x2000x80xi8> to tensor<8x8x2000x80xbf16>

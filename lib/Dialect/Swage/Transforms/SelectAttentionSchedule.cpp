@@ -99,8 +99,8 @@ static bool doMasksRead(KernelOp kernel) {
 /// copy engine, and few enough that there are two or three such stages.
 static constexpr int64_t kStageBytes = 8 << 10;
 
-/// Keys and values on their way to a multiprocessor that memory needs to be busy, in the room that
-/// they take. More than that makes it slower, by up to a tenth (docs/notes/decode.md).
+/// Keys and values on their way to a multiprocessor that memory needs to be busy. More than that
+/// makes it slower, by up to a tenth (docs/notes/decode.md).
 static constexpr int64_t kBytesUnderWay = 96 << 10;
 
 /// Keys and values of a chunk, where results do not depend on the batch: to conclude one takes as
@@ -494,13 +494,11 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   auto isLinear = [](int64_t dim) { return dim % 32 || (dim % 64 && dim < 128); };
   bool linear =
       bulk && problem.areRowsAdjacent && (isLinear(problem.headDim) || isLinear(problem.valueDim));
-  int64_t keyBytes = problem.keyBytes(), room = keyBytes,
+  int64_t keyBytes = problem.keyBytes(),
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
   // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
-  if (problem.hasNarrowCache()) {
-    room = problem.cacheRow(bulk);
-    keys = std::clamp<int64_t>(kStageBytes / room / 16 * 16, 16, 32);
-  }
+  if (problem.hasNarrowCache())
+    keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
   // Keys are read for 32 rows at once where registers hold their outputs; but for 16, again from
   // L2, where that has them all, or all units run at once: parts of 16 rows are merged by twice as
   // many blocks.
@@ -524,7 +522,7 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
       // Beside what is summed up for 32 rows, registers hold fewer scores.
       if (problem.hasNarrowCache() && atoms == 2)
         share = 16;
-      if (stages > 2 && 2 * share * warps * room >= kBytesUnderWay)
+      if (stages > 2 && 2 * share * warps * keyBytes >= kBytesUnderWay)
         continue;
       auto schedule = DecodeScheduleAttr::get(
           context(), warps, share * warps, stages,
