@@ -129,14 +129,16 @@ template <class Spec> struct StageBarriers {
 /// Keys and values as they lie in memory, rows without gaps: a copy of each is all that a stage
 /// takes.  Rows of an odd number of 16 bytes are in different banks.
 template <class Spec, class Arguments> struct LinearRing {
-  using Layout = RowStages<Spec, KeyRows<2 * Spec::kHeadDim, 2 * Spec::kValueDim>, 1024>;
+  enum : int { kCacheBytes = sizeof(typename CacheOf<Spec>::Type) };
+  using Layout =
+      RowStages<Spec, KeyRows<kCacheBytes * Spec::kHeadDim, kCacheBytes * Spec::kValueDim>, 1024>;
   struct Maps {};
 
   const Arguments &arguments;
   SharedAddress base;
   const bool fills;
   const StageBarriers<Spec> barriers;
-  const typename Spec::Element *keys, *values; ///< of the unit
+  const char *keys, *values; ///< of the unit
 
   __device__ __forceinline__ LinearRing(const Arguments &arguments, const Maps &,
                                         SharedAddress base, int warp, bool fills,
@@ -145,9 +147,10 @@ template <class Spec, class Arguments> struct LinearRing {
     enter(tile);
   }
   template <class Operand>
-  __device__ __forceinline__ const typename Spec::Element *firstOf(const PackedTile &tile) const {
-    return static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer +
-           Operand::offset(tile.template at<typename Spec::Coord>(0, 0), arguments.sizes);
+  __device__ __forceinline__ const char *firstOf(const PackedTile &tile) const {
+    return reinterpret_cast<const char *>(
+        static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer +
+        Operand::offset(tile.template at<typename Spec::Coord>(0, 0), arguments.sizes));
   }
   __device__ __forceinline__ void enter(const PackedTile &tile) {
     keys = firstOf<typename Spec::Keys>(tile);
@@ -163,10 +166,10 @@ template <class Spec, class Arguments> struct LinearRing {
     if (rows == 0)
       return;
     bulkLoad<evictionOf<Spec>()>(base + stage * Layout::kKeyBytes,
-                                 keys + static_cast<long long>(first) * Spec::kHeadDim,
+                                 keys + static_cast<long long>(first) * Layout::kHeadRow,
                                  rows * Layout::kHeadRow, full);
     bulkLoad<evictionOf<Spec>()>(base + Layout::kValueAt + stage * Layout::kValueBytes,
-                                 values + static_cast<long long>(first) * Spec::kValueDim,
+                                 values + static_cast<long long>(first) * Layout::kValueRow,
                                  rows * Layout::kValueRow, full);
   }
   __device__ __forceinline__ void commit() const {}

@@ -358,11 +358,10 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   problem.areValuesInKeys = !problem.keyRun && !problem.hasNarrowCache() &&
                             problem.valueDim <= problem.headDim && problem.valueColumns % 8 == 0 &&
                             hasValuesInKeys(kernel);
-  problem.areRowsAdjacent =
-      !problem.areValuesInKeys && !problem.pageSize && !problem.hasNarrowCache() &&
-      !problem.keyRun && problem.copyBytes == 16 &&
-      isAdjacent(AttentionInput::Keys, problem.headDim) &&
-      isAdjacent(AttentionInput::Values, problem.valueDim);
+  problem.areRowsAdjacent = !problem.areValuesInKeys && !problem.pageSize && !problem.keyRun &&
+                            problem.copyBytes == 16 &&
+                            isAdjacent(AttentionInput::Keys, problem.headDim) &&
+                            isAdjacent(AttentionInput::Values, problem.valueDim);
   PhaseOp prologue = kernel.getPhase(Phase::Prologue);
   auto contractions = kernel.getBody().getOps<ContractOp>();
   problem.isTf32 =

@@ -355,8 +355,8 @@ template <class Schedule> static LogicalResult verifyAttention(KernelOp kernel, 
       return kernel.emitOpError() << "schedule moves keys in bulk, but the pages have "
                                   << problem->pageSize;
     if (schedule.getLinear() && !problem->areRowsAdjacent)
-      return kernel.emitOpError() << "schedule copies rows of 16 bits that follow each other in "
-                                     "memory, but these do not";
+      return kernel.emitOpError() << "schedule copies rows that follow each other in memory, but "
+                                     "these do not";
     if (schedule.getAtoms() > 1 && problem->team() > 1)
       return kernel.emitOpError() << "schedule takes 32 rows at once, but with head dims beyond "
                                   << problem->kMostDimOfWarp << " must take 16";

@@ -1,7 +1,8 @@
 //===- ScheduleSelector.h - Schedules of one kernel -------------*- C++ -*-===//
 //
 // The rules behind --swage-select-schedule. Those of rows are in Select*RowSchedule.cpp, of columns
-// in SelectColumnSchedule.cpp, of boxes in SelectBoxSchedule.cpp, the others in SelectSchedule.cpp.
+// in SelectColumnSchedule.cpp, of boxes in SelectBoxSchedule.cpp, of attention in
+// SelectAttentionSchedule.cpp and SelectDecodeSchedule.cpp, the others in SelectSchedule.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,11 @@ constexpr int64_t kSectorBytes = 32;
 bool haveWholeSectors(llvm::ArrayRef<int64_t> strides, int64_t bytes);
 /// The strides of a view, in elements; 0 where one is not known.
 llvm::SmallVector<int64_t> constantStrides(ViewAttr view);
+
+/// What an attention kernel reads beside attention's operands; positions are not read.
+llvm::SmallVector<unsigned> furtherInputs(KernelOp kernel);
+/// Whether the same kernel is to be selected however many keys and sequences there are.
+bool isInvariant(KernelOp kernel);
 
 class ScheduleSelector {
 public:
@@ -113,7 +119,14 @@ private:
   int64_t partsOf(const AttentionProblem &problem, int64_t rows, int64_t keys) const;
   double timeOfTiles(const AttentionProblem &problem, int64_t groups, int64_t keys,
                      bool areShared) const;
-  int64_t spansOf(int64_t keyBytes, int64_t rowTiles) const;
+  bool isDecoding() const;
+  std::optional<int64_t> unitsOf(int64_t rowTiles) const;
+  struct WholeUnits {
+    int64_t spans, longest;
+  };
+  WholeUnits dealUnits(int64_t units, int64_t blocks) const;
+  std::pair<int64_t, int64_t> crowdOf(const AttentionProblem &problem) const;
+  int64_t spansOf(const AttentionProblem &problem, int64_t rowTiles, int64_t blocks) const;
 
   int64_t indexWidth() const;
   mlir::AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }

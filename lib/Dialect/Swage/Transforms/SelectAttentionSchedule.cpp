@@ -29,8 +29,7 @@ static int64_t tailHeads(int64_t blocks) { return llvm::divideCeil(blocks, 4); }
 /// Bytes of keys and values of these heads, which stay in L2 while others stream by.
 static int64_t sectionBytes(const DeviceProperties &device) { return device.l2Bytes / 2; }
 
-/// What the kernel reads beside attention's operands; positions are not read.
-static SmallVector<unsigned> furtherInputs(KernelOp kernel) {
+SmallVector<unsigned> swage::furtherInputs(KernelOp kernel) {
   SmallVector<unsigned> inputs;
   for (unsigned i = AttentionProblem::of(kernel)->ownInputs(); i < kernel.getInputs().size(); ++i)
     if (kernel.getInput(i).getSource() != Source::Coordinate)
@@ -80,35 +79,7 @@ static bool doScoresTakeMuch(KernelOp kernel) {
                       [&](math::TanhOp tanh) { return dependsOn(score, tanh.getResult()); });
 }
 
-/// Whether what is read decides which keys are seen: lengths, perhaps.
-static bool doMasksRead(KernelOp kernel) {
-  SmallVector<unsigned> inputs = furtherInputs(kernel);
-  Value score = kernel.getCollective().getValue();
-  while (auto select = score.getDefiningOp<arith::SelectOp>()) {
-    Value seen = select.getCondition();
-    if (llvm::any_of(inputs, [&](unsigned input) {
-          return dependsOn(seen, kernel.getBody().getArgument(input));
-        }))
-      return true;
-    score = select.getTrueValue();
-  }
-  return false;
-}
-
-/// Keys and values of a warp that arrive together, where few queries wait for them: enough for the
-/// copy engine, and few enough that there are two or three such stages.
-static constexpr int64_t kStageBytes = 8 << 10;
-
-/// Keys and values on their way to a multiprocessor that memory needs to be busy. More than that
-/// makes it slower, by up to a tenth (docs/notes/decode.md).
-static constexpr int64_t kBytesUnderWay = 96 << 10;
-
-/// Keys and values of a chunk, where results do not depend on the batch: to conclude one takes as
-/// long as to read 30 KB.
-static constexpr int64_t kChunkBytes = 256 << 10;
-
-/// Whether the same kernel is to be selected however many keys and sequences there are.
-static bool isInvariant(KernelOp kernel) { return kernel.getCollective().getBatchInvariant(); }
+bool swage::isInvariant(KernelOp kernel) { return kernel.getCollective().getBatchInvariant(); }
 
 /// Whether the kernel reads and makes nothing but attention's operands and result.
 static bool isAlone(KernelOp kernel) {
@@ -470,111 +441,11 @@ SelectedSchedule ScheduleSelector::wideAttention() const {
   return refused(problem);
 }
 
-/// Whether there are so few queries that what counts is how fast keys and values are read, and not
-/// how fast they are multiplied.
-static bool isDecoding(KernelOp kernel, const AttentionProblem &problem) {
-  if (problem.isNarrow() || problem.isWide() || !problem.sharing)
-    return false;
-  if (problem.isForFewQueries())
-    return true;
-  // To conclude a head takes as long as to read so many keys, longer the more queries it has.
-  std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  if (keys && *keys <= 128 && problem.sharing > 8 && !isInvariant(kernel))
-    return false;
-  return *queriesOf(kernel) <= problem.kFewQueries && problem.sharing <= problem.kMostSharing;
-}
-
-std::optional<SelectedSchedule> ScheduleSelector::decode() const {
-  AttentionProblem problem = *AttentionProblem::of(kernel);
-  if (problem.isNarrow() || problem.isWide() || !problem.sharing)
-    return std::nullopt;
-  // Of rows that are no multiples of 128 bytes boxes have few columns at the end. As they are in
-  // memory long rows of a multiple of 64 bytes lie in too few banks.
-  bool bulk = device.arch == "sm_90a";
-  auto isLinear = [](int64_t dim) { return dim % 32 || (dim % 64 && dim < 128); };
-  bool linear =
-      bulk && problem.areRowsAdjacent && (isLinear(problem.headDim) || isLinear(problem.valueDim));
-  int64_t keyBytes = problem.keyBytes(),
-          keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
-  // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
-  if (problem.hasNarrowCache())
-    keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
-  // Keys are read for 32 rows at once where registers hold their outputs; but for 16, again from
-  // L2, where that has them all, or all units run at once: parts of 16 rows are merged by twice as
-  // many blocks.
-  std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
-                         heads = constantSize(extent(AttentionDim::KeyHead)),
-                         all = constantSize(extent(AttentionDim::Key));
-  int64_t halves = llvm::divideCeil(problem.sharing, 16);
-  bool isNear = !isInvariant(kernel) && batch && heads && all && problem.sharing <= 128 &&
-                (*batch * *heads * *all * keyBytes <= device.l2Bytes * 3 / 4 ||
-                 *batch * *heads * halves <= device.smCount);
-  // Teams exchange scores once for a step, and have half of them where these have 16 keys.
-  int64_t team = problem.team();
-  SmallVector<std::pair<int64_t, int64_t>> places = {{keys, 3}, {keys, 2}};
-  if (team > 1)
-    places.insert(places.begin(), {32, 2});
-  for (auto [atoms, warps] :
-       {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}}) {
-    if (warps * team > 8 || (atoms == 2 && (team > 1 || problem.sharing <= 16 || isNear)))
-      continue;
-    for (auto [share, stages] : places) {
-      // Beside what is summed up for 32 rows, registers hold fewer scores.
-      if (problem.hasNarrowCache() && atoms == 2)
-        share = 16;
-      if (stages > 2 && 2 * share * warps * keyBytes >= kBytesUnderWay)
-        continue;
-      auto schedule = DecodeScheduleAttr::get(
-          context(), warps, share * warps, stages,
-          /*patience=*/8, /*blocks=*/1,
-          spansOf(keyBytes, llvm::divideCeil(problem.sharing, 16 * atoms)),
-          bulk && problem.isMovedInBulk(share), index, atoms, linear,
-          isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0);
-      // One KiB of a block's shared memory is the system's own.
-      if (problem.sharedBytes(schedule) <= device.sharedBytesPerSm - 1024 &&
-          problem.registers(schedule) <= problem.mostRegisters(schedule))
-        return SelectedSchedule{schedule, "attention of few queries by " +
-                                              std::to_string(schedule.getKeys()) + " keys"};
-    }
-  }
-  return std::nullopt;
-}
-
-/// Blocks, of which each has a part of a head's keys, or several heads'. To merge parts takes 2 us
-/// and more, and a multiprocessor reads no more than 50 bytes a nanosecond, all of them 4600: a
-/// part is as long as the sum of both is least. Near where both limits meet neither is reached.
-int64_t ScheduleSelector::spansOf(int64_t keyBytes, int64_t rowTiles) const {
-  std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
-                         heads = constantSize(extent(AttentionDim::KeyHead)),
-                         keys = constantSize(extent(AttentionDim::Key));
-  int64_t most = device.smCount;
-  // Where a mask reads something keys are not even.
-  if (!batch || !heads || !keys || *batch * *heads == 0 || doMasksRead(kernel))
-    return most;
-  int64_t units = *batch * *heads * rowTiles;
-  if (units >= most) {
-    // As few blocks as have as many units to take.
-    int64_t turns = llvm::divideCeil(units, most);
-    return llvm::divideCeil(units, turns);
-  }
-  auto cost = [&](int64_t parts) {
-    double bytes = double(*keys) * keyBytes, perSm = bytes / parts / 48e3,
-           memory = bytes * units / 4600e3;
-    return std::pow(std::pow(perSm, 4) + std::pow(memory, 4), 0.25) +
-           (parts > 1 ? 2.2 + 0.03 * parts : 0);
-  };
-  int64_t best = 1;
-  for (int64_t parts = 2; parts * units <= most; ++parts)
-    if (cost(parts) < cost(best))
-      best = parts;
-  return best * units;
-}
-
 SelectedSchedule ScheduleSelector::attention() const {
   if (std::string problem = accessProblem(kernel); !problem.empty())
     return {{}, problem};
   AttentionProblem problem = *AttentionProblem::of(kernel);
-  if (isDecoding(kernel, problem))
+  if (isDecoding())
     if (std::optional<SelectedSchedule> selected = decode())
       return *selected;
   if (problem.pageSize)

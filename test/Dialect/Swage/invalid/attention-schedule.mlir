@@ -127,7 +127,7 @@ func.func private @view_extents() attributes {view = #swage.view<tensor = 0, ele
 
 // -----
 
-// expected-error @+1 {{'swage.kernel' op schedule copies rows of 16 bits that follow each other in memory, but these do not}}
+// expected-error @+1 {{'swage.kernel' op schedule copies rows that follow each other in memory, but these do not}}
 swage.kernel @linear symbols 0 extents affine_map<() -> (1, 2, 1, 4, 72, 64, 72)> reduced [5, 6]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (2, 4, 72), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 288 + d3 * 72 + d6), align = 16>,
             #swage.view<tensor = 1, element = f16, shape = () -> (2, 64, 72), access = (d0, d1, d2, d3, d4, d5, d6) -> (d1 * 4608 + d5 * 72 + d6), align = 16>,

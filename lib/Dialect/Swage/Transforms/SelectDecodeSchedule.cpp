@@ -1,0 +1,214 @@
+//===- SelectDecodeSchedule.cpp - Schedules of attention of few queries ---===//
+//
+// The rules follow what was measured (docs/notes/decode.md). What counts is how fast keys and
+// values are read: that enough of them are on their way, that few blocks must merge, and, of 8
+// bits, which take longer to widen than to read, that there are enough warps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleSelector.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
+#include "swage/Dialect/Swage/IR/RowStaging.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace swage;
+
+/// Whether what is read decides which keys are seen: lengths, perhaps.
+static bool doMasksRead(KernelOp kernel) {
+  SmallVector<unsigned> inputs = furtherInputs(kernel);
+  Value score = kernel.getCollective().getValue();
+  while (auto select = score.getDefiningOp<arith::SelectOp>()) {
+    Value seen = select.getCondition();
+    if (llvm::any_of(inputs, [&](unsigned input) {
+          return dependsOn(seen, kernel.getBody().getArgument(input));
+        }))
+      return true;
+    score = select.getTrueValue();
+  }
+  return false;
+}
+
+/// Keys and values of a warp that arrive together, where few queries wait for them: enough for the
+/// copy engine, and few enough that there are two or three such stages.
+static constexpr int64_t kStageBytes = 8 << 10;
+
+/// Keys and values on their way to a multiprocessor that memory needs to be busy. More than that
+/// makes it slower, by up to a tenth (docs/notes/decode.md); of 8 bits half of it is enough.
+static constexpr int64_t kBytesUnderWay = 96 << 10, kNarrowUnderWay = 48 << 10;
+
+/// Keys and values of a chunk, where results do not depend on the batch: to conclude one takes as
+/// long as to read 30 KB.
+static constexpr int64_t kChunkBytes = 256 << 10;
+
+/// Registers of a thread for scores, outputs and queries, of sixteen warps, for which ptxas finds
+/// room beside what else it keeps.
+static constexpr int64_t kMostOfSixteen = 80;
+
+/// Whether there are so few queries that what counts is how fast keys and values are read, and not
+/// how fast they are multiplied.
+bool ScheduleSelector::isDecoding() const {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  if (problem.isNarrow() || problem.isWide() || !problem.sharing)
+    return false;
+  if (problem.isForFewQueries())
+    return true;
+  // To conclude a head takes as long as to read so many keys, longer the more queries it has.
+  std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  if (keys && *keys <= 128 && problem.sharing > 8 && !isInvariant(kernel))
+    return false;
+  return *queriesOf(kernel) <= problem.kFewQueries && problem.sharing <= problem.kMostSharing;
+}
+
+/// Whether the copy engine brings rows better as they are in memory. Of rows that are no multiples
+/// of 128 bytes boxes have few columns at the end, but long rows of a multiple of 64 bytes lie in
+/// too few banks as they are. Of 8 bits a row of 64 bytes would take the room of 128 in a box.
+static bool isBetterLinear(const AttentionProblem &problem) {
+  return llvm::any_of(ArrayRef{problem.headDim, problem.valueDim}, [&](int64_t dim) {
+    if (problem.hasNarrowCache())
+      return dim % 64 != 0 || dim == 64;
+    return dim % 32 != 0 || (dim % 64 != 0 && dim < 128);
+  });
+}
+
+/// Key heads of all sequences, each as often as its rows are taken apart: who reads keys.
+std::optional<int64_t> ScheduleSelector::unitsOf(int64_t rowTiles) const {
+  std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
+                         heads = constantSize(extent(AttentionDim::KeyHead));
+  if (!batch || !heads)
+    return std::nullopt;
+  return *batch * *heads * rowTiles;
+}
+
+/// Blocks, of so many that share a multiprocessor, that have whole units as evenly as can be: as
+/// few as have as many to take. And how many a multiprocessor then has, at most.
+ScheduleSelector::WholeUnits ScheduleSelector::dealUnits(int64_t units, int64_t blocks) const {
+  int64_t multiprocessors = device.smCount,
+          turns = llvm::divideCeil(units, multiprocessors * blocks),
+          spans = llvm::divideCeil(units, turns);
+  return {spans, int64_t(llvm::divideCeil(spans, multiprocessors)) * turns};
+}
+
+/// Warps of a block and blocks of a multiprocessor. Keys and values of 8 bits are widened by
+/// instructions that wait for each other, so that sixteen warps have more done than eight: in
+/// blocks of four where each has a unit of its own, or where lengths are found in memory. A unit
+/// that half of the warps read, or that more blocks have to merge, takes longer than that gains,
+/// and so it does if some multiprocessors then have more units than others.
+std::pair<int64_t, int64_t> ScheduleSelector::crowdOf(const AttentionProblem &problem) const {
+  constexpr int64_t mostSharing = 16, mostDim = 160;
+  std::optional<int64_t> units = unitsOf(1);
+  if (!problem.hasNarrowCache() || isInvariant(kernel) || device.arch != "sm_90a" || !units ||
+      problem.sharing > mostSharing)
+    return {8, 1};
+  int64_t dim = std::max(problem.headDim, problem.valueDim);
+  // What a multiprocessor gains by sixteen warps, at least.
+  double gain = dim < 128 ? 1.5 : 1.1;
+  bool areMany = doMasksRead(kernel)
+                     ? *units * 2 > device.smCount
+                     : *units >= 2 * device.smCount &&
+                           dealUnits(*units, 4).longest <= gain * dealUnits(*units, 1).longest;
+  if (areMany)
+    return {4, 4};
+  if (*units > device.smCount && *units < 2 * device.smCount && dim <= mostDim)
+    return {8, 2};
+  return {8, 1};
+}
+
+std::optional<SelectedSchedule> ScheduleSelector::decode() const {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  if (problem.isNarrow() || problem.isWide() || !problem.sharing)
+    return std::nullopt;
+  bool bulk = device.arch == "sm_90a",
+       linear = bulk && problem.areRowsAdjacent && isBetterLinear(problem);
+  int64_t keyBytes = problem.keyBytes();
+  auto make = [&](int64_t atoms, int64_t warps, int64_t blocks, int64_t share,
+                  int64_t stages) -> DecodeScheduleAttr {
+    auto schedule = DecodeScheduleAttr::get(
+        context(), warps, share * warps, stages,
+        /*patience=*/8, blocks,
+        spansOf(problem, llvm::divideCeil(problem.sharing, 16 * atoms), blocks),
+        bulk && problem.isMovedInBulk(share), index, atoms, linear,
+        isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0);
+    // Sixteen warps have half of the registers. One KiB of a block's shared memory is the system's
+    // own.
+    bool fits = problem.sharedBytes(schedule) <= device.sharedBytesPerSm / blocks - 1024 &&
+                problem.registers(schedule) <=
+                    (blocks > 1 ? kMostOfSixteen : problem.mostRegisters(schedule));
+    return fits ? schedule : DecodeScheduleAttr();
+  };
+  auto selected = [&](DecodeScheduleAttr schedule) {
+    return SelectedSchedule{schedule, "attention of few queries by " +
+                                          std::to_string(schedule.getKeys()) + " keys"};
+  };
+  if (auto [warps, blocks] = crowdOf(problem); blocks > 1)
+    for (int64_t share : {32, 16})
+      if (DecodeScheduleAttr crowd = make(/*atoms=*/1, warps, blocks, share, /*stages=*/2))
+        return selected(crowd);
+
+  // Keys are read for 32 rows at once where registers hold their outputs; but for 16, again from
+  // L2, where that has them all, or all units run at once: parts of 16 rows are merged by twice as
+  // many blocks.
+  std::optional<int64_t> units = unitsOf(llvm::divideCeil(problem.sharing, 16)), once = unitsOf(1),
+                         all = constantSize(extent(AttentionDim::Key));
+  bool isNear = !isInvariant(kernel) && units && all && problem.sharing <= 128 &&
+                (*once * *all * keyBytes <= device.l2Bytes * 3 / 4 || *units <= device.smCount);
+  int64_t team = problem.team(), underWay = kBytesUnderWay,
+          keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
+  // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
+  if (problem.hasNarrowCache())
+    keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
+  SmallVector<std::pair<int64_t, int64_t>> places = {{keys, 3}, {keys, 2}};
+  if (problem.hasNarrowCache() && bulk) {
+    places = {{32, 3}, {32, 2}, {16, 3}, {16, 2}};
+    underWay = kNarrowUnderWay;
+  }
+  // Teams exchange scores once for a step, and have half of them where these have 16 keys.
+  if (team > 1)
+    places.insert(places.begin(), {32, 2});
+  for (auto [atoms, warps] :
+       {std::pair<int64_t, int64_t>{2, 8}, {2, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}}) {
+    if (warps * team > 8 || (atoms == 2 && (team > 1 || problem.sharing <= 16 || isNear)))
+      continue;
+    for (auto [share, stages] : places) {
+      // Beside what is summed up for 32 rows, registers hold fewer scores.
+      if (problem.hasNarrowCache() && atoms == 2 && share > 16)
+        continue;
+      if (stages > 2 && 2 * share * warps * keyBytes >= underWay)
+        continue;
+      if (DecodeScheduleAttr schedule = make(atoms, warps, /*blocks=*/1, share, stages))
+        return selected(schedule);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Blocks, of which each has a part of a head's keys, or several heads'. To merge parts takes 2 us
+/// and more, and a multiprocessor reads no more than 50 bytes a nanosecond, of 8 bits 36, all of
+/// them 4600: a part is as long as the sum of both is least. Near where both limits meet neither is
+/// reached. `blocks`: how many share a multiprocessor, which leave units whole.
+int64_t ScheduleSelector::spansOf(const AttentionProblem &problem, int64_t rowTiles,
+                                  int64_t blocks) const {
+  std::optional<int64_t> known = unitsOf(rowTiles), keys = constantSize(extent(AttentionDim::Key));
+  int64_t most = device.smCount * blocks, units = known.value_or(0);
+  // Where a mask reads something keys are not even.
+  if (!keys || units == 0 || doMasksRead(kernel))
+    return most;
+  if (units >= most)
+    return dealUnits(units, blocks).spans;
+  if (blocks > 1)
+    return units;
+  auto cost = [&](int64_t parts) {
+    double bytes = double(*keys) * problem.keyBytes(),
+           perSm = bytes / parts / (problem.hasNarrowCache() ? 36e3 : 48e3),
+           memory = bytes * units / 4600e3;
+    return std::pow(std::pow(perSm, 4) + std::pow(memory, 4), 0.25) +
+           (parts > 1 ? 2.2 + 0.03 * parts : 0);
+  };
+  int64_t best = 1;
+  for (int64_t parts = 2; parts * units <= most; ++parts)
+    if (cost(parts) < cost(best))
+      best = parts;
+  return best * units;
+}
