@@ -32,6 +32,8 @@ llvm::SmallVector<int64_t> constantStrides(ViewAttr view);
 
 /// What an attention kernel reads beside attention's operands; positions are not read.
 llvm::SmallVector<unsigned> furtherInputs(KernelOp kernel);
+/// Whether scores or weights depend on something that is read for each key, which takes registers.
+bool readsForKeys(KernelOp kernel);
 /// Whether the same kernel is to be selected however many keys and sequences there are.
 bool isInvariant(KernelOp kernel);
 

@@ -98,8 +98,7 @@ static bool isMultiplied(KernelOp kernel) {
          });
 }
 
-/// Whether scores or weights depend on something that is read for each key, which takes registers.
-static bool readsForKeys(KernelOp kernel) {
+bool swage::readsForKeys(KernelOp kernel) {
   auto isOfKey = [&](unsigned input) {
     LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
     return !access.isBroadcast(AttentionDim::Key) && doScoresRead(kernel, input);

@@ -97,12 +97,13 @@ ScheduleSelector::WholeUnits ScheduleSelector::dealUnits(int64_t units, int64_t 
 /// that half of the warps read, or that more blocks have to merge, takes longer than that gains,
 /// and so it does if some multiprocessors then have more units than others.
 std::pair<int64_t, int64_t> ScheduleSelector::crowdOf(const AttentionProblem &problem) const {
-  constexpr int64_t mostSharing = 16, mostDim = 160;
+  constexpr int64_t mostSharing = 16;
+  int64_t dim = std::max(problem.headDim, problem.valueDim),
+          mostDim = readsForKeys(kernel) ? 128 : 160; // that registers of sixteen warps suffice for
   std::optional<int64_t> units = unitsOf(1);
   if (!problem.hasNarrowCache() || isInvariant(kernel) || device.arch != "sm_90a" || !units ||
-      problem.sharing > mostSharing)
+      problem.sharing > mostSharing || dim > mostDim)
     return {8, 1};
-  int64_t dim = std::max(problem.headDim, problem.valueDim);
   // What a multiprocessor gains by sixteen warps, at least.
   double gain = dim < 128 ? 1.5 : 1.1;
   bool areMany = doMasksRead(kernel)
@@ -111,7 +112,7 @@ std::pair<int64_t, int64_t> ScheduleSelector::crowdOf(const AttentionProblem &pr
                            dealUnits(*units, 4).longest <= gain * dealUnits(*units, 1).longest;
   if (areMany)
     return {4, 4};
-  if (*units > device.smCount && *units < 2 * device.smCount && dim <= mostDim)
+  if (*units > device.smCount && *units < 2 * device.smCount)
     return {8, 2};
   return {8, 1};
 }
