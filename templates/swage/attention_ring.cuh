@@ -127,7 +127,8 @@ template <class Spec> struct StageBarriers {
 };
 
 /// Keys and values as they lie in memory, rows without gaps: a copy of each is all that a stage
-/// takes.  Rows of an odd number of 16 bytes are in different banks.
+/// takes.  Rows of an odd number of 16 bytes are in different banks, others in half or a quarter
+/// of them.
 template <class Spec, class Arguments> struct LinearRing {
   enum : int { kCacheBytes = sizeof(typename CacheOf<Spec>::Type) };
   using Layout =

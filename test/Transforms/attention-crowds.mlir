@@ -114,3 +114,27 @@ func.func @sharing(%q: tensor<64x128x1x128xbf16>, %k: tensor<64x8x1024x128xi8>, 
   %y = swage.attention %q, %kw, %vw scale 0.1 : (tensor<64x128x1x128xbf16>, tensor<64x8x1024x128xbf16>, tensor<64x8x1024x128xbf16>) -> tensor<64x128x1x128xbf16>
   return %y : tensor<64x128x1x128xbf16>
 }
+
+// -----
+
+// Whole units also where it is not known how many keys they have.
+// CHECK-LABEL: func.func @dynamic
+// CHECK: #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 2, spans = 156,
+func.func @dynamic(%q: tensor<39x16x1x128xbf16>, %k: tensor<39x4x?x128xi8>, %v: tensor<39x4x?x128xi8>) -> tensor<39x16x1x128xbf16> {
+  %kw = arith.sitofp %k : tensor<39x4x?x128xi8> to tensor<39x4x?x128xbf16>
+  %vw = arith.sitofp %v : tensor<39x4x?x128xi8> to tensor<39x4x?x128xbf16>
+  %y = swage.attention %q, %kw, %vw scale 0.1 : (tensor<39x16x1x128xbf16>, tensor<39x4x?x128xbf16>, tensor<39x4x?x128xbf16>) -> tensor<39x16x1x128xbf16>
+  return %y : tensor<39x16x1x128xbf16>
+}
+
+// -----
+
+// Rows of 128 bytes would all lie in the same banks.
+// CHECK-LABEL: func.func @mixed
+// CHECK: bulk = true, index = 32>
+func.func @mixed(%q: tensor<2x8x1x64xbf16>, %k: tensor<2x8x500x64xi8>, %v: tensor<2x8x500x128xi8>) -> tensor<2x8x1x128xbf16> {
+  %kw = arith.sitofp %k : tensor<2x8x500x64xi8> to tensor<2x8x500x64xbf16>
+  %vw = arith.sitofp %v : tensor<2x8x500x128xi8> to tensor<2x8x500x128xbf16>
+  %y = swage.attention %q, %kw, %vw scale 0.1 : (tensor<2x8x1x64xbf16>, tensor<2x8x500x64xbf16>, tensor<2x8x500x128xbf16>) -> tensor<2x8x1x128xbf16>
+  return %y : tensor<2x8x1x128xbf16>
+}

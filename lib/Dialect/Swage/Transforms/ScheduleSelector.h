@@ -124,10 +124,13 @@ private:
   bool isDecoding() const;
   std::optional<int64_t> unitsOf(int64_t rowTiles) const;
   struct WholeUnits {
-    int64_t spans, longest;
+    int64_t spans, most; ///< blocks, and units of a multiprocessor
   };
   WholeUnits dealUnits(int64_t units, int64_t blocks) const;
-  std::pair<int64_t, int64_t> crowdOf(const AttentionProblem &problem) const;
+  struct Crowd {
+    int64_t warps, blocks; ///< of a block, and of a multiprocessor
+  };
+  Crowd crowdOf(const AttentionProblem &problem) const;
   int64_t spansOf(const AttentionProblem &problem, int64_t rowTiles, int64_t blocks) const;
 
   int64_t indexWidth() const;

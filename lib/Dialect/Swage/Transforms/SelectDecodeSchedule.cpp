@@ -66,11 +66,11 @@ bool ScheduleSelector::isDecoding() const {
 /// of 128 bytes boxes have few columns at the end, but long rows of a multiple of 64 bytes lie in
 /// too few banks as they are. Of 8 bits a row of 64 bytes would take the room of 128 in a box.
 static bool isBetterLinear(const AttentionProblem &problem) {
-  return llvm::any_of(ArrayRef{problem.headDim, problem.valueDim}, [&](int64_t dim) {
-    if (problem.hasNarrowCache())
-      return dim % 64 != 0 || dim == 64;
-    return dim % 32 != 0 || (dim % 64 != 0 && dim < 128);
-  });
+  auto any = [&](auto is) { return is(problem.headDim) || is(problem.valueDim); };
+  if (problem.hasNarrowCache())
+    return any([](int64_t dim) { return dim % 64 != 0 || dim == 64; }) &&
+           !any([](int64_t dim) { return dim % 128 == 0; });
+  return any([](int64_t dim) { return dim % 32 != 0 || (dim % 64 != 0 && dim < 128); });
 }
 
 /// Key heads of all sequences, each as often as its rows are taken apart: who reads keys.
@@ -82,8 +82,8 @@ std::optional<int64_t> ScheduleSelector::unitsOf(int64_t rowTiles) const {
   return *batch * *heads * rowTiles;
 }
 
-/// Blocks, of so many that share a multiprocessor, that have whole units as evenly as can be: as
-/// few as have as many to take. And how many a multiprocessor then has, at most.
+/// Blocks, of so many for each multiprocessor, that have whole units as evenly as can be: as few as
+/// have as many to take. There is a unit.
 ScheduleSelector::WholeUnits ScheduleSelector::dealUnits(int64_t units, int64_t blocks) const {
   int64_t multiprocessors = device.smCount,
           turns = llvm::divideCeil(units, multiprocessors * blocks),
@@ -91,25 +91,27 @@ ScheduleSelector::WholeUnits ScheduleSelector::dealUnits(int64_t units, int64_t 
   return {spans, int64_t(llvm::divideCeil(spans, multiprocessors)) * turns};
 }
 
-/// Warps of a block and blocks of a multiprocessor. Keys and values of 8 bits are widened by
-/// instructions that wait for each other, so that sixteen warps have more done than eight: in
-/// blocks of four where each has a unit of its own, or where lengths are found in memory. A unit
-/// that half of the warps read, or that more blocks have to merge, takes longer than that gains,
-/// and so it does if some multiprocessors then have more units than others.
-std::pair<int64_t, int64_t> ScheduleSelector::crowdOf(const AttentionProblem &problem) const {
+/// Who shares a multiprocessor. Keys and values of 8 bits are widened by instructions that wait for
+/// each other, so that sixteen warps have more done than eight: four blocks of four, where each has
+/// a unit of its own or lengths are found in memory, so that units are concluded under each other's
+/// keys; two blocks of eight, where there are more units than multiprocessors, but not twice as
+/// many. A unit that half of the warps read, or that more blocks have to merge, takes longer than
+/// that gains, and so it does if some multiprocessors then have more units than others.
+ScheduleSelector::Crowd ScheduleSelector::crowdOf(const AttentionProblem &problem) const {
   constexpr int64_t mostSharing = 16;
+  // Beyond these heads ptxas finds no registers (docs/notes/decode.md).
   int64_t dim = std::max(problem.headDim, problem.valueDim),
-          mostDim = readsForKeys(kernel) ? 128 : 160; // that registers of sixteen warps suffice for
+          mostDim = readsForKeys(kernel) ? 128 : 160;
   std::optional<int64_t> units = unitsOf(1);
   if (!problem.hasNarrowCache() || isInvariant(kernel) || device.arch != "sm_90a" || !units ||
       problem.sharing > mostSharing || dim > mostDim)
     return {8, 1};
-  // What a multiprocessor gains by sixteen warps, at least.
+  // What a multiprocessor gains by sixteen warps, at least, of the heads in docs/notes/decode.md.
   double gain = dim < 128 ? 1.5 : 1.1;
   bool areMany = doMasksRead(kernel)
                      ? *units * 2 > device.smCount
                      : *units >= 2 * device.smCount &&
-                           dealUnits(*units, 4).longest <= gain * dealUnits(*units, 1).longest;
+                           dealUnits(*units, 4).most <= gain * dealUnits(*units, 1).most;
   if (areMany)
     return {4, 4};
   if (*units > device.smCount && *units < 2 * device.smCount)
@@ -143,10 +145,11 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
     return SelectedSchedule{schedule, "attention of few queries by " +
                                           std::to_string(schedule.getKeys()) + " keys"};
   };
-  if (auto [warps, blocks] = crowdOf(problem); blocks > 1)
+  if (Crowd crowd = crowdOf(problem); crowd.blocks > 1)
     for (int64_t share : {32, 16})
-      if (DecodeScheduleAttr crowd = make(/*atoms=*/1, warps, blocks, share, /*stages=*/2))
-        return selected(crowd);
+      if (DecodeScheduleAttr schedule =
+              make(/*atoms=*/1, crowd.warps, crowd.blocks, share, /*stages=*/2))
+        return selected(schedule);
 
   // Keys are read for 32 rows at once where registers hold their outputs; but for 16, again from
   // L2, where that has them all, or all units run at once: parts of 16 rows are merged by twice as
@@ -157,13 +160,15 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
                 (*once * *all * keyBytes <= device.l2Bytes * 3 / 4 || *units <= device.smCount);
   int64_t team = problem.team(), underWay = kBytesUnderWay,
           keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
-  // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
-  if (problem.hasNarrowCache())
-    keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
   SmallVector<std::pair<int64_t, int64_t>> places = {{keys, 3}, {keys, 2}};
   if (problem.hasNarrowCache() && bulk) {
+    // 32 keys wherever they fit: what a warp does for some keys it does twice as often for 16.
     places = {{32, 3}, {32, 2}, {16, 3}, {16, 2}};
     underWay = kNarrowUnderWay;
+  } else if (problem.hasNarrowCache()) {
+    // Short rows take more room than they have bytes, and eight warps have more to do.
+    keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
+    places = {{keys, 3}, {keys, 2}};
   }
   // Teams exchange scores once for a step, and have half of them where these have 16 keys.
   if (team > 1)
@@ -174,8 +179,8 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
       continue;
     for (auto [share, stages] : places) {
       // Beside what is summed up for 32 rows, registers hold fewer scores.
-      if (problem.hasNarrowCache() && atoms == 2 && share > 16)
-        continue;
+      if (problem.hasNarrowCache() && atoms == 2)
+        share = 16;
       if (stages > 2 && 2 * share * warps * keyBytes >= underWay)
         continue;
       if (DecodeScheduleAttr schedule = make(atoms, warps, /*blocks=*/1, share, stages))
@@ -186,23 +191,24 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
 }
 
 /// Blocks, of which each has a part of a head's keys, or several heads'. To merge parts takes 2 us
-/// and more, and a multiprocessor reads no more than 50 bytes a nanosecond, of 8 bits 36, all of
-/// them 4600: a part is as long as the sum of both is least. Near where both limits meet neither is
-/// reached. `blocks`: how many share a multiprocessor, which leave units whole.
+/// and more, and a multiprocessor reads no more than 50 bytes a nanosecond, of 8 bits 36 where
+/// these come by the copy engine, all of them 4600: a part is as long as the sum of both is least.
+/// Near where both limits meet neither is reached. `blocks`: how many share a multiprocessor, which
+/// leave units whole.
 int64_t ScheduleSelector::spansOf(const AttentionProblem &problem, int64_t rowTiles,
                                   int64_t blocks) const {
   std::optional<int64_t> known = unitsOf(rowTiles), keys = constantSize(extent(AttentionDim::Key));
   int64_t most = device.smCount * blocks, units = known.value_or(0);
   // Where a mask reads something keys are not even.
-  if (!keys || units == 0 || doMasksRead(kernel))
+  if (units == 0 || doMasksRead(kernel) || (!keys && blocks == 1))
     return most;
   if (units >= most)
     return dealUnits(units, blocks).spans;
   if (blocks > 1)
     return units;
+  double ofOne = problem.hasNarrowCache() && device.arch == "sm_90a" ? 36e3 : 48e3;
   auto cost = [&](int64_t parts) {
-    double bytes = double(*keys) * problem.keyBytes(),
-           perSm = bytes / parts / (problem.hasNarrowCache() ? 36e3 : 48e3),
+    double bytes = double(*keys) * problem.keyBytes(), perSm = bytes / parts / ofOne,
            memory = bytes * units / 4600e3;
     return std::pow(std::pow(perSm, 4) + std::pow(memory, 4), 0.25) +
            (parts > 1 ? 2.2 + 0.03 * parts : 0);
