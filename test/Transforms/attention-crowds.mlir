@@ -35,6 +35,29 @@ func.func @uneven(%q: tensor<73x64x1x128xbf16>, %k: tensor<73x8x1000x128xi8>, %v
 
 // -----
 
+// CHECK-LABEL: func.func @uneven_short_heads
+// CHECK: #swage.decode_schedule<warps = 8, keys = 256, stages = 2, patience = 8, blocks = 1, spans = 115,
+func.func @uneven_short_heads(%q: tensor<286x16x1x64xbf16>, %k: tensor<286x2x2048x64xi8>, %v: tensor<286x2x2048x64xi8>) -> tensor<286x16x1x64xbf16> {
+  %kw = arith.sitofp %k : tensor<286x2x2048x64xi8> to tensor<286x2x2048x64xbf16>
+  %vw = arith.sitofp %v : tensor<286x2x2048x64xi8> to tensor<286x2x2048x64xbf16>
+  %y = swage.attention %q, %kw, %vw scale 0.1 : (tensor<286x16x1x64xbf16>, tensor<286x2x2048x64xbf16>, tensor<286x2x2048x64xbf16>) -> tensor<286x16x1x64xbf16>
+  return %y : tensor<286x16x1x64xbf16>
+}
+
+// -----
+
+// What is concluded under other units' keys is worth more than that.
+// CHECK-LABEL: func.func @uneven_but_short
+// CHECK: #swage.decode_schedule<warps = 4, keys = 128, stages = 2, patience = 8, blocks = 4, spans = 286,
+func.func @uneven_but_short(%q: tensor<286x16x1x64xbf16>, %k: tensor<286x2x300x64xi8>, %v: tensor<286x2x300x64xi8>) -> tensor<286x16x1x64xbf16> {
+  %kw = arith.sitofp %k : tensor<286x2x300x64xi8> to tensor<286x2x300x64xbf16>
+  %vw = arith.sitofp %v : tensor<286x2x300x64xi8> to tensor<286x2x300x64xbf16>
+  %y = swage.attention %q, %kw, %vw scale 0.1 : (tensor<286x16x1x64xbf16>, tensor<286x2x300x64xbf16>, tensor<286x2x300x64xbf16>) -> tensor<286x16x1x64xbf16>
+  return %y : tensor<286x16x1x64xbf16>
+}
+
+// -----
+
 // More units than multiprocessors, but not twice as many.
 // CHECK-LABEL: func.func @two
 // CHECK: #swage.decode_schedule<warps = 8, keys = 256, stages = 2, patience = 8, blocks = 2, spans = 156,

@@ -39,8 +39,10 @@ static constexpr int64_t kStageBytes = 8 << 10;
 /// makes it slower, by up to a tenth (docs/notes/decode.md); of 8 bits half of it is enough.
 static constexpr int64_t kBytesUnderWay = 96 << 10, kNarrowUnderWay = 48 << 10;
 
-/// Keys and values of a chunk, where results do not depend on the batch: to conclude one takes as
-/// long as to read 30 KB.
+/// Keys and values that are read while a unit, or a chunk of its keys, is concluded.
+static constexpr int64_t kConclusionBytes = 30 << 10;
+
+/// Keys and values of a chunk, where results do not depend on the batch.
 static constexpr int64_t kChunkBytes = 256 << 10;
 
 /// Registers of a thread for scores, outputs and queries, of sixteen warps, for which ptxas finds
@@ -96,7 +98,7 @@ ScheduleSelector::WholeUnits ScheduleSelector::dealUnits(int64_t units, int64_t 
 /// a unit of its own or lengths are found in memory, so that units are concluded under each other's
 /// keys; two blocks of eight, where there are more units than multiprocessors, but not twice as
 /// many. A unit that half of the warps read, or that more blocks have to merge, takes longer than
-/// that gains, and so it does if some multiprocessors then have more units than others.
+/// that gains; and if some multiprocessors then have more units than others, it must be short.
 ScheduleSelector::Crowd ScheduleSelector::crowdOf(const AttentionProblem &problem) const {
   constexpr int64_t mostSharing = 16;
   // Beyond these heads ptxas finds no registers (docs/notes/decode.md).
@@ -106,8 +108,8 @@ ScheduleSelector::Crowd ScheduleSelector::crowdOf(const AttentionProblem &proble
   if (!problem.hasNarrowCache() || isInvariant(kernel) || device.arch != "sm_90a" || !units ||
       problem.sharing > mostSharing || dim > mostDim)
     return {8, 1};
-  // What a multiprocessor gains by sixteen warps, at least, of the heads in docs/notes/decode.md.
-  double gain = dim < 128 ? 1.5 : 1.1;
+  std::optional<int64_t> keys = constantSize(extent(AttentionDim::Key));
+  double gain = keys && *keys > 0 ? 1 + double(kConclusionBytes) / (*keys * problem.keyBytes()) : 1;
   bool areMany = doMasksRead(kernel)
                      ? *units * 2 > device.smCount
                      : *units >= 2 * device.smCount &&
