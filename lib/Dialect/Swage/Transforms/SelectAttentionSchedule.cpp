@@ -14,7 +14,6 @@
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
-#include <cmath>
 #include <numeric>
 #include <queue>
 

@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
 #include "swage/Dialect/Swage/IR/AttentionProblem.h"
-#include "swage/Dialect/Swage/IR/RowStaging.h"
 #include <cmath>
 
 using namespace mlir;
