@@ -27,6 +27,9 @@ concept HasNarrowCache = requires {
 /// Elements of keys and values.
 template <class Spec> struct CacheOf { using Type = typename Spec::Element; };
 template <HasNarrowCache Spec> struct CacheOf<Spec> { using Type = typename Spec::Cache; };
+template <class Spec> constexpr __device__ int cacheBytes() {
+  return sizeof(typename CacheOf<Spec>::Type);
+}
 
 /// What queries and keys are multiplied as.
 template <class Spec> struct ScoreFactorOf { using Type = typename Spec::Element; };

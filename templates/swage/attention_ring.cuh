@@ -130,9 +130,10 @@ template <class Spec> struct StageBarriers {
 /// takes.  Rows of an odd number of 16 bytes are in different banks, others in half or a quarter
 /// of them.
 template <class Spec, class Arguments> struct LinearRing {
-  enum : int { kCacheBytes = sizeof(typename CacheOf<Spec>::Type) };
   using Layout =
-      RowStages<Spec, KeyRows<kCacheBytes * Spec::kHeadDim, kCacheBytes * Spec::kValueDim>, 1024>;
+      RowStages<Spec,
+                KeyRows<cacheBytes<Spec>() * Spec::kHeadDim, cacheBytes<Spec>() * Spec::kValueDim>,
+                1024>;
   struct Maps {};
 
   const Arguments &arguments;
@@ -205,8 +206,7 @@ private:
 template <class Spec> struct SwizzledStages {
   enum : int {
     kHeadSteps = (Spec::kHeadDim + 15) / 16,
-    kCacheBytes = sizeof(typename CacheOf<Spec>::Type),
-    kPanelColumns = kPanelRow / kCacheBytes,
+    kPanelColumns = kPanelRow / cacheBytes<Spec>(),
     kHeadPanels = (Spec::kHeadDim + kPanelColumns - 1) / kPanelColumns,
     kValuePanels = (Spec::kValueDim + kPanelColumns - 1) / kPanelColumns,
     kPanel = Spec::kKeys * kPanelRow,

@@ -70,9 +70,9 @@ template <class Spec> constexpr __device__ int keyColumns() {
 /// Rows are padded, so that lanes read from different banks.
 template <class Spec>
 using PaddedRows =
-    KeyRows<paddedRow(keyColumns<Spec>() * sizeof(typename CacheOf<Spec>::Type) / 2),
+    KeyRows<paddedRow(keyColumns<Spec>() * cacheBytes<Spec>() / 2),
             paddedRow((HasValuesInKeys<Spec> ? keyColumns<Spec>() : int(Spec::kValueDim)) *
-                      sizeof(typename CacheOf<Spec>::Type) / 2)>;
+                      cacheBytes<Spec>() / 2)>;
 
 /// Shared memory: queries, keys, values.
 template <class Spec> struct PortableLayout : PaddedRows<Spec> {

@@ -65,7 +65,8 @@ bool ScheduleSelector::isDecoding() const {
 
 /// Whether the copy engine brings rows better as they are in memory. Of rows that are no multiples
 /// of 128 bytes boxes have few columns at the end, but long rows of a multiple of 64 bytes lie in
-/// too few banks as they are. Of 8 bits a row of 64 bytes would take the room of 128 in a box.
+/// too few banks as they are. Of 8 bits a row of 64 bytes would take the room of 128 in a box, and
+/// rows of 128 all lie in the same banks.
 static bool isBetterLinear(const AttentionProblem &problem) {
   auto any = [&](auto is) { return is(problem.headDim) || is(problem.valueDim); };
   if (problem.hasNarrowCache())
@@ -100,7 +101,8 @@ ScheduleSelector::WholeUnits ScheduleSelector::dealUnits(int64_t units, int64_t 
 /// that gains; and if some multiprocessors then have more units than others, it must be short.
 ScheduleSelector::Crowd ScheduleSelector::crowdOf(const AttentionProblem &problem) const {
   constexpr int64_t mostSharing = 16;
-  // Beyond these heads ptxas finds no registers (docs/notes/decode.md).
+  // Heads of 192 and 256 were no faster, and with factors for each key registers do not suffice
+  // from 144 on (docs/notes/decode.md).
   int64_t dim = std::max(problem.headDim, problem.valueDim),
           mostDim = readsForKeys(kernel) ? 128 : 160;
   std::optional<int64_t> units = unitsOf(1);
@@ -159,17 +161,18 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
                          all = constantSize(extent(AttentionDim::Key));
   bool isNear = !isInvariant(kernel) && units && all && problem.sharing <= 128 &&
                 (*once * *all * keyBytes <= device.l2Bytes * 3 / 4 || *units <= device.smCount);
-  int64_t team = problem.team(), underWay = kBytesUnderWay,
-          keys = std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
+  // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
+  int64_t team = problem.team(),
+          keys = problem.hasNarrowCache()
+                     ? std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32)
+                     : std::clamp<int64_t>(kStageBytes / keyBytes / 16 * 16, 16, 64);
   SmallVector<std::pair<int64_t, int64_t>> places = {{keys, 3}, {keys, 2}};
+  int64_t underWay = kBytesUnderWay;
+  // By the copy engine 32 keys wherever they fit: what a warp does once for some keys it does twice
+  // as often for 16.
   if (problem.hasNarrowCache() && bulk) {
-    // 32 keys wherever they fit: what a warp does for some keys it does twice as often for 16.
     places = {{32, 3}, {32, 2}, {16, 3}, {16, 2}};
     underWay = kNarrowUnderWay;
-  } else if (problem.hasNarrowCache()) {
-    // Short rows take more room than they have bytes, and eight warps have more to do.
-    keys = std::clamp<int64_t>(kStageBytes / problem.cacheRow(bulk) / 16 * 16, 16, 32);
-    places = {{keys, 3}, {keys, 2}};
   }
   // Teams exchange scores once for a step, and have half of them where these have 16 keys.
   if (team > 1)
