@@ -245,6 +245,8 @@ void SpecEmitter::emitConstants() {
       constant("kTeam", problem.team());
     if (problem.pageSize)
       constant("kPageSize", problem.pageSize);
+    if (attention.getParts() > 1)
+      constant("kParts", attention.getParts());
     if (int64_t chunk = attention.getChunk()) {
       constant("kChunk", chunk / attention.getKeys());
       constant("kChunks", problem.mostChunks(attention));

@@ -299,6 +299,8 @@ void SpecEmitter::emitEntry() {
   if (geometry.getScratchBytes()) {
     parameters.push_back("void *scratch");
     trailing = ", scratch";
+  } else if (isa<DecodeScheduleAttr>(*kernel.getSchedule())) {
+    trailing = ", nullptr"; // the blocks of clusters merge without any
   }
   if (hasSizes())
     parameters.push_back("Spec::Sizes sizes");

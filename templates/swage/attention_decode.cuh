@@ -15,6 +15,7 @@
 // is.  Probabilities of keys are made where a unit is concluded (attention_probabilities.cuh).
 #pragma once
 
+#include "swage/attention_cluster.cuh"
 #include "swage/attention_merge.cuh"
 #include "swage/attention_narrow_warp.cuh"
 #include "swage/attention_ring.cuh"
@@ -31,6 +32,10 @@ template <class Spec> struct DecodeSpec : Spec {
     kWarps = Spec::kThreads / kWarpSize / TeamOf<Spec>::kMembers, ///< or teams
     kKeys = Spec::kKeys / kWarps,
     kThreads = kWarpSize,
+    kBlockThreads = Spec::kThreads,
+    /// Outputs of a row that a thread merges together: two, if that is all that it has.
+    kMerged =
+        Spec::kRows * Spec::kValueDim <= 2 * kBlockThreads || Spec::kValueColumns % 4 != 0 ? 2 : 4,
     kHasKeyRows = HasNarrowCache<Spec>
   };
 };
@@ -41,14 +46,14 @@ template <class Spec> struct AtomSpec : Spec {
 };
 
 /// Shared memory: the warps' rings, their parts at the end of a unit, whether this block merges
-/// it, of its rows what makes probabilities of scores, and queries where warps do not hold them or
-/// the block makes them, or what the members of teams add up to scores.  Schedules ask for it, too:
-/// AttentionProblem.
+/// it, or what the blocks of its cluster send, of its rows what makes probabilities of scores, and
+/// queries where warps do not hold them or the block makes them, or what the members of teams add
+/// up to scores.  Schedules ask for it, too: AttentionProblem.
 template <class Spec, class Stages> struct DecodeLayout : Stages {
   enum : int {
     kPartsAt = Stages::kRingsAt + Spec::kWarps * Stages::kRingBytes,
     kLastAt = kPartsAt + Spec::kWarps * PartLayout<AtomSpec<Spec>>::kBytes,
-    kRowsAt = kLastAt + 16,
+    kRowsAt = kLastAt + (partsOf<Spec>() > 1 ? UnitCluster<Spec>::kBytes : 16),
     kRowBytes = HasProbabilities<Spec> ? Spec::kRows * ProbabilityRow::kBytes : 0,
     kQueryAt = (kRowsAt + kRowBytes + 15) / 16 * 16,
     kQueryRow = paddedRow(16 * Stages::kHeadSteps),
@@ -80,13 +85,12 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   using Spans = KeySpans<BlockSpec, Arguments>;
   using Cursor = SpanCursor<BlockSpec, Arguments>;
   using Part = PartLayout<Spec>;
+  enum : bool { kIsShared = partsOf<Spec>() > 1 }; ///< a unit among the blocks of a cluster
   enum : int {
-    kBlockThreads = BlockSpec::kThreads,
+    kBlockThreads = Spec::kBlockThreads,
     kTeam = TeamOf<Spec>::kMembers,
     kAtOnce = 16,
-    /// Outputs that a thread merges together: two, if that is all that it has.
-    kColumns =
-        Spec::kRows * Spec::kValueDim <= 2 * kBlockThreads || Spec::kValueColumns % 4 != 0 ? 2 : 4,
+    kColumns = Spec::kMerged,
     kRowGroups = Spec::kValueDim / kColumns
   };
   using Columns = MergedColumns<kColumns>;
@@ -113,7 +117,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   /// Whether the next unit's queries are on their way while one is concluded; where most blocks
   /// have parts of one unit that is code that they only wait for.
   __device__ __forceinline__ bool asksEarly() const {
-    return Spec::kHoldsQuery && !MakesQueries<Spec> && !HasNarrowCache<Spec> && !IsChunked<Spec> &&
+    return !kIsShared && Spec::kHoldsQuery && !MakesQueries<Spec> && !HasNarrowCache<Spec> && !IsChunked<Spec> &&
            arguments.units() > static_cast<int>(Spans::blockCount());
   }
 
@@ -176,7 +180,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     if (!leads())
       return;
     newRows.enter(arguments, mine.tile);
-    const int left = computing.block + computing.left, end = mine.tile.endBlock;
+    const int left = computing.block + computing.left,
+              end = kIsShared && !mine.tile.hasKeys() ? computing.block : mine.tile.endBlock;
     newRows.ask(arguments, mine.tile, mine.warp, computing.block, left < end ? left : end);
   }
   __device__ __forceinline__ void addRows(decltype(Made::rows) &newRows, int share,
@@ -403,17 +408,12 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     return parts.at(block, block == begun ? PartOf::Begun : PartOf::Carried, chunk);
   }
 
-  static __device__ __forceinline__ void storePart(char *part, const Columns &merged, int row,
+  static __device__ __forceinline__ void storePart(char *at, const Columns &merged, int row,
                                                    int column) {
-    unsigned outputs[kColumns];
-#pragma unroll
-    for (int i = 0; i < kColumns; ++i)
-      outputs[i] = __builtin_bit_cast(unsigned, merged.output[i]);
-    const unsigned ofRow[2] = {__builtin_bit_cast(unsigned, merged.highest),
-                               __builtin_bit_cast(unsigned, merged.sum)};
-    storeGlobal<4 * kColumns>(part + Part::outputAt(row, column), outputs);
+    const auto part = merged.part();
+    storeGlobal<4 * kColumns>(at + Part::outputAt(row, column), part.output);
     if (column == 0)
-      storeGlobal<8>(part + Part::rowAt(row), ofRow);
+      storeGlobal<8>(at + Part::rowAt(row), part.ofRow);
   }
 
   /// The result of the unit, and its row results.
@@ -531,6 +531,20 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     }
   }
 
+  static __device__ __forceinline__ UnitCluster<Spec> cluster() {
+    return {dynamicArena() + Layout::kLastAt};
+  }
+  /// The block's keys of the unit that its cluster has are done.
+  __device__ __forceinline__ void concludeTogether() const {
+    clusterBarrierWait(); // all blocks are there, and ready
+    mergeWarps([&](const Columns &merged, int row, int column) {
+      cluster().send(merged, row, column);
+    });
+    cluster().merge(scaleLog2(), [&](const Columns &merged, int row, int column) {
+      finish(merged, row, column);
+    });
+  }
+
   /// The keys of a chunk are done.  `first`: its unit's first tile.
   __device__ __forceinline__ void concludeChunk(int first) const {
     const Chunks<Spec> chunks(mine.tile.endBlock - mine.tile.firstBlock);
@@ -592,8 +606,10 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     for (int stage = 0; stage < Spec::kStages - 1; ++stage)
       load(ring, stage);
     Slot<Spec::kStages> place; // of what is computed
+    if constexpr (kIsShared)
+      cluster().open();
     // Both counters that this block may draw from, well before it does.
-    if (threadIndex() == 0) {
+    else if (threadIndex() == 0) {
       if constexpr (IsChunked<Spec>) {
         firstTickets = askTickets(parts.tickets(spans.blockOf(first), PartOf::Begun));
       } else {
@@ -643,7 +659,10 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
           if (hasQueries)
             loadQueries(computing.tile, made);
         }
-        conclude(begins, ends, first);
+        if constexpr (kIsShared)
+          concludeTogether();
+        else
+          conclude(begins, ends, first);
         first += spans.lengthOf(mine.tile);
       }
     }

@@ -41,6 +41,14 @@ template <int Columns> struct MergedColumns {
   using Part = PartColumns<Columns>;
   float highest = unseen(), sum = 0.0f, output[Columns] = {};
 
+  /// What is merged, as a part of more.
+  __device__ __forceinline__ Part part() const {
+    Part all{{__builtin_bit_cast(unsigned, highest), __builtin_bit_cast(unsigned, sum)}, {}};
+#pragma unroll
+    for (int i = 0; i < Columns; ++i)
+      all.output[i] = __builtin_bit_cast(unsigned, output[i]);
+    return all;
+  }
   /// Takes parts in, whose factors do not wait for each other; one that has seen nothing adds
   /// nothing.
   template <int Count>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "swage/attention_chunks.cuh"
+#include "swage/attention_parts.cuh"
 #include "swage/device/vote.cuh"
 
 namespace swage::detail {
@@ -14,6 +15,8 @@ namespace swage::detail {
 struct PackedTile : AttentionTile {
   int unit;    ///< which one
   int queries; ///< of a query head
+  /// Whether a query may see one.
+  __device__ __forceinline__ bool hasKeys() const { return firstKey < endKey; }
   template <class Coord> __device__ __forceinline__ Coord at(int row, int key) const {
     Coord coord = AttentionTile::at<Coord>(row % queries, key);
     coord[AttentionDim::Group] = row / queries;
@@ -69,6 +72,8 @@ template <class Spec, class Arguments> struct KeySpans {
   /// multiprocessor reads one in 1.4 us.
   enum : int { kMerge = 3 };
 
+  enum : bool { kIsShared = partsOf<Spec>() > 1 }; ///< a unit among the blocks of a cluster
+
   const Arguments &arguments;
   int same;               ///< units next to each other that have as many tiles
   int all;                ///< tiles that are dealt out
@@ -81,13 +86,17 @@ template <class Spec, class Arguments> struct KeySpans {
   int ofLane = 0, kept[kKept];
 
   /// Where units are even, a block has some of them whole, or a part of one: who has ends of two
-  /// merges twice.
+  /// merges twice.  Where a cluster has a unit, what is dealt out are not tiles but parts.
   __device__ __forceinline__ explicit KeySpans(const Arguments &arguments)
       : arguments(arguments),
         same(kByUnit ? 1 : arguments.template extent<AttentionDim::KeyHead>() * Spec::kRowTiles),
         each(0) {
     const int units = arguments.units(), blocks = static_cast<int>(blockCount());
-    if constexpr (kEven) {
+    if constexpr (kIsShared) {
+      span = 1;
+      each = partsOf<Spec>();
+      all = units * each;
+    } else if constexpr (kEven) {
       dealEvenly(tilesOf(0), units, blocks);
     } else {
       int tiles = 0, most = 0;
@@ -206,7 +215,7 @@ template <class Spec, class Arguments> struct KeySpans {
         seen.add(seenKeys<Spec>(tile, tile.firstQuery + row, arguments));
     }
     setSeen<Spec>(tile, seen.some);
-    if (!IsChunked<Spec> && each > 0)
+    if (!IsChunked<Spec> && !kIsShared && each > 0)
       tile.endBlock = tile.firstBlock + each;
     return seen.all;
   }
@@ -322,6 +331,28 @@ template <class Spec, class Arguments> struct SpanCursor : UnitCursor<Spec, Argu
     this->enter(spans, this->tile.unit + 1);
     return true;
   }
+};
+
+/// Where the blocks of a cluster have a unit: one of its parts.
+template <class Spec, class Arguments>
+requires(partsOf<Spec>() > 1)
+struct SpanCursor<Spec, Arguments> : UnitCursor<Spec, Arguments> {
+  using Spans = KeySpans<Spec, Arguments>;
+  __device__ __forceinline__ bool begin(const Spans &spans, const typename Spans::Place &start,
+                                        int /*tiles*/) {
+    this->enter(spans, start.unit);
+    takePart<Spec>(this->tile, start.before);
+    if (!this->tile.hasKeys())
+      this->open = {};
+    this->block = this->tile.firstBlock;
+    this->left = this->tile.endBlock - this->block;
+    return true;
+  }
+  __device__ __forceinline__ bool advance(const Spans & /*spans*/) {
+    ++this->block;
+    return --this->left == 0;
+  }
+  __device__ __forceinline__ bool proceed(const Spans & /*spans*/) { return false; }
 };
 
 /// Where parts are chunks': those whose first tile is in the span, to their last tile.

@@ -11,8 +11,7 @@
 #pragma once
 
 #include "swage/collective.cuh"
-#include "swage/device/cluster.cuh"
-#include "swage/device/mbarrier.cuh"
+#include "swage/exchange.cuh"
 
 namespace swage {
 
@@ -88,31 +87,7 @@ __device__ __forceinline__ typename S::State mergeEntries(const Entry *entries, 
   return mergeLanes<S, LaneGroup<kLanes, Team::kRows, Team::kRun>, kEven>(state, count);
 }
 
-/// Writes `entry` to the same place in block `rank` of the cluster, and tells its mbarrier.
-template <class Entry>
-__device__ __forceinline__ void pushEntry(Entry *at, const Entry &entry, SharedAddress mbarrier,
-                                          int rank) {
-  struct Words {
-    unsigned word[sizeof(Entry) / 4];
-  };
-  const auto words = __builtin_bit_cast(Words, entry);
-  const SharedAddress to = mapShared(sharedAddress(at), static_cast<unsigned>(rank));
-  const SharedAddress told = mapShared(mbarrier, static_cast<unsigned>(rank));
-#pragma unroll
-  for (int i = 0; i < int(sizeof(Entry) / 4); ++i)
-    storeClusterAsync<unsigned>(to + 4 * i, words.word[i], told);
-}
-
 } // namespace detail
-
-/// Readies exchanges of the blocks of a cluster; every thread calls it once.
-template <class... Exchange> __device__ __forceinline__ void openExchanges(Exchange *...exchanges) {
-  if (threadIndex() == 0) {
-    (mbarrierInit(sharedAddress(exchanges), 1), ...);
-    mbarrierFenceInit();
-  }
-  clusterBarrierArriveRelaxed();
-}
 
 /// Merges the states of a team's warps and blocks, each the same in all lanes.  `count`, the
 /// elements behind a state, becomes the row's.  Equal: all have the same count.  The first exchange

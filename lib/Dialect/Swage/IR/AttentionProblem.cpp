@@ -470,8 +470,17 @@ int64_t AttentionProblem::cacheRow(bool bulk, bool linear) const {
   return keys + (areValuesInKeys ? 0 : values);
 }
 
+/// What the blocks of a cluster send to one of them: UnitCluster in attention_cluster.cuh.
+static int64_t clusterBytes(const AttentionProblem &problem, DecodeScheduleAttr schedule) {
+  int64_t outputs = problem.rowsTogether(schedule) * problem.valueDim,
+          threads = 32 * schedule.getWarps() * problem.team(),
+          columns = outputs <= 2 * threads || problem.valueColumns % 4 ? 2 : 4,
+          own = llvm::divideCeil(outputs / columns, schedule.getParts());
+  return 16 + schedule.getParts() * own * (8 + 4 * columns);
+}
+
 int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
-  constexpr int64_t isLast = 16;
+  int64_t meeting = schedule.getParts() > 1 ? clusterBytes(*this, schedule) : 16;
   int64_t ring = schedule.getStages() * schedule.getKeys() / schedule.getWarps() *
                  cacheRow(schedule.getBulk(), schedule.getLinear());
   if (schedule.getBulk() && keyRun) // where swizzled bytes repeat
@@ -479,7 +488,7 @@ int64_t AttentionProblem::sharedBytes(DecodeScheduleAttr schedule) const {
   return (schedule.getBulk() ? 1024 : 0) + schedule.getWarps() * ring +
          llvm::alignTo(schedule.getWarps() *
                                partBytes(*this, std::min<int64_t>(16, rowsTogether(schedule))) +
-                           isLast + (hasProbabilities ? 8 * rowsTogether(schedule) : 0),
+                           meeting + (hasProbabilities ? 8 * rowsTogether(schedule) : 0),
                        16) +
          (holdsQuery(schedule) && !makesQueries
               ? 0
@@ -493,6 +502,8 @@ int64_t AttentionProblem::mostChunks(DecodeScheduleAttr schedule) const {
 }
 
 int64_t AttentionProblem::scratchBytes(DecodeScheduleAttr schedule) const {
+  if (schedule.getParts() > 1)
+    return 0;
   bool hasChunks = schedule.getChunk() > 0;
   int64_t counters = schedule.getSpans() * (hasChunks ? 2 : 3), // PartOf
       places = counters * (hasChunks ? mostChunks(schedule) : 1);

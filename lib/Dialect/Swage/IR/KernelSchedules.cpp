@@ -369,6 +369,20 @@ template <class Schedule> static LogicalResult verifyAttention(KernelOp kernel, 
         return kernel.emitOpError()
                << (isInvariant ? "does not depend on the batch, but schedule has no chunks"
                                : "schedule has chunks, but results may depend on the batch");
+    if (int64_t parts = schedule.getParts(); parts > 1) {
+      std::optional<int64_t> heads =
+          constantSize(multiplySizes(kernel.getExtents().getResult(AttentionDim::Batch),
+                                     kernel.getExtents().getResult(AttentionDim::KeyHead)));
+      if (!heads)
+        return kernel.emitOpError() << "schedule deals each unit out to " << parts
+                                    << " blocks, but there may be any number of units";
+      if (int64_t spans = *heads * problem->rowTiles(schedule) * parts; spans != schedule.getSpans())
+        return kernel.emitOpError() << "schedule has " << schedule.getSpans() << " spans, but "
+                                    << spans << " parts of units";
+      if (problem->hasProbabilities)
+        return kernel.emitOpError() << "schedule deals each unit out to " << parts
+                                    << " blocks, but one makes its probabilities";
+    }
     if (int64_t scratch = problem->scratchBytes(schedule); scratch > kMostScratch)
       return kernel.emitOpError() << "schedule leaves parts of " << scratch
                                   << " bytes, but may leave " << kMostScratch;

@@ -297,7 +297,7 @@ LogicalResult PortableAttentionScheduleAttr::verify(EmitError emitError, int64_t
 LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int64_t keys,
                                          int64_t stages, int64_t patience, int64_t blocks,
                                          int64_t spans, bool bulk, int64_t index, int64_t atoms,
-                                         bool linear, int64_t chunk) {
+                                         bool linear, int64_t chunk, int64_t parts) {
   if (linear && !bulk)
     return emitError() << "linear copies are the copy engine's, but bulk is false";
   if (stages == 1)
@@ -313,9 +313,12 @@ LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int
   if (chunk < 0 || chunk > mostChunk || chunk % keys)
     return emitError() << "chunk is " << chunk << ", but must be a multiple of " << keys
                        << " keys up to " << mostChunk << ", or 0";
+  if (parts > 1 && (chunk || spans % parts))
+    return emitError() << "parts is " << parts << ", but must divide spans, and there are no chunks";
   return success(succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "blocks", blocks, 8)) &&
                  succeeded(verifyRange(emitError, "spans", spans, 65536)) &&
+                 succeeded(verifyRange(emitError, "parts", parts, kLargestCluster)) &&
                  succeeded(verifyRange(emitError, "atoms", atoms, 2)) &&
                  succeeded(verifyAttention(emitError, keys, patience, index, mostKeys)));
 }

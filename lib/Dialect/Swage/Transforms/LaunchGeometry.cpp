@@ -115,7 +115,11 @@ LaunchAttr swage::geometryOf(KernelOp kernel, const DeviceProperties &device) {
     blocks = productOf(
         {getAffineConstantExpr(problem.rowTiles(decode), context),
          extents[Dim::Key].ceilDiv(decode.getKeys()), extents[Dim::KeyHead], extents[Dim::Batch]});
-    most = getAffineConstantExpr(decode.getSpans(), context);
+    cluster = decode.getParts();
+    if (cluster > 1) // a unit each
+      blocks = getAffineConstantExpr(decode.getSpans(), context);
+    else
+      most = getAffineConstantExpr(decode.getSpans(), context);
     scratch = problem.scratchBytes(decode);
     shared = problem.sharedBytes(decode);
     if (decode.getBulk() && !decode.getLinear())

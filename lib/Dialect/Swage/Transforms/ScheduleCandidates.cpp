@@ -66,7 +66,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
                                        s.getPatience(), s.getBlocks(), s.getSpans(), s.getBulk(),
-                                       index, s.getAtoms(), s.getLinear(), s.getChunk());
+                                       index, s.getAtoms(), s.getLinear(), s.getChunk(), s.getParts());
       })
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),
@@ -435,6 +435,9 @@ void Grid::attention(DecodeScheduleAttr known) {
     return known.getChunk() && (warps != known.getWarps() || keys * warps != known.getKeys() ||
                                 atoms != known.getAtoms());
   };
+  SmallVector<int64_t> ofUnit = {1};
+  if (known.getParts() > 1)
+    ofUnit.push_back(known.getParts());
   for (int64_t warps : {4, 8, 2, 1})
     for (int64_t keys : {16, 32})
       for (int64_t stages : {4, 3, 6, 2})
@@ -443,11 +446,13 @@ void Grid::attention(DecodeScheduleAttr known) {
             for (int64_t waves : {1, 4})
               for (int64_t atoms = 1; atoms <= known.getAtoms(); ++atoms)
                 for (bool linear : {false, true})
-                  if (linear <= bulk && bulk <= known.getBulk() && !changesSums(warps, keys, atoms))
-                    addChecked<DecodeScheduleAttr>(
-                        warps, keys * warps, stages, known.getPatience(), blocks,
-                        known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32),
-                        atoms, linear, known.getChunk());
+                  for (int64_t parts : ofUnit)
+                    if (linear <= bulk && bulk <= known.getBulk() &&
+                        !changesSums(warps, keys, atoms))
+                      addChecked<DecodeScheduleAttr>(
+                          warps, keys * warps, stages, known.getPatience(), blocks,
+                          known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32),
+                          atoms, linear, known.getChunk(), parts);
 }
 
 SmallVector<Attribute> Grid::collect() {

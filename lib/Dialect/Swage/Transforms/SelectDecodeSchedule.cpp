@@ -131,12 +131,15 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   int64_t keyBytes = problem.keyBytes();
   auto make = [&](int64_t atoms, int64_t warps, int64_t blocks, int64_t share,
                   int64_t stages) -> DecodeScheduleAttr {
+    int64_t rowTiles = llvm::divideCeil(problem.sharing, 16 * atoms),
+            spans = spansOf(problem, rowTiles, blocks);
+    if (int64_t parts = clusterOf(problem, rowTiles, spans); parts > 1)
+      spans = parts * *unitsOf(rowTiles);
     auto schedule = DecodeScheduleAttr::get(
         context(), warps, share * warps, stages,
-        /*patience=*/8, blocks,
-        spansOf(problem, llvm::divideCeil(problem.sharing, 16 * atoms), blocks),
-        bulk && problem.isMovedInBulk(share), index, atoms, linear,
-        isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0);
+        /*patience=*/8, blocks, spans, bulk && problem.isMovedInBulk(share), index, atoms, linear,
+        isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0,
+        clusterOf(problem, rowTiles, spans));
     // Sixteen warps have half of the registers. One KiB of a block's shared memory is the system's
     // own.
     bool fits = problem.sharedBytes(schedule) <= device.sharedBytesPerSm / blocks - 1024 &&
@@ -192,6 +195,21 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
     }
   }
   return std::nullopt;
+}
+
+int64_t ScheduleSelector::clusterOf(const AttentionProblem &problem, int64_t rowTiles, int64_t spans) const {
+  const char *mode = getenv("SW9");
+  if (!mode || *mode == '0')
+    return 1;
+  static const int64_t atOnce[] = {0,132,66,39,30,22,17,15,15,9,7,7,7,7,7,7,7};
+  std::optional<int64_t> units = unitsOf(rowTiles);
+  if (device.arch != "sm_90a" || isInvariant(kernel) || problem.hasProbabilities || !units)
+    return 1;
+  int64_t most = atoi(mode);
+  for (int64_t parts = most; parts > 1; --parts)
+    if (*units <= atOnce[parts])
+      return parts;
+  return 1;
 }
 
 /// Blocks, of which each has a part of a head's keys, or several heads'. To merge parts takes 2 us
