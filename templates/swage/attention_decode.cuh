@@ -12,7 +12,9 @@
 //
 // At the end of a unit's keys the warps' parts are merged, and where other blocks have keys of the
 // unit, by the block that is done last, in the order of the keys: results do not depend on who that
-// is.  Probabilities of keys are made where a unit is concluded (attention_probabilities.cuh).
+// is.  Where units are few a cluster of blocks has each, and all of these merge some of its outputs
+// (attention_cluster.cuh).  Probabilities of keys are made where a unit is concluded
+// (attention_probabilities.cuh).
 #pragma once
 
 #include "swage/attention_cluster.cuh"
@@ -117,7 +119,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   /// Whether the next unit's queries are on their way while one is concluded; where most blocks
   /// have parts of one unit that is code that they only wait for.
   __device__ __forceinline__ bool asksEarly() const {
-    return !kIsShared && Spec::kHoldsQuery && !MakesQueries<Spec> && !HasNarrowCache<Spec> && !IsChunked<Spec> &&
+    return Spec::kHoldsQuery && !MakesQueries<Spec> && !HasNarrowCache<Spec> && !IsChunked<Spec> &&
            arguments.units() > static_cast<int>(Spans::blockCount());
   }
 
@@ -651,6 +653,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         hasQueries = computing.left > 0 && !computing.proceed(spans);
         if (!hasQueries)
           first += spans.lengthOf(mine.tile);
+      } else if constexpr (kIsShared) {
+        concludeTogether();
       } else {
         const bool ends = computing.block == mine.tile.endBlock;
         if (computing.left > 0) {
@@ -659,10 +663,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
           if (hasQueries)
             loadQueries(computing.tile, made);
         }
-        if constexpr (kIsShared)
-          concludeTogether();
-        else
-          conclude(begins, ends, first);
+        conclude(begins, ends, first);
         first += spans.lengthOf(mine.tile);
       }
     }

@@ -40,6 +40,14 @@
 // TEAMS-NEXT: enum : int { kTeam = 4 };
 // NO-SPILLS-COUNT-6: registers, 0 bytes spilled, 0 bytes of stack
 
+// A unit among the blocks of a cluster, which merge without memory of the launch's own.
+// RUN: swage-opt %S/../Run/attention-clusters.mlir --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=CLUSTERS
+// RUN: swage-opt %S/../Run/attention-clusters.mlir --swage-kernel-pipeline | swage-translate --swage-to-report --arch=sm_90a | FileCheck %s --check-prefix=CLUSTER-SPILLS
+// CLUSTERS: enum : int { kParts = 6 };
+// CLUSTERS-NOT: scratch
+// CLUSTERS: swage::attentionDecode<Spec>(keys, values, pointers, nullptr, Spec::Sizes{});
+// CLUSTER-SPILLS-COUNT-12: registers, 0 bytes spilled, 0 bytes of stack
+
 // Keys in runs of the head dim: a map of all runs of some keys, or their address.
 // RUN: swage-opt %S/../Run/attention-runs.mlir --swage-kernel-pipeline | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=RUNS
 // RUN: swage-opt %S/../Run/attention-runs.mlir --swage-kernel-pipeline=arch=sm_80 | swage-translate --swage-to-cuda | FileCheck %s --check-prefix=RUNS-BY-LANES

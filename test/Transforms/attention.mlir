@@ -357,10 +357,11 @@ func.func @runs(%q: tensor<2x8x1x128xbf16>, %cache: tensor<2x4x16x300x8xbf16>, %
 
 // -----
 
-// Few queries: as many parts of each head's keys as read fast enough, which are merged; or none, where heads are enough.
+// Few queries: as many parts of each head's keys as read fast enough, which the blocks of a cluster merge; or none, where heads are enough.
 // PREPARED-LABEL: func.func @decode
-// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32>
-// PREPARED-SAME: blocks = () -> (512, 128), threads = 256
+// PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 128, stages = 2, patience = 8, blocks = 1, spans = 64, bulk = true, index = 32, parts = 8>
+// PREPARED-SAME: blocks = () -> (64), threads = 256
+// PREPARED-SAME: cluster = 8
 // PREPARED-SAME: #swage.tile<output = false, position = 1, dims = [6, 5, 1, 0], box = [64, 16, 1, 1], swizzle = 128>
 // PREPARED: schedule #swage.decode_schedule<warps = 8, keys = 256, stages = 2, patience = 8, blocks = 1, spans = 64,
 // PORTABLE-LABEL: func.func @decode
@@ -377,7 +378,7 @@ func.func @decode(%q: tensor<1x32x1x128xbf16>, %k: tensor<1x8x8192x128xbf16>, %v
 
 // Rows of an odd number of 16 bytes are copied as they are in memory where they follow each other, by boxes where those of other heads are between them.
 // PREPARED-LABEL: func.func @rows
-// PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = true, index = 32, linear = true>
+// PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = true, index = 32, linear = true, parts = 2>
 // PREPARED-NOT: #swage.tile
 // PREPARED: schedule #swage.decode_schedule<{{.*}}, bulk = true, index = 32>
 // PREPARED-SAME: #swage.tile<

@@ -314,7 +314,7 @@ LogicalResult DecodeScheduleAttr::verify(EmitError emitError, int64_t warps, int
     return emitError() << "chunk is " << chunk << ", but must be a multiple of " << keys
                        << " keys up to " << mostChunk << ", or 0";
   if (parts > 1 && (chunk || spans % parts))
-    return emitError() << "parts is " << parts << ", but must divide spans, and there are no chunks";
+    return emitError() << "parts is " << parts << ", but must divide spans, without chunks";
   return success(succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "blocks", blocks, 8)) &&
                  succeeded(verifyRange(emitError, "spans", spans, 65536)) &&

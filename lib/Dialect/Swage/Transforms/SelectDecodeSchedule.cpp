@@ -132,20 +132,24 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   auto make = [&](int64_t atoms, int64_t warps, int64_t blocks, int64_t share,
                   int64_t stages) -> DecodeScheduleAttr {
     int64_t rowTiles = llvm::divideCeil(problem.sharing, 16 * atoms),
-            spans = spansOf(problem, rowTiles, blocks);
-    if (int64_t parts = clusterOf(problem, rowTiles, spans); parts > 1)
-      spans = parts * *unitsOf(rowTiles);
-    auto schedule = DecodeScheduleAttr::get(
-        context(), warps, share * warps, stages,
-        /*patience=*/8, blocks, spans, bulk && problem.isMovedInBulk(share), index, atoms, linear,
-        isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0,
-        clusterOf(problem, rowTiles, spans));
-    // Sixteen warps have half of the registers. One KiB of a block's shared memory is the system's
-    // own.
-    bool fits = problem.sharedBytes(schedule) <= device.sharedBytesPerSm / blocks - 1024 &&
-                problem.registers(schedule) <=
-                    (blocks > 1 ? kMostOfSixteen : problem.mostRegisters(schedule));
-    return fits ? schedule : DecodeScheduleAttr();
+            spans = spansOf(problem, rowTiles, blocks),
+            parts = blocks == 1 ? clusterOf(problem, rowTiles, warps, spans) : 1;
+    auto dealt = [&](int64_t spans, int64_t parts) -> DecodeScheduleAttr {
+      auto schedule = DecodeScheduleAttr::get(
+          context(), warps, share * warps, stages,
+          /*patience=*/8, blocks, spans, bulk && problem.isMovedInBulk(share), index, atoms, linear,
+          isInvariant(kernel) ? llvm::alignTo(kChunkBytes / keyBytes, share * warps) : 0, parts);
+      // Sixteen warps have half of the registers. One KiB of a block's shared memory is the
+      // system's own.
+      bool fits = problem.sharedBytes(schedule) <= device.sharedBytesPerSm / blocks - 1024 &&
+                  problem.registers(schedule) <=
+                      (blocks > 1 ? kMostOfSixteen : problem.mostRegisters(schedule));
+      return fits ? schedule : DecodeScheduleAttr();
+    };
+    if (parts > 1)
+      if (DecodeScheduleAttr schedule = dealt(parts * *unitsOf(rowTiles), parts))
+        return schedule;
+    return dealt(spans, 1);
   };
   auto selected = [&](DecodeScheduleAttr schedule) {
     return SelectedSchedule{schedule, "attention of few queries by " +
@@ -197,21 +201,6 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   return std::nullopt;
 }
 
-int64_t ScheduleSelector::clusterOf(const AttentionProblem &problem, int64_t rowTiles, int64_t spans) const {
-  const char *mode = getenv("SW9");
-  if (!mode || *mode == '0')
-    return 1;
-  static const int64_t atOnce[] = {0,132,66,39,30,22,17,15,15,9,7,7,7,7,7,7,7};
-  std::optional<int64_t> units = unitsOf(rowTiles);
-  if (device.arch != "sm_90a" || isInvariant(kernel) || problem.hasProbabilities || !units)
-    return 1;
-  int64_t most = atoi(mode);
-  for (int64_t parts = most; parts > 1; --parts)
-    if (*units <= atOnce[parts])
-      return parts;
-  return 1;
-}
-
 /// Blocks, of which each has a part of a head's keys, or several heads'. To merge parts takes 2 us
 /// and more, and a multiprocessor reads no more than 50 bytes a nanosecond, of 8 bits 36 where
 /// these come by the copy engine, all of them 4600: a part is as long as the sum of both is least.
@@ -240,4 +229,44 @@ int64_t ScheduleSelector::spansOf(const AttentionProblem &problem, int64_t rowTi
     if (cost(parts) < cost(best))
       best = parts;
   return best * units;
+}
+
+/// Clusters of so many blocks, each with a multiprocessor of its own, that run at once. A cluster
+/// lies in one group of multiprocessors, and groups are not alike: an H200 of 132 had room for 66
+/// pairs, 39 of three, 30 of four, 17 of six and 15 of eight, but only 7 of ten or more.
+static int64_t clustersAtOnce(int64_t smCount, int64_t parts) {
+  return parts == 2 ? smCount / 2 : smCount * 3 / 4 / parts;
+}
+
+/// Blocks of a cluster that share a unit, or 1. To merge takes 1 us within clusters and 2 us and
+/// more through memory, as `spans` blocks do that have parts of units, but clusters do not fill all
+/// multiprocessors. Lengths that come from memory must be those of one sequence, since parts of a
+/// unit are as long as each other, however long others are.
+int64_t ScheduleSelector::clusterOf(const AttentionProblem &problem, int64_t rowTiles,
+                                    int64_t warps, int64_t spans) const {
+  std::optional<int64_t> units = unitsOf(rowTiles), keys = constantSize(extent(AttentionDim::Key));
+  if (device.arch != "sm_90a" || isInvariant(kernel) || problem.hasProbabilities || !units ||
+      !keys || *units == 0 ||
+      (doMasksRead(kernel) && constantSize(extent(AttentionDim::Batch)) != 1))
+    return 1;
+  // Microseconds, and bytes of each.
+  double bytes = double(*keys) * problem.keyBytes() * *units, memory = 4400e3,
+         ofWarp = problem.hasNarrowCache() ? 5e3 : 10e3;
+  auto read = [&](int64_t blocks) {
+    return bytes *
+           std::pow(std::pow(ofWarp * warps * problem.team() * blocks, -4) + std::pow(memory, -4),
+                    0.25);
+  };
+  double least = read(std::min<int64_t>(spans, device.smCount)) +
+                 (spans > *units ? 2.2 + 0.03 * spans / *units : 0);
+  int64_t best = 1;
+  for (int64_t parts : {2, 3, 4, 6, 8}) {
+    double uneven = parts > 2 ? 1.03 : 1, cost = read(*units * parts) * uneven + 0.7 + 0.1 * parts;
+    if (cost < least && *units <= clustersAtOnce(device.smCount, parts) &&
+        parts * 16 * warps <= *keys) {
+      least = cost;
+      best = parts;
+    }
+  }
+  return best;
 }

@@ -356,3 +356,52 @@ swage.kernel @probability_loads symbols 0 extents affine_map<() -> (1, 1, 1, 4, 
     swage.yield %p : f32
   }
 }
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule has 8 spans, but 6 parts of units}}
+swage.kernel @parts_of_units symbols 0 extents affine_map<() -> (3, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (3, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 256 + d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (3, 64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 4096 + d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (3, 64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 4096 + d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (3, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d0 * 256 + d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 2, keys = 32, stages = 2, patience = 8, blocks = 1, spans = 8, bulk = true, index = 32, parts = 2> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule deals each unit out to 2 blocks, but there may be any number of units}}
+swage.kernel @parts_of_any symbols 1 extents affine_map<()[s0] -> (s0, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (s0, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0 * 256 + d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = ()[s0] -> (s0, 64, 64), access = (d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0 * 4096 + d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = ()[s0] -> (s0, 64, 64), access = (d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0 * 4096 + d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = ()[s0] -> (s0, 4, 64), access = (d0, d1, d2, d3, d4, d5, d6)[s0] -> (d0 * 256 + d3 * 64 + d4), align = 16>]
+    schedule #swage.decode_schedule<warps = 2, keys = 32, stages = 2, patience = 8, blocks = 1, spans = 8, bulk = true, index = 32, parts = 2> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
+// expected-error @+1 {{'swage.kernel' op schedule deals each unit out to 2 blocks, but one makes its probabilities}}
+swage.kernel @parts_with_probabilities symbols 0 extents affine_map<() -> (1, 1, 1, 4, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>,
+             #swage.view<tensor = 1, element = f32, shape = () -> (4, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d5), align = 16>]
+    schedule #swage.decode_schedule<warps = 4, keys = 64, stages = 2, patience = 8, blocks = 1, spans = 2, bulk = true, index = 32, parts = 2> {
+^body(%q: f32, %k: f32, %v: f32):
+  %s = swage.contract %q, %k dim 6 : f32
+  %p:3 = swage.collective softmax %s : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o, %p#0 : f32, f32
+}

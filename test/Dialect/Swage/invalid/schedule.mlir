@@ -325,6 +325,26 @@ func.func private @decode_long_chunk() attributes {schedule = #swage.decode_sche
 
 // -----
 
+// expected-error @+1 {{parts is 3, but must divide spans, without chunks}}
+func.func private @decode_parts() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, parts = 3>}
+
+// -----
+
+// expected-error @+1 {{parts is 2, but must divide spans, without chunks}}
+func.func private @decode_parts_of_chunks() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, chunk = 128, parts = 2>}
+
+// -----
+
+// expected-error @+1 {{parts is 32, but must be in 1..16}}
+func.func private @decode_many_parts() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, parts = 32>}
+
+// -----
+
+// expected-error @+1 {{parts is 0, but must be in 1..16}}
+func.func private @decode_no_parts() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 1, spans = 128, bulk = true, index = 32, parts = 0>}
+
+// -----
+
 // expected-error @+1 {{blocks is 9, but must be in 1..8}}
 func.func private @decode_blocks() attributes {schedule = #swage.decode_schedule<warps = 8, keys = 128, stages = 3, patience = 8, blocks = 9, spans = 128, bulk = true, index = 32>}
 
