@@ -4,7 +4,6 @@
 #pragma once
 
 #include "swage/attention_merge.cuh"
-#include "swage/attention_parts.cuh"
 #include "swage/exchange.cuh"
 
 namespace swage::detail {

@@ -87,7 +87,6 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   using Spans = KeySpans<BlockSpec, Arguments>;
   using Cursor = SpanCursor<BlockSpec, Arguments>;
   using Part = PartLayout<Spec>;
-  enum : bool { kIsShared = partsOf<Spec>() > 1 }; ///< a unit among the blocks of a cluster
   enum : int {
     kBlockThreads = Spec::kBlockThreads,
     kTeam = TeamOf<Spec>::kMembers,
@@ -182,8 +181,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     if (!leads())
       return;
     newRows.enter(arguments, mine.tile);
-    const int left = computing.block + computing.left,
-              end = kIsShared && !mine.tile.hasKeys() ? computing.block : mine.tile.endBlock;
+    const int left = computing.block + computing.left, end = mine.tile.endBlock;
     newRows.ask(arguments, mine.tile, mine.warp, computing.block, left < end ? left : end);
   }
   __device__ __forceinline__ void addRows(decltype(Made::rows) &newRows, int share,
@@ -608,7 +606,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
     for (int stage = 0; stage < Spec::kStages - 1; ++stage)
       load(ring, stage);
     Slot<Spec::kStages> place; // of what is computed
-    if constexpr (kIsShared)
+    if constexpr (Spans::kIsShared)
       cluster().open();
     // Both counters that this block may draw from, well before it does.
     else if (threadIndex() == 0) {
@@ -653,7 +651,7 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
         hasQueries = computing.left > 0 && !computing.proceed(spans);
         if (!hasQueries)
           first += spans.lengthOf(mine.tile);
-      } else if constexpr (kIsShared) {
+      } else if constexpr (Spans::kIsShared) {
         concludeTogether();
       } else {
         const bool ends = computing.block == mine.tile.endBlock;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "swage/attention_chunks.cuh"
-#include "swage/attention_parts.cuh"
 #include "swage/device/vote.cuh"
 
 namespace swage::detail {
@@ -15,8 +14,6 @@ namespace swage::detail {
 struct PackedTile : AttentionTile {
   int unit;    ///< which one
   int queries; ///< of a query head
-  /// Whether a query may see one.
-  __device__ __forceinline__ bool hasKeys() const { return firstKey < endKey; }
   template <class Coord> __device__ __forceinline__ Coord at(int row, int key) const {
     Coord coord = AttentionTile::at<Coord>(row % queries, key);
     coord[AttentionDim::Group] = row / queries;
@@ -333,7 +330,8 @@ template <class Spec, class Arguments> struct SpanCursor : UnitCursor<Spec, Argu
   }
 };
 
-/// Where the blocks of a cluster have a unit: one of its parts.
+/// Where the blocks of a cluster have a unit: one of its parts.  Where there are fewer tiles than
+/// parts some have one behind the unit's end, of which nothing is seen.
 template <class Spec, class Arguments>
 requires(partsOf<Spec>() > 1)
 struct SpanCursor<Spec, Arguments> : UnitCursor<Spec, Arguments> {
@@ -341,11 +339,11 @@ struct SpanCursor<Spec, Arguments> : UnitCursor<Spec, Arguments> {
   __device__ __forceinline__ bool begin(const Spans &spans, const typename Spans::Place &start,
                                         int /*tiles*/) {
     this->enter(spans, start.unit);
-    takePart<Spec>(this->tile, start.before);
-    if (!this->tile.hasKeys())
-      this->open = {};
-    this->block = this->tile.firstBlock;
-    this->left = this->tile.endBlock - this->block;
+    const int first = this->tile.firstBlock, tiles = this->tile.endBlock - first,
+              from = tiles * start.before / partsOf<Spec>(),
+              to = tiles * (start.before + 1) / partsOf<Spec>();
+    this->block = from < to ? first + from : this->tile.endBlock;
+    this->left = from < to ? to - from : 1;
     return true;
   }
   __device__ __forceinline__ bool advance(const Spans & /*spans*/) {

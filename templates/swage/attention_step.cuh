@@ -164,9 +164,9 @@ template <AddsRows Spec, class Layout, class Arguments> struct NewRows<Spec, Lay
   __device__ __forceinline__ void add(const Arguments &arguments, const PackedTile &tile,
                                       SharedAddress ring, int stage, int share) {
     const int own = place / Spec::kKeys, block = own / Spec::kWarps;
-    const bool isOutside = share == tile.firstBlock * Spec::kWarps &&
-                           (block < tile.firstBlock || block >= tile.endBlock);
-    const unsigned due = ballot(place >= 0 && (own == share || isOutside));
+    const bool isInside = block >= tile.firstBlock && block < tile.endBlock,
+               isHere = share == (isInside ? own : tile.firstBlock * Spec::kWarps);
+    const unsigned due = ballot(place >= 0 && isHere);
     if (due == 0)
       return;
 #pragma unroll 1

@@ -112,14 +112,16 @@ LaunchAttr swage::geometryOf(KernelOp kernel, const DeviceProperties &device) {
     AttentionProblem problem = *AttentionProblem::of(kernel);
     threads = 32 * decode.getWarps() * problem.team();
     spaces = {extents};
-    blocks = productOf(
-        {getAffineConstantExpr(problem.rowTiles(decode), context),
-         extents[Dim::Key].ceilDiv(decode.getKeys()), extents[Dim::KeyHead], extents[Dim::Batch]});
+    AffineExpr spans = getAffineConstantExpr(decode.getSpans(), context);
     cluster = decode.getParts();
-    if (cluster > 1) // a unit each
-      blocks = getAffineConstantExpr(decode.getSpans(), context);
-    else
-      most = getAffineConstantExpr(decode.getSpans(), context);
+    if (cluster > 1) { // a unit each
+      blocks = spans;
+    } else {
+      blocks = productOf({getAffineConstantExpr(problem.rowTiles(decode), context),
+                          extents[Dim::Key].ceilDiv(decode.getKeys()), extents[Dim::KeyHead],
+                          extents[Dim::Batch]});
+      most = spans;
+    }
     scratch = problem.scratchBytes(decode);
     shared = problem.sharedBytes(decode);
     if (decode.getBulk() && !decode.getLinear())

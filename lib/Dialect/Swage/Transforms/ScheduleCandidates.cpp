@@ -435,24 +435,30 @@ void Grid::attention(DecodeScheduleAttr known) {
     return known.getChunk() && (warps != known.getWarps() || keys * warps != known.getKeys() ||
                                 atoms != known.getAtoms());
   };
-  SmallVector<int64_t> ofUnit = {1};
-  if (known.getParts() > 1)
-    ofUnit.push_back(known.getParts());
+  // Parts of a unit among the blocks of a cluster, and spans where one block has a multiprocessor.
+  SmallVector<std::pair<int64_t, int64_t>> deals = {{1, known.getSpans()},
+                                                    {1, 4 * known.getSpans()}};
+  if (int64_t units = known.getSpans() / known.getParts(); known.getParts() > 1)
+    deals = {{known.getParts(), known.getSpans()},
+             {1, known.getSpans()},
+             {1, 2 * known.getSpans()},
+             {2, 2 * units},
+             {4, 4 * units},
+             {8, 8 * units}};
   for (int64_t warps : {4, 8, 2, 1})
     for (int64_t keys : {16, 32})
       for (int64_t stages : {4, 3, 6, 2})
         for (int64_t blocks : {2, 1, 3, 4})
           for (bool bulk : {false, true})
-            for (int64_t waves : {1, 4})
+            for (auto [parts, spans] : deals)
               for (int64_t atoms = 1; atoms <= known.getAtoms(); ++atoms)
                 for (bool linear : {false, true})
-                  for (int64_t parts : ofUnit)
-                    if (linear <= bulk && bulk <= known.getBulk() &&
-                        !changesSums(warps, keys, atoms))
-                      addChecked<DecodeScheduleAttr>(
-                          warps, keys * warps, stages, known.getPatience(), blocks,
-                          known.getSpans() * blocks * waves / known.getBlocks(), bulk, int64_t(32),
-                          atoms, linear, known.getChunk(), parts);
+                  if (linear <= bulk && bulk <= known.getBulk() &&
+                      !changesSums(warps, keys, atoms) && (parts == 1 || blocks == 1))
+                    addChecked<DecodeScheduleAttr>(warps, keys * warps, stages, known.getPatience(),
+                                                   blocks, spans * blocks / known.getBlocks(), bulk,
+                                                   int64_t(32), atoms, linear, known.getChunk(),
+                                                   parts);
 }
 
 SmallVector<Attribute> Grid::collect() {

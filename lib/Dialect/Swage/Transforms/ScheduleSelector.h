@@ -133,7 +133,7 @@ private:
   Crowd crowdOf(const AttentionProblem &problem) const;
   int64_t spansOf(const AttentionProblem &problem, int64_t rowTiles, int64_t blocks) const;
   int64_t clusterOf(const AttentionProblem &problem, int64_t rowTiles, int64_t warps,
-                    int64_t spans) const;
+                    int64_t tileKeys, int64_t spans) const;
 
   int64_t indexWidth() const;
   mlir::AffineExpr extent(unsigned dim) const { return kernel.getExtents().getResult(dim); }

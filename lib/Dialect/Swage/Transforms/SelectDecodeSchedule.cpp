@@ -122,6 +122,12 @@ ScheduleSelector::Crowd ScheduleSelector::crowdOf(const AttentionProblem &proble
   return {8, 1};
 }
 
+/// How long it takes where two things limit it: as long as the slower one, and longer where neither
+/// is much slower.
+static double nearBoth(double one, double other) {
+  return std::pow(std::pow(one, 4) + std::pow(other, 4), 0.25);
+}
+
 std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   if (problem.isNarrow() || problem.isWide() || !problem.sharing)
@@ -133,7 +139,7 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
                   int64_t stages) -> DecodeScheduleAttr {
     int64_t rowTiles = llvm::divideCeil(problem.sharing, 16 * atoms),
             spans = spansOf(problem, rowTiles, blocks),
-            parts = blocks == 1 ? clusterOf(problem, rowTiles, warps, spans) : 1;
+            parts = blocks == 1 ? clusterOf(problem, rowTiles, warps, share * warps, spans) : 1;
     auto dealt = [&](int64_t spans, int64_t parts) -> DecodeScheduleAttr {
       auto schedule = DecodeScheduleAttr::get(
           context(), warps, share * warps, stages,
@@ -221,8 +227,7 @@ int64_t ScheduleSelector::spansOf(const AttentionProblem &problem, int64_t rowTi
   auto cost = [&](int64_t parts) {
     double bytes = double(*keys) * problem.keyBytes(), perSm = bytes / parts / ofOne,
            memory = bytes * units / 4600e3;
-    return std::pow(std::pow(perSm, 4) + std::pow(memory, 4), 0.25) +
-           (parts > 1 ? 2.2 + 0.03 * parts : 0);
+    return nearBoth(perSm, memory) + (parts > 1 ? 2.2 + 0.03 * parts : 0);
   };
   int64_t best = 1;
   for (int64_t parts = 2; parts * units <= most; ++parts)
@@ -241,29 +246,28 @@ static int64_t clustersAtOnce(int64_t smCount, int64_t parts) {
 /// Blocks of a cluster that share a unit, or 1. To merge takes 1 us within clusters and 2 us and
 /// more through memory, as `spans` blocks do that have parts of units, but clusters do not fill all
 /// multiprocessors. Lengths that come from memory must be those of one sequence, since parts of a
-/// unit are as long as each other, however long others are.
+/// unit are as long as each other, however long others are. `tileKeys`: keys of a tile.
 int64_t ScheduleSelector::clusterOf(const AttentionProblem &problem, int64_t rowTiles,
-                                    int64_t warps, int64_t spans) const {
-  std::optional<int64_t> units = unitsOf(rowTiles), keys = constantSize(extent(AttentionDim::Key));
-  if (device.arch != "sm_90a" || isInvariant(kernel) || problem.hasProbabilities || !units ||
-      !keys || *units == 0 ||
+                                    int64_t warps, int64_t tileKeys, int64_t spans) const {
+  std::optional<int64_t> known = unitsOf(rowTiles), keys = constantSize(extent(AttentionDim::Key));
+  if (device.arch != "sm_90a" || isInvariant(kernel) || problem.hasProbabilities ||
+      known.value_or(0) == 0 || !keys ||
       (doMasksRead(kernel) && constantSize(extent(AttentionDim::Batch)) != 1))
     return 1;
-  // Microseconds, and bytes of each.
-  double bytes = double(*keys) * problem.keyBytes() * *units, memory = 4400e3,
-         ofWarp = problem.hasNarrowCache() ? 5e3 : 10e3;
-  auto read = [&](int64_t blocks) {
-    return bytes *
-           std::pow(std::pow(ofWarp * warps * problem.team() * blocks, -4) + std::pow(memory, -4),
-                    0.25);
+  int64_t units = *known, tiles = llvm::divideCeil(*keys, tileKeys);
+  // Bytes of a microsecond, and microseconds.
+  double ofSm = (problem.hasNarrowCache() ? 5e3 : 10e3) * warps * problem.team(),
+         memory = double(*keys) * problem.keyBytes() * units / 4400e3;
+  auto read = [&](int64_t ofBlock) {
+    return nearBoth(double(ofBlock) * tileKeys * problem.keyBytes() / ofSm, memory);
   };
-  double least = read(std::min<int64_t>(spans, device.smCount)) +
-                 (spans > *units ? 2.2 + 0.03 * spans / *units : 0);
-  int64_t best = 1;
+  int64_t ofUnit = std::max<int64_t>(spans / units, 1), best = 1;
+  double least = read(llvm::divideCeil(tiles, ofUnit) * llvm::divideCeil(units, spans)) +
+                 (ofUnit > 1 ? 2.2 + 0.03 * ofUnit : 0);
   for (int64_t parts : {2, 3, 4, 6, 8}) {
-    double uneven = parts > 2 ? 1.03 : 1, cost = read(*units * parts) * uneven + 0.7 + 0.1 * parts;
-    if (cost < least && *units <= clustersAtOnce(device.smCount, parts) &&
-        parts * 16 * warps <= *keys) {
+    double uneven = parts > 2 ? 1.03 : 1,
+           cost = read(llvm::divideCeil(tiles, parts)) * uneven + 0.7 + 0.1 * parts;
+    if (cost < least && parts <= tiles && units <= clustersAtOnce(device.smCount, parts)) {
       least = cost;
       best = parts;
     }
