@@ -154,7 +154,7 @@ func.func @dynamic(%q: tensor<39x16x1x128xbf16>, %k: tensor<39x4x?x128xi8>, %v: 
 
 // Rows of 128 bytes would all lie in the same banks.
 // CHECK-LABEL: func.func @mixed
-// CHECK: bulk = true, index = 32, parts = 3>
+// CHECK: bulk = true, index = 32, parts = 2>
 func.func @mixed(%q: tensor<2x8x1x64xbf16>, %k: tensor<2x8x500x64xi8>, %v: tensor<2x8x500x128xi8>) -> tensor<2x8x1x128xbf16> {
   %kw = arith.sitofp %k : tensor<2x8x500x64xi8> to tensor<2x8x500x64xbf16>
   %vw = arith.sitofp %v : tensor<2x8x500x128xi8> to tensor<2x8x500x128xbf16>
