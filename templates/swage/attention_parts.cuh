@@ -11,11 +11,11 @@ namespace swage::detail {
 /// The blocks of keys of a tile that block `rank` of a cluster takes.  Where there are fewer of
 /// them than parts it takes one that another one takes, too, and sees no key of it.
 template <class Spec> __device__ __forceinline__ void takePart(AttentionTile &tile, int rank) {
-  const int first = tile.firstBlock, blocks = tile.endBlock - first;
-  const int begin = blocks * rank / Spec::kParts, end = blocks * (rank + 1) / Spec::kParts;
-  tile.firstBlock = first + begin;
-  tile.endBlock = first + end;
-  if (begin == end) {
+  const int first = tile.firstBlock;
+  const RowRange<int> part = partOf<Spec>(tile.endBlock - first, rank);
+  tile.firstBlock = first + part.first;
+  tile.endBlock = first + part.last;
+  if (part.first == part.last) {
     ++tile.endBlock;
     tile.endKey = tile.firstKey;
   }

@@ -339,11 +339,11 @@ struct SpanCursor<Spec, Arguments> : UnitCursor<Spec, Arguments> {
   __device__ __forceinline__ bool begin(const Spans &spans, const typename Spans::Place &start,
                                         int /*tiles*/) {
     this->enter(spans, start.unit);
-    const int first = this->tile.firstBlock, tiles = this->tile.endBlock - first,
-              from = tiles * start.before / partsOf<Spec>(),
-              to = tiles * (start.before + 1) / partsOf<Spec>();
-    this->block = from < to ? first + from : this->tile.endBlock;
-    this->left = from < to ? to - from : 1;
+    const int first = this->tile.firstBlock;
+    const RowRange<int> part = partOf<Spec>(this->tile.endBlock - first, start.before);
+    const bool isEmpty = part.first == part.last;
+    this->block = isEmpty ? this->tile.endBlock : first + part.first;
+    this->left = isEmpty ? 1 : part.last - part.first;
     return true;
   }
   __device__ __forceinline__ bool advance(const Spans & /*spans*/) {

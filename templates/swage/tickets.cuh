@@ -6,11 +6,12 @@
 namespace swage::detail {
 
 /// A word that counts tickets has their number in the lower half, and this plus their number in the
-/// upper one.  What memory held before the kernel began is no such word, but for one that nobody has
-/// drawn from; other things may have been written over half of that, and then the halves disagree.
+/// upper one.  Of such words a kernel leaves only those that it began and nobody drew from, which
+/// begin again as they are; where something else is then written over half of one, the halves
+/// disagree.
 enum : unsigned { kCounting = 0x9d7fb1e6 };
 enum : unsigned long long { kTicket = (1ull << 32) + 1 }; ///< what one more adds
-__device__ __forceinline__ bool isCounting(unsigned long long word) {
+constexpr __device__ __forceinline__ bool isCounting(unsigned long long word) {
   return static_cast<unsigned>(word >> 32) - kCounting == static_cast<unsigned>(word);
 }
 

@@ -1,4 +1,5 @@
-//===- WrapperReferenceMemory.cpp - memory.cu, copy_async.cu, atomic.cu, launch_control.cu ===//
+//===- WrapperReferenceMemory.cpp - memory, copy_async, atomic, tickets, launch_control.cu
+//--------===//
 #include "WrapperReference.h"
 
 #include "Bits.h"
@@ -211,6 +212,11 @@ void swage::test::addMemoryReferences(References &references) {
   references["atomic_shared_f64"] = alone<double>(shared(floats), false);
   references["atomic_crowd"] = atomicCrowd;
   references["signals"] = signals;
+  // Whatever the six words held: ended, drawn from as 0 and 1, counting in between, and ended.
+  references["tickets_of_anything"] = [](const WrapperCase &, const Memory &, Memory &out) {
+    for (unsigned i = 0; i < 36; ++i)
+      out.set(i, i >= 18);
+  };
 
   references["registers"] = [](const WrapperCase &, const Memory &in, Memory &out) {
     for (unsigned i = 0; i < 512; ++i)

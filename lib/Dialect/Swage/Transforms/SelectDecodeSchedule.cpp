@@ -128,6 +128,9 @@ static double nearBoth(double one, double other) {
   return std::pow(std::pow(one, 4) + std::pow(other, 4), 0.25);
 }
 
+/// Microseconds to merge so many parts of a unit through memory.
+static double mergeInMemory(int64_t parts) { return parts > 1 ? 2.2 + 0.03 * parts : 0; }
+
 std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   if (problem.isNarrow() || problem.isWide() || !problem.sharing)
@@ -227,7 +230,7 @@ int64_t ScheduleSelector::spansOf(const AttentionProblem &problem, int64_t rowTi
   auto cost = [&](int64_t parts) {
     double bytes = double(*keys) * problem.keyBytes(), perSm = bytes / parts / ofOne,
            memory = bytes * units / 4600e3;
-    return nearBoth(perSm, memory) + (parts > 1 ? 2.2 + 0.03 * parts : 0);
+    return nearBoth(perSm, memory) + mergeInMemory(parts);
   };
   int64_t best = 1;
   for (int64_t parts = 2; parts * units <= most; ++parts)
@@ -245,8 +248,9 @@ static int64_t clustersAtOnce(int64_t smCount, int64_t parts) {
 
 /// Blocks of a cluster that share a unit, or 1. To merge takes 1 us within clusters and 2 us and
 /// more through memory, as `spans` blocks do that have parts of units, but clusters do not fill all
-/// multiprocessors. Lengths that come from memory must be those of one sequence, since parts of a
-/// unit are as long as each other, however long others are. `tileKeys`: keys of a tile.
+/// multiprocessors. A mask that reads something may only be of one sequence, whose units are mostly
+/// as long as each other: parts of a unit are, however long other units may be. `tileKeys`: keys of
+/// a tile. Rates are those of 78 shapes (docs/notes/decode.md), those of spansOf are of older ones.
 int64_t ScheduleSelector::clusterOf(const AttentionProblem &problem, int64_t rowTiles,
                                     int64_t warps, int64_t tileKeys, int64_t spans) const {
   std::optional<int64_t> known = unitsOf(rowTiles), keys = constantSize(extent(AttentionDim::Key));
@@ -263,7 +267,7 @@ int64_t ScheduleSelector::clusterOf(const AttentionProblem &problem, int64_t row
   };
   int64_t ofUnit = std::max<int64_t>(spans / units, 1), best = 1;
   double least = read(llvm::divideCeil(tiles, ofUnit) * llvm::divideCeil(units, spans)) +
-                 (ofUnit > 1 ? 2.2 + 0.03 * ofUnit : 0);
+                 mergeInMemory(ofUnit);
   for (int64_t parts : {2, 3, 4, 6, 8}) {
     double uneven = parts > 2 ? 1.03 : 1,
            cost = read(llvm::divideCeil(tiles, parts)) * uneven + 0.7 + 0.1 * parts;

@@ -276,7 +276,7 @@ def Swage_DecodeScheduleAttr : Swage_Attr<"DecodeSchedule", "decode_schedule"> {
     launch, of which `blocks` share a multiprocessor. `bulk`: the copy engine brings keys and values, not every thread; `linear`: as the bytes that they are in memory, where the
     rows of a head follow each other, and not by boxes of columns. With a `chunk` (0: none) a unit's keys are summed in chunks of so many from its first one on, or of twice as many as
     often as it takes to have 64 of them at most; each is one block's, and their parts are merged in one order, so that results depend neither on `spans` nor on other sequences.
-    With `parts` (1: none) each unit, a key head of a sequence, is dealt out to the blocks of a cluster of so many, and `spans` are these times units. `patience` and `index`: as in `attention_schedule`.
+    With `parts` (1: none) each unit, the rows of a key head of a sequence that are computed together, is dealt out to the blocks of a cluster of so many, and `spans` are these times units. `patience` and `index`: as in `attention_schedule`.
   }];
   let parameters = (ins "int64_t":$warps, "int64_t":$keys, "int64_t":$stages, "int64_t":$patience, "int64_t":$blocks, "int64_t":$spans, "bool":$bulk,
                         "int64_t":$index, DefaultValuedParameter<"int64_t", "1">:$atoms, DefaultValuedParameter<"bool", "false">:$linear,
