@@ -19,15 +19,14 @@ template <class Spec> struct UnitCluster {
     kOfRow = Spec::kValueDim / Spec::kMerged, ///< groups
     kGroups = Spec::kRows * kOfRow,
     kOwn = (kGroups + kParts - 1) / kParts,
-    kHead = 16,
-    kBytes = kHead + kParts * kOwn * static_cast<int>(sizeof(Part))
+    kBytes = kExchangeHead + kParts * kOwn * static_cast<int>(sizeof(Part))
   };
   char *at;
 
-  __device__ __forceinline__ Part *parts() const { return reinterpret_cast<Part *>(at + kHead); }
-  __device__ __forceinline__ int firstOwn() const {
-    return static_cast<int>(clusterRank()) * kOwn;
+  __device__ __forceinline__ Part *parts() const {
+    return reinterpret_cast<Part *>(at + kExchangeHead);
   }
+  __device__ __forceinline__ int firstOwn() const { return static_cast<int>(clusterRank()) * kOwn; }
   __device__ __forceinline__ int countOwn() const {
     const int left = kGroups - firstOwn();
     return left < 0 ? 0 : left < kOwn ? left : int(kOwn);

@@ -537,9 +537,8 @@ template <class BlockSpec, class Arguments> struct AttentionDecoder {
   /// The block's keys of the unit that its cluster has are done.
   __device__ __forceinline__ void concludeTogether() const {
     clusterBarrierWait(); // all blocks are there, and ready
-    mergeWarps([&](const Columns &merged, int row, int column) {
-      cluster().send(merged, row, column);
-    });
+    mergeWarps(
+        [&](const Columns &merged, int row, int column) { cluster().send(merged, row, column); });
     cluster().merge(scaleLog2(), [&](const Columns &merged, int row, int column) {
       finish(merged, row, column);
     });

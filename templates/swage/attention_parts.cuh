@@ -12,7 +12,7 @@ namespace swage::detail {
 /// them than parts it takes one that another one takes, too, and sees no key of it.
 template <class Spec> __device__ __forceinline__ void takePart(AttentionTile &tile, int rank) {
   const int first = tile.firstBlock;
-  const RowRange<int> part = partOf<Spec>(tile.endBlock - first, rank);
+  const RowRange<int> part = blocksOfPart<Spec>(tile.endBlock - first, rank);
   tile.firstBlock = first + part.first;
   tile.endBlock = first + part.last;
   if (part.first == part.last) {

@@ -333,14 +333,13 @@ template <class Spec, class Arguments> struct SpanCursor : UnitCursor<Spec, Argu
 /// Where the blocks of a cluster have a unit: one of its parts.  Where there are fewer tiles than
 /// parts some have one behind the unit's end, of which nothing is seen.
 template <class Spec, class Arguments>
-requires(partsOf<Spec>() > 1)
-struct SpanCursor<Spec, Arguments> : UnitCursor<Spec, Arguments> {
+requires(partsOf<Spec>() > 1) struct SpanCursor<Spec, Arguments> : UnitCursor<Spec, Arguments> {
   using Spans = KeySpans<Spec, Arguments>;
   __device__ __forceinline__ bool begin(const Spans &spans, const typename Spans::Place &start,
                                         int /*tiles*/) {
     this->enter(spans, start.unit);
     const int first = this->tile.firstBlock;
-    const RowRange<int> part = partOf<Spec>(this->tile.endBlock - first, start.before);
+    const RowRange<int> part = blocksOfPart<Spec>(this->tile.endBlock - first, start.before);
     const bool isEmpty = part.first == part.last;
     this->block = isEmpty ? this->tile.endBlock : first + part.first;
     this->left = isEmpty ? 1 : part.last - part.first;

@@ -71,7 +71,7 @@ template <class Spec> constexpr __device__ int partsOf() {
   return 1;
 }
 /// Which of so many blocks of keys block `rank` of the cluster has: none, where there are too few.
-template <class Spec> constexpr __device__ RowRange<int> partOf(int blocks, int rank) {
+template <class Spec> constexpr __device__ RowRange<int> blocksOfPart(int blocks, int rank) {
   return {blocks * rank / partsOf<Spec>(), blocks * (rank + 1) / partsOf<Spec>()};
 }
 /// Whether a tile's blocks of keys may begin behind the first one.

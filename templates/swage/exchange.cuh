@@ -6,6 +6,10 @@
 #include "swage/device/mbarrier.cuh"
 
 namespace swage {
+
+/// In front of what blocks exchange: the mbarrier.
+enum : int { kExchangeHead = 16 };
+
 namespace detail {
 
 /// Writes `entry` to the same place in block `rank` of the cluster, word by word, and tells its

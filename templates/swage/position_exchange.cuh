@@ -83,7 +83,7 @@ __device__ __forceinline__ void mergePositions(typename S::State *entries, const
 /// there is a cluster, those of the thread rows, and then those of the blocks.
 template <class S, int Groups, int Blocks, int Lanes, int V> struct PositionExchange {
   using State = typename S::State;
-  enum : int { kPositions = Lanes * V, kHead = Blocks > 1 ? 16 : 0 };
+  enum : int { kPositions = Lanes * V, kHead = Blocks > 1 ? kExchangeHead : 0 };
   enum : int {
     kOfGroups = Groups * kPositions * int(sizeof(State)),
     kOfBlocks = Blocks > 1 ? Blocks *kPositions *int(sizeof(State)) : 0,

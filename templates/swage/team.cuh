@@ -41,7 +41,7 @@ struct Team : RowsBeside<Rows, Run> {
     T count;
   };
   /// In front of the entries is the mbarrier, if there is one.
-  enum : int { kHead = Blocks > 1 ? 16 : 0 };
+  enum : int { kHead = Blocks > 1 ? kExchangeHead : 0 };
   /// Shared memory that one exchange takes; no two exchanges of a kernel share theirs.
   template <class S, class T> static __device__ constexpr int exchangeBytes() {
     return kHead +

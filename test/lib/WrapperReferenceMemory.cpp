@@ -1,5 +1,4 @@
-//===- WrapperReferenceMemory.cpp - memory, copy_async, atomic, tickets, launch_control.cu
-//--------===//
+//===- WrapperReferenceMemory.cpp - memory, copies, atomics, tickets, launches -===//
 #include "WrapperReference.h"
 
 #include "Bits.h"

@@ -27,6 +27,14 @@ std::optional<int64_t> swage::queriesOf(KernelOp kernel) {
   return known;
 }
 
+std::optional<int64_t> swage::unitsOf(KernelOp kernel, int64_t rowTiles) {
+  std::optional<int64_t> batch = constantSize(kernel.getExtents().getResult(AttentionDim::Batch)),
+                         heads = constantSize(kernel.getExtents().getResult(AttentionDim::KeyHead));
+  if (!batch || !heads)
+    return std::nullopt;
+  return *batch * *heads * rowTiles;
+}
+
 bool swage::isOfKeys(ViewAttr output) {
   return !LinearAccess::of(output.getAccess())->isBroadcast(AttentionDim::Key);
 }

@@ -370,15 +370,13 @@ template <class Schedule> static LogicalResult verifyAttention(KernelOp kernel, 
                << (isInvariant ? "does not depend on the batch, but schedule has no chunks"
                                : "schedule has chunks, but results may depend on the batch");
     if (int64_t parts = schedule.getParts(); parts > 1) {
-      std::optional<int64_t> heads =
-          constantSize(multiplySizes(kernel.getExtents().getResult(AttentionDim::Batch),
-                                     kernel.getExtents().getResult(AttentionDim::KeyHead)));
-      if (!heads)
+      std::optional<int64_t> units = unitsOf(kernel, problem->rowTiles(schedule));
+      if (!units)
         return kernel.emitOpError() << "schedule deals each unit out to " << parts
                                     << " blocks, but there may be any number of units";
-      if (int64_t spans = *heads * problem->rowTiles(schedule) * parts; spans != schedule.getSpans())
+      if (*units * parts != schedule.getSpans())
         return kernel.emitOpError() << "schedule has " << schedule.getSpans() << " spans, but "
-                                    << spans << " parts of units";
+                                    << *units * parts << " parts of units";
       if (problem->hasProbabilities)
         return kernel.emitOpError() << "schedule deals each unit out to " << parts
                                     << " blocks, but one makes its probabilities";

@@ -66,7 +66,8 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
                                        s.getPatience(), s.getBlocks(), s.getSpans(), s.getBulk(),
-                                       index, s.getAtoms(), s.getLinear(), s.getChunk(), s.getParts());
+                                       index, s.getAtoms(), s.getLinear(), s.getChunk(),
+                                       s.getParts());
       })
       .Case([&](PortableAttentionScheduleAttr s) {
         return PortableAttentionScheduleAttr::get(context, s.getWarps(), s.getAtoms(), s.getKeys(),

@@ -122,7 +122,6 @@ private:
   double timeOfTiles(const AttentionProblem &problem, int64_t groups, int64_t keys,
                      bool areShared) const;
   bool isDecoding() const;
-  std::optional<int64_t> unitsOf(int64_t rowTiles) const;
   struct WholeUnits {
     int64_t spans, most; ///< blocks, and units of a multiprocessor
   };

@@ -75,15 +75,6 @@ static bool isBetterLinear(const AttentionProblem &problem) {
   return any([](int64_t dim) { return dim % 32 != 0 || (dim % 64 != 0 && dim < 128); });
 }
 
-/// Key heads of all sequences, each as often as its rows are taken apart: who reads keys.
-std::optional<int64_t> ScheduleSelector::unitsOf(int64_t rowTiles) const {
-  std::optional<int64_t> batch = constantSize(extent(AttentionDim::Batch)),
-                         heads = constantSize(extent(AttentionDim::KeyHead));
-  if (!batch || !heads)
-    return std::nullopt;
-  return *batch * *heads * rowTiles;
-}
-
 /// Blocks, of so many for each multiprocessor, that have whole units as evenly as can be: as few as
 /// have as many to take. There is a unit.
 ScheduleSelector::WholeUnits ScheduleSelector::dealUnits(int64_t units, int64_t blocks) const {
@@ -105,7 +96,7 @@ ScheduleSelector::Crowd ScheduleSelector::crowdOf(const AttentionProblem &proble
   // from 144 on (docs/notes/decode.md).
   int64_t dim = std::max(problem.headDim, problem.valueDim),
           mostDim = readsForKeys(kernel) ? 128 : 160;
-  std::optional<int64_t> units = unitsOf(1);
+  std::optional<int64_t> units = unitsOf(kernel, 1);
   if (!problem.hasNarrowCache() || isInvariant(kernel) || device.arch != "sm_90a" || !units ||
       problem.sharing > mostSharing || dim > mostDim)
     return {8, 1};
@@ -156,7 +147,7 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
       return fits ? schedule : DecodeScheduleAttr();
     };
     if (parts > 1)
-      if (DecodeScheduleAttr schedule = dealt(parts * *unitsOf(rowTiles), parts))
+      if (DecodeScheduleAttr schedule = dealt(parts * *unitsOf(kernel, rowTiles), parts))
         return schedule;
     return dealt(spans, 1);
   };
@@ -173,8 +164,8 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
   // Keys are read for 32 rows at once where registers hold their outputs; but for 16, again from
   // L2, where that has them all, or all units run at once: parts of 16 rows are merged by twice as
   // many blocks.
-  std::optional<int64_t> units = unitsOf(llvm::divideCeil(problem.sharing, 16)), once = unitsOf(1),
-                         all = constantSize(extent(AttentionDim::Key));
+  std::optional<int64_t> units = unitsOf(kernel, llvm::divideCeil(problem.sharing, 16)),
+                         once = unitsOf(kernel, 1), all = constantSize(extent(AttentionDim::Key));
   bool isNear = !isInvariant(kernel) && units && all && problem.sharing <= 128 &&
                 (*once * *all * keyBytes <= device.l2Bytes * 3 / 4 || *units <= device.smCount);
   // Short rows of 8 bits take more room than they have bytes, and eight warps have more to do.
@@ -217,7 +208,8 @@ std::optional<SelectedSchedule> ScheduleSelector::decode() const {
 /// leave units whole.
 int64_t ScheduleSelector::spansOf(const AttentionProblem &problem, int64_t rowTiles,
                                   int64_t blocks) const {
-  std::optional<int64_t> known = unitsOf(rowTiles), keys = constantSize(extent(AttentionDim::Key));
+  std::optional<int64_t> known = unitsOf(kernel, rowTiles),
+                         keys = constantSize(extent(AttentionDim::Key));
   int64_t most = device.smCount * blocks, units = known.value_or(0);
   // Where a mask reads something keys are not even.
   if (units == 0 || doMasksRead(kernel) || (!keys && blocks == 1))
@@ -253,7 +245,8 @@ static int64_t clustersAtOnce(int64_t smCount, int64_t parts) {
 /// a tile. Rates are those of 78 shapes (docs/notes/decode.md), those of spansOf are of older ones.
 int64_t ScheduleSelector::clusterOf(const AttentionProblem &problem, int64_t rowTiles,
                                     int64_t warps, int64_t tileKeys, int64_t spans) const {
-  std::optional<int64_t> known = unitsOf(rowTiles), keys = constantSize(extent(AttentionDim::Key));
+  std::optional<int64_t> known = unitsOf(kernel, rowTiles),
+                         keys = constantSize(extent(AttentionDim::Key));
   if (device.arch != "sm_90a" || isInvariant(kernel) || problem.hasProbabilities ||
       known.value_or(0) == 0 || !keys ||
       (doMasksRead(kernel) && constantSize(extent(AttentionDim::Batch)) != 1))

@@ -158,6 +158,9 @@ struct AttentionProblem {
 /// Queries of a head, where their number is known: also where there is one at most, for of none
 /// nothing is launched.
 std::optional<int64_t> queriesOf(KernelOp kernel);
+/// Key heads of all sequences, each as often as its rows are taken apart, where that is known: who
+/// reads keys when few queries are decoded.
+std::optional<int64_t> unitsOf(KernelOp kernel, int64_t rowTiles);
 /// Whether an output of attention has an element for each query and key.
 bool isOfKeys(ViewAttr output);
 /// The kernel's two contractions, before it is prepared.
