@@ -359,6 +359,16 @@ static bool holdsFloat8(KernelOp kernel) {
       .wasInterrupted();
 }
 
+/// The widths of a kernel's matrix instructions; others are not compiled.
+static std::string matrixShapes(AttentionScheduleAttr schedule, const AttentionProblem &problem) {
+  // Of 8 bits sums of weights have eight columns (AttentionLayout).
+  int64_t columns = problem.valueDim + (problem.isNarrow() ? 8 : 0);
+  std::string text = fmt::format("#define SWAGE_WGMMA_SHAPES(X) SWAGE_WGMMA_N{}(X)", schedule.getKeys());
+  if (columns != schedule.getKeys())
+    text += fmt::format(" SWAGE_WGMMA_N{}(X)", columns);
+  return text;
+}
+
 LogicalResult SpecEmitter::emit() {
   if (failed(check()) || failed(collectOperands()))
     return failure();
@@ -367,6 +377,8 @@ LogicalResult SpecEmitter::emit() {
   templateName = header.str();
   functionName = function.str();
   emitHeader();
+  if (auto schedule = dyn_cast<AttentionScheduleAttr>(*kernel.getSchedule()))
+    out.line(matrixShapes(schedule, *AttentionProblem::of(kernel)));
   out.line("#include \"" + templateName + "\"");
   size_t includes = out.mark();
   out.line("namespace {");

@@ -48,6 +48,16 @@ template <class Spec> constexpr __device__ bool hasLongBounds() {
     return Spec::kBoundsByBatch || Spec::kBoundsByHead || Spec::kScattered;
 }
 
+/// Products of `All` steps, four at once: `multiply` of how many, and of which four.
+template <int Number> struct Count {};
+template <int All, class F> __device__ __forceinline__ void bySteps(F multiply) {
+#pragma unroll
+  for (int four = 0; four < All / 4; ++four)
+    multiply(Count<4>{}, four);
+  if constexpr (All % 4 != 0)
+    multiply(Count<All % 4>{}, All / 4);
+}
+
 // Of the first computing warpgroup; the last one of all.
 enum : int { kTurnBarrier = 1, kStoreBarrier = 4, kPartBarrier = 7 };
 
@@ -96,18 +106,17 @@ template <class Spec, class Arguments> struct AttentionGroup {
       for (int step = 0; step < kHeadSteps; ++step)
         pinRegisters(queries[step]);
     warpgroupFence();
-#pragma unroll
-    for (int step = 0; step < kHeadSteps; ++step) {
-      const int panel = step / 4, within = step % 4 * 32; // descriptors count 16 bytes
+    // What is within a panel at once.
+    const auto multiply = [&]<int Steps>(Count<Steps>, int panel) {
+      const auto at = k + static_cast<unsigned>(panel * Layout::kKeyPanel / 16);
       if constexpr (Spec::kHoldsQuery)
-        warpgroupMultiplyRegisters<Element, Spec::kKeys>(
-            scores, queries[step],
-            k + static_cast<unsigned>((panel * Layout::kKeyPanel + within) / 16), step != 0);
+        warpgroupMultiplyRegisters<Element, Spec::kKeys, false, Element, Steps, 2>(
+            scores, queries + 4 * panel, at, panel != 0);
       else
-        warpgroupMultiply<Element, Spec::kKeys>(
-            scores, q + static_cast<unsigned>((panel * Layout::kQueryPanel + within) / 16),
-            k + static_cast<unsigned>((panel * Layout::kKeyPanel + within) / 16), step != 0);
-    }
+        warpgroupMultiply<Element, Spec::kKeys, false, false, Element, Steps, 2, 2>(
+            scores, q + static_cast<unsigned>(panel * Layout::kQueryPanel / 16), at, panel != 0);
+    };
+    bySteps<kHeadSteps>(multiply);
     warpgroupCommit();
   }
 
@@ -136,10 +145,11 @@ template <class Spec, class Arguments> struct AttentionGroup {
     pinWeights();
     pinRegisters(output);
     warpgroupFence();
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step)
-      warpgroupMultiplyRegisters<Element, Layout::kColumns, !kTransposed>(
-          output, weights[step], v + static_cast<unsigned>(step * kStepBytes / 16), true);
+    bySteps<kSteps>([&]<int Steps>(Count<Steps>, int four) {
+      warpgroupMultiplyRegisters<Element, Layout::kColumns, !kTransposed, Element, Steps,
+                                 kStepBytes / 16>(
+          output, weights + 4 * four, v + static_cast<unsigned>(four * 4 * kStepBytes / 16), true);
+    });
     warpgroupCommit();
   }
 

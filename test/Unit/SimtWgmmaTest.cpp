@@ -75,7 +75,7 @@ extern "C" __global__ void product(const unsigned short *a, const unsigned short
       unsigned registers[4];
       loadMatrix<4>(base + row * 128 + (piece ^ row % 8) * 16, registers);
       warpgroupFence();
-      warpgroupMultiplyRegisters<bf16, 128>(d, registers, right + 2 * k, true);
+      warpgroupMultiplyRegisters<bf16, 128>(d, &registers, right + 2 * k, true);
     }
   } else {
     multiplyAll(d, mode != 21);

@@ -92,11 +92,9 @@ __device__ void fromShared(Results &results, swage::SharedAddress at) {
     d[i] = 1000.0f;
   swage::pinRegisters(d);
   swage::warpgroupFence();
-  swage::warpgroupMultiply<A, N, TransposeA, TransposeB, B>(
+  swage::warpgroupMultiply<A, N, TransposeA, TransposeB, B, 2, (TransposeA ? 4096 : kStep) / 16,
+                           (TransposeB ? 4096 : kStep) / 16>(
       d, descriptor<S, TransposeA>(at), descriptor<S, TransposeB>(at + 8192), false);
-  swage::warpgroupMultiply<A, N, TransposeA, TransposeB, B>(
-      d, descriptor<S, TransposeA>(at + (TransposeA ? 4096 : kStep)),
-      descriptor<S, TransposeB>(at + 8192 + (TransposeB ? 4096 : kStep)), true);
   swage::warpgroupCommit();
   swage::warpgroupWait<0>();
   swage::pinRegisters(d);
@@ -111,20 +109,16 @@ __device__ void fromRegisters(Results &results, swage::SharedAddress at, const u
 #pragma unroll
   for (int i = 0; i < N / 2; ++i)
     d[i] = 3.0f;
-  unsigned a[4], next[4];
+  unsigned a[2][4];
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    a[i] = registerOf<A>(in[128 * i + swage::threadIndex()], true);
-    next[i] = registerOf<A>(in[128 * i + 512 + swage::threadIndex()], true);
-  }
-  swage::pinRegisters(a);
-  swage::pinRegisters(next);
+  for (int i = 0; i < 8; ++i)
+    a[i / 4][i % 4] = registerOf<A>(in[128 * i + swage::threadIndex()], true);
+  swage::pinRegisters(a[0]);
+  swage::pinRegisters(a[1]);
   swage::pinRegisters(d);
   swage::warpgroupFence();
-  swage::warpgroupMultiplyRegisters<A, N, TransposeB, B>(d, a, descriptor<S, TransposeB>(at + 8192),
-                                                         true);
-  swage::warpgroupMultiplyRegisters<A, N, TransposeB, B>(
-      d, next, descriptor<S, TransposeB>(at + 8192 + kStep), true);
+  swage::warpgroupMultiplyRegisters<A, N, TransposeB, B, 2, kStep / 16>(
+      d, a, descriptor<S, TransposeB>(at + 8192), true);
   swage::warpgroupCommit();
   swage::warpgroupWait<0>();
   swage::pinRegisters(d);
@@ -345,6 +339,50 @@ extern "C" __global__ void __launch_bounds__(128, 1)
   swage::warpgroupWait<0>();
   swage::pinRegisters(second);
   keep(results, second);
+}
+
+// Three and four steps in a statement, and one.
+//
+// launch: wgmma_steps grid=1 block=128 shared=40960 in=40960 out=49152 exact
+extern "C" __global__ void __launch_bounds__(128, 1)
+    wgmma_steps(const unsigned *in, unsigned *out) {
+  using swage::bf16;
+  Results results{out + swage::threadIndex(), 128};
+  const swage::SharedAddress at = fill<bf16, bf16>(in, true);
+  const unsigned long long a = descriptor<Swizzle::B128, false>(at);
+  const unsigned long long b = descriptor<Swizzle::B128, false>(at + 8192);
+  unsigned held[4][4];
+#pragma unroll
+  for (int i = 0; i < 16; ++i)
+    held[i / 4][i % 4] = registerOf<bf16>(in[128 * i + swage::threadIndex()], true);
+  float d[32] = {};
+#pragma unroll
+  for (int i = 0; i < 4; ++i)
+    swage::pinRegisters(held[i]);
+  swage::pinRegisters(d);
+  swage::warpgroupFence();
+  swage::warpgroupMultiply<bf16, 64, false, false, bf16, 3, 2, 2>(d, a, b, true);
+  swage::warpgroupMultiply<bf16, 64>(d, a + 6, b + 6, true);
+  swage::warpgroupCommit();
+  swage::warpgroupWait<0>();
+  swage::pinRegisters(d);
+  keep(results, d);
+  swage::pinRegisters(d);
+  swage::warpgroupFence();
+  swage::warpgroupMultiply<bf16, 64, false, false, bf16, 4, 2, 2>(d, a, b, false);
+  swage::warpgroupMultiplyRegisters<bf16, 64, false, bf16, 4, 2>(d, held, b, true);
+  swage::warpgroupCommit();
+  swage::warpgroupWait<0>();
+  swage::pinRegisters(d);
+  keep(results, d);
+  swage::pinRegisters(d);
+  swage::warpgroupFence();
+  swage::warpgroupMultiplyRegisters<bf16, 64, false, bf16, 3, 2>(d, held, b, false);
+  swage::warpgroupMultiplyRegisters<bf16, 64>(d, held + 3, b + 6, true);
+  swage::warpgroupCommit();
+  swage::warpgroupWait<0>();
+  swage::pinRegisters(d);
+  keep(results, d);
 }
 
 // Numbers with all their bits.  Products are exact, and PTX asks of their sum the precision of

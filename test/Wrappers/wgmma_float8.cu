@@ -92,11 +92,9 @@ __device__ void fromShared(Results &results, swage::SharedAddress at) {
     d[i] = 1000.0f;
   swage::pinRegisters(d);
   swage::warpgroupFence();
-  swage::warpgroupMultiply<A, N, TransposeA, TransposeB, B>(
+  swage::warpgroupMultiply<A, N, TransposeA, TransposeB, B, 2, (TransposeA ? 4096 : kStep) / 16,
+                           (TransposeB ? 4096 : kStep) / 16>(
       d, descriptor<S, TransposeA>(at), descriptor<S, TransposeB>(at + 8192), false);
-  swage::warpgroupMultiply<A, N, TransposeA, TransposeB, B>(
-      d, descriptor<S, TransposeA>(at + (TransposeA ? 4096 : kStep)),
-      descriptor<S, TransposeB>(at + 8192 + (TransposeB ? 4096 : kStep)), true);
   swage::warpgroupCommit();
   swage::warpgroupWait<0>();
   swage::pinRegisters(d);
@@ -111,20 +109,16 @@ __device__ void fromRegisters(Results &results, swage::SharedAddress at, const u
 #pragma unroll
   for (int i = 0; i < N / 2; ++i)
     d[i] = 3.0f;
-  unsigned a[4], next[4];
+  unsigned a[2][4];
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    a[i] = registerOf<A>(in[128 * i + swage::threadIndex()], true);
-    next[i] = registerOf<A>(in[128 * i + 512 + swage::threadIndex()], true);
-  }
-  swage::pinRegisters(a);
-  swage::pinRegisters(next);
+  for (int i = 0; i < 8; ++i)
+    a[i / 4][i % 4] = registerOf<A>(in[128 * i + swage::threadIndex()], true);
+  swage::pinRegisters(a[0]);
+  swage::pinRegisters(a[1]);
   swage::pinRegisters(d);
   swage::warpgroupFence();
-  swage::warpgroupMultiplyRegisters<A, N, TransposeB, B>(d, a, descriptor<S, TransposeB>(at + 8192),
-                                                         true);
-  swage::warpgroupMultiplyRegisters<A, N, TransposeB, B>(
-      d, next, descriptor<S, TransposeB>(at + 8192 + kStep), true);
+  swage::warpgroupMultiplyRegisters<A, N, TransposeB, B, 2, kStep / 16>(
+      d, a, descriptor<S, TransposeB>(at + 8192), true);
   swage::warpgroupCommit();
   swage::warpgroupWait<0>();
   swage::pinRegisters(d);

@@ -236,7 +236,7 @@ struct Consumer {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step)
       swage::warpgroupMultiplyRegisters<bf16, kHeadDim, true>(
-          output, weights[step], values + static_cast<unsigned>(step * 16 * kPanelRowBytes / 16),
+          output, weights + step, values + static_cast<unsigned>(step * 16 * kPanelRowBytes / 16),
           true);
     swage::warpgroupCommit();
     swage::pinRegisters(output);

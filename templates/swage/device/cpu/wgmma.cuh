@@ -36,47 +36,54 @@ constexpr bool kWarpgroupMultiplies = kSame<A, B> &&
                                       (kSame<A, f16> || kSame<A, bf16> || kSame<A, tf32>);
 } // namespace simt
 
-template <class A, int N, bool TransposeA = false, bool TransposeB = false, class B = A>
+template <class A, int N, bool TransposeA = false, bool TransposeB = false, class B = A,
+          int Steps = 1, int StrideA = 0, int StrideB = 0>
 __device__ __forceinline__ void warpgroupMultiply(float (&d)[N / 2], unsigned long long a,
                                                   unsigned long long b, bool accumulate) {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256);
   static_assert(sizeof(A) == 2 || (!TransposeA && !TransposeB));
+  static_assert(Steps >= 1 && Steps <= 4);
   static_assert(simt::kWarpgroupMultiplies<A, B>,
                 "no instruction takes these elements; for 8-bit floats include "
                 "swage/device/wgmma_float8.cuh");
-  const simt::WarpgroupMultiply multiply = {simt::ElementOf<A>::kValue,
-                                            simt::ElementOf<B>::kValue,
-                                            N,
-                                            d,
-                                            nullptr,
-                                            a,
-                                            b,
-                                            accumulate,
-                                            TransposeA,
-                                            TransposeB};
-  simt::abi->warpgroupMultiply(&multiply);
+  for (unsigned step = 0; step < Steps; ++step) {
+    const simt::WarpgroupMultiply multiply = {simt::ElementOf<A>::kValue,
+                                              simt::ElementOf<B>::kValue,
+                                              N,
+                                              d,
+                                              nullptr,
+                                              a + step * StrideA,
+                                              b + step * StrideB,
+                                              accumulate || step != 0,
+                                              TransposeA,
+                                              TransposeB};
+    simt::abi->warpgroupMultiply(&multiply);
+  }
 }
 
-template <class A, int N, bool TransposeB = false, class B = A>
+template <class A, int N, bool TransposeB = false, class B = A, int Steps = 1, int StrideB = 0>
 __device__ __forceinline__ void warpgroupMultiplyRegisters(float (&d)[N / 2],
-                                                           const unsigned (&a)[4],
+                                                           const unsigned (*a)[4],
                                                            unsigned long long b, bool accumulate) {
   static_assert(N % 8 == 0 && N >= 8 && N <= 256);
   static_assert(sizeof(A) == 2 || !TransposeB);
+  static_assert(Steps >= 1 && Steps <= 4);
   static_assert(simt::kWarpgroupMultiplies<A, B>,
                 "no instruction takes these elements; for 8-bit floats include "
                 "swage/device/wgmma_float8.cuh");
-  const simt::WarpgroupMultiply multiply = {simt::ElementOf<A>::kValue,
-                                            simt::ElementOf<B>::kValue,
-                                            N,
-                                            d,
-                                            a,
-                                            0,
-                                            b,
-                                            accumulate,
-                                            false,
-                                            TransposeB};
-  simt::abi->warpgroupMultiply(&multiply);
+  for (unsigned step = 0; step < Steps; ++step) {
+    const simt::WarpgroupMultiply multiply = {simt::ElementOf<A>::kValue,
+                                              simt::ElementOf<B>::kValue,
+                                              N,
+                                              d,
+                                              a[step],
+                                              0,
+                                              b + step * StrideB,
+                                              accumulate || step != 0,
+                                              false,
+                                              TransposeB};
+    simt::abi->warpgroupMultiply(&multiply);
+  }
 }
 
 } // namespace swage
