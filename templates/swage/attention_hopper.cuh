@@ -32,22 +32,6 @@
 namespace swage {
 namespace detail {
 
-/// Whether any of these loads is from memory.
-template <class... L> constexpr __device__ bool readMemory(List<L...>) {
-  return (false || ... || (L::source() == Source::Memory));
-}
-/// Whether to find where the keys of a tile end takes the loading warp more than 24 registers:
-/// where that is read, or is another one for each head or sequence, or all queries must be asked.
-/// What is read fits where scores are exponents at once, and those that compute want all there are.
-template <class Spec> constexpr __device__ bool hasLongBounds() {
-  if constexpr (!IsBounded<Spec>)
-    return false;
-  else if constexpr (readMemory(typename Spec::BoundsLoads{}))
-    return !HasExponent<Spec>;
-  else
-    return Spec::kBoundsByBatch || Spec::kBoundsByHead || Spec::kScattered;
-}
-
 /// Products of `All` steps, four at once: `multiply` of how many, and of which four.
 template <int Number> struct Count {};
 template <int All, class F> __device__ __forceinline__ void bySteps(F multiply) {
@@ -80,7 +64,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
                  Spec::kQuerySlots > 1 && Spec::kGroups < 3,
     /// Whether these and a tile's first one have a softmax together: where documents make it long,
     /// beside which it does not count that a tile's beginning cannot be mixed with it then.
-    kOneSoftmax = kCutsAlone && HasAgree<Spec>
+    kOneSoftmax = kCutsAlone && HasAgree<Spec>,
+    /// Where scores can be exponents at once, score functions are long, and rarely wanted.
+    kRounds = HasExponent<Spec> && Spec::kKeys % 32 == 0 ? 4 : 1
   };
 
   AttentionShared<Spec> shared;
@@ -97,8 +83,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
   unsigned queries[kHeadSteps][4]; ///< where they are held
 
   /// Starts scores = Q K^T.
-  __device__ __forceinline__ void multiplyKeys(float (&scores)[kScores], int querySlot) {
-    const auto q = matrixDescriptor(shared.query(querySlot) + group * 64 * kPanelRow, 16,
+  __device__ __forceinline__ void multiplyKeys(float (&scores)[kScores]) {
+    const auto q = matrixDescriptor(shared.query(query.stage) + group * 64 * kPanelRow, 16,
                                     8 * kPanelRow, Swizzle::B128);
     const auto k = matrixDescriptor(shared.keys.at(key.stage), 16, 8 * kPanelRow, Swizzle::B128);
     if constexpr (Spec::kHoldsQuery)
@@ -143,7 +129,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
                        ? matrixDescriptor(at, 16, 8 * 32, Swizzle::B32)
                        : matrixDescriptor(at, Layout::kKeyPanel, 8 * kPanelRow, Swizzle::B128);
     pinWeights();
-    pinRegisters(output);
+    pinOutput();
     warpgroupFence();
     bySteps<kSteps>([&]<int Steps>(Count<Steps>, int four) {
       warpgroupMultiplyRegisters<Element, Layout::kColumns, !kTransposed, Element, Steps,
@@ -153,7 +139,14 @@ template <class Spec, class Arguments> struct AttentionGroup {
     warpgroupCommit();
   }
 
+  /// Of 16 bits the compiler has the same order without, or a better one (head dim 64: 3 %), and
+  /// less to do; of 8 bits it is 12 % slower.
+  __device__ __forceinline__ void pinOutput() {
+    if constexpr (Layout::kElementBytes == 1)
+      pinRegisters(output);
+  }
   __device__ __forceinline__ void pinWeights() {
+    if constexpr (Layout::kElementBytes == 1)
 #pragma unroll
     for (int step = 0; step < kSteps; ++step)
       pinRegisters(weights[step]);
@@ -201,12 +194,14 @@ template <class Spec, class Arguments> struct AttentionGroup {
         return seen;
       }
     if constexpr (Masked) {
-      rows.template modify<SeenKeys::Some>(scores, column, tile);
+      rows.template modify<SeenKeys::Some, kRounds>(scores, column, tile);
     } else if constexpr (HasExponent<Spec>) {
       if (seen == SeenKeys::Alike)
         seen = rows.reachOf(scores);
       if (seen < SeenKeys::Within)
-        rows.template modify<SeenKeys::All>(scores, column, tile);
+        rows.template modify<SeenKeys::All, kRounds>(scores, column, tile);
+      else if (seen < Rows::exponentsFrom())
+        rows.template modify<SeenKeys::Within, kRounds>(scores, column, tile);
     } else if constexpr (HasAgree<Spec>) {
       if (seen == SeenKeys::Alike)
         rows.template modify<SeenKeys::Alike>(scores, column, tile);
@@ -217,8 +212,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
     // No register is left for a second way by longer heads, which have fewer keys to compare, and
     // by three groups with bounds.
-    constexpr bool MayCompareIntegers =
-        !Masked && Spec::kValueDim <= 128 && (Spec::kGroups < 3 || !IsBounded<Spec>);
+    constexpr bool MayCompareIntegers = !Masked && !HasExponent<Spec> && Spec::kValueDim <= 128 &&
+                                        (Spec::kGroups < 3 || !IsBounded<Spec>);
     rows.template raise<Masked, MayCompareIntegers>(scores, column, tile, seen);
     return seen;
   }
@@ -230,7 +225,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     if constexpr (HasNearExponent<Spec> && !Masked)
       if (seen == SeenKeys::Near)
         return rows.template exponentials<Masked, SeenKeys::Near>(scores, firstColumn(block), tile);
-    if constexpr (HasExponent<Spec> && !Masked)
+    if constexpr (HasExponent<Spec> && !HasNearExponent<Spec> && !Masked)
       if (seen >= SeenKeys::Within)
         return rows.template exponentials<Masked, SeenKeys::Within>(scores, firstColumn(block),
                                                                     tile);
@@ -279,7 +274,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
         output[kOutputs - 4 + 2 * r] -= output[kOutputs - 4 + 2 * r];
         output[kOutputs - 3 + 2 * r] -= output[kOutputs - 3 + 2 * r];
       }
-      pinRegisters(output);
+      pinOutput();
     }
   }
 
@@ -331,7 +326,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
         storeShared<16>(at, kept);
       syncWarp(); // what is read is read in turn
     }
-    pinRegisters(output);
+    pinOutput();
   }
 
   /// Whether there is a next tile; its queries have arrived.
@@ -365,7 +360,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   __device__ __forceinline__ void startTile(float (&scores)[kScores]) {
     shared.keys.waitFull(key);
     holdQuery(query.stage);
-    multiplyKeys(scores, query.stage);
+    multiplyKeys(scores);
     warpgroupWait<0>();
     pinRegisters(scores);
     shared.keys.release(key);
@@ -377,7 +372,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     rows.setOffset(firstColumn(block), tile);
     if (IsBounded<Spec> || block >= endOpen)
-      rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
+      rows.template modify<SeenKeys::Some, kRounds>(scores, firstColumn(block), tile);
     else
       rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
     rows.template raise<true>(scores, firstColumn(block), tile, SeenKeys::Some);
@@ -399,7 +394,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     float scores[kScores];
     shared.keys.waitFull(key);
     takeTurn();
-    multiplyKeys(scores, query.stage);
+    multiplyKeys(scores);
     if constexpr (!Spec::kEager)
       scaleOutput();
     multiplyValues();
@@ -414,7 +409,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       // Short heads: the products are done before the exponentials, among which narrowing and
       // scaling cost no time.
       warpgroupWait<0>();
-      pinRegisters(output);
+      pinOutput();
       pinWeights();
       takeSums();
       shared.values.release(value);
@@ -434,7 +429,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       shared.values.waitFull(next);
       pinRegisters(scores);
       warpgroupWait<0>();
-      pinRegisters(output);
+      pinOutput();
       pinWeights();
       shared.values.release(value);
       narrowWeights(scores, seen);
@@ -446,7 +441,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       scaleOutput();
     multiplyValues();
     warpgroupWait<0>();
-    pinRegisters(output);
+    pinOutput();
     takeSums();
     shared.values.release(value);
   }
@@ -461,10 +456,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
     shared.keys.waitFull(key);
     takeTurn();
     multiplyValues();
-    multiplyKeys(scores, query.stage);
+    multiplyKeys(scores);
     passTurn();
     warpgroupWait<1>();
-    pinRegisters(output);
+    pinOutput();
     pinWeights();
     takeSums();
     shared.values.release(value);
@@ -762,26 +757,20 @@ attentionHopper(const TensorMap &q, const TensorMap &k, const TensorMap &v, cons
     mbarrierFenceInit();
   }
   barrier();
-  // All of them together have what a block is launched with, 504 or 512 for a thread of each.  24
-  // are too few for the warp that loads where a mask has first keys as well, or long bounds, or
-  // queries come after keys; and for those that transpose.
-  constexpr int kTransposers = AttentionLayout<Spec>::kTransposers;
-  constexpr int kLoads =
-      Spec::kBeginsLater || hasLongBounds<Spec>() || Spec::kQuerySlots == 1 || kTransposers != 0
-          ? 40
-          : 24;
+  // All of them together have what a block is launched with, 504 or 512 for a thread of each.
+  constexpr int kLoads = Spec::kGroups == 3 ? 32 : 40;
   if (warp < 4) {
-    decreaseRegisters<Spec::kGroups == 3 ? 32 : kLoads>();
+    decreaseRegisters<kLoads>();
     if (warp == 0)
       AttentionProducer<Spec, Arguments>{shared, arguments}.run(q, k, v);
     if constexpr (hasKindsWarp<Spec>())
       if (warp == 1)
         AttentionKinds<Spec, Arguments>{shared, arguments}.run();
-    if constexpr (kTransposers > 0)
+    if constexpr (AttentionLayout<Spec>::kTransposers > 0)
       if (warp != 0)
         AttentionTransposer<Spec>{shared, warp - 1, static_cast<int>(laneIndex())}.run();
   } else {
-    increaseRegisters<Spec::kGroups == 3 ? 160 : 252 - kLoads / 2>();
+    increaseRegisters<Spec::kGroups == 3 ? 160 : 232>();
     AttentionGroup<Spec, Arguments>{
         shared, {arguments}, warp / 4 - 1, warp % 4, static_cast<int>(laneIndex())}
         .run(o);

@@ -141,47 +141,50 @@ template <class Spec, class Arguments> struct AttentionProducer {
     const unsigned rows = Layout::kRows, perHead = (arguments.queries() + rows - 1) / rows;
     const unsigned all = perHead * extent<AttentionDim::Group>() *
                          extent<AttentionDim::KeyHead>() * extent<AttentionDim::Batch>();
-    int last = 0; // block of the tile before, whose values are yet to be loaded
+    int last = 0; // block whose values are yet to be loaded
     if (Spec::kDynamic && laneIndex() == 0)
       beginTickets(arguments.tickets, askTickets(arguments.tickets));
-    // In a cluster one tile.
-    for (unsigned index = blockIndex() / partsOf<Spec>(); index < all; ++tiles) {
+    // In a cluster one tile.  Behind the last one the last values, in the same text.
+    bool ends = false;
+    for (unsigned index = blockIndex() / partsOf<Spec>(); !ends; ++tiles) {
+      ends = index >= all;
       unsigned drawn = 0;
-      int end, first;
-      {
+      int block = 0, first = 0, drawsAt = 0;
+      if (!ends) {
         AttentionTile tile =
             tileAt<Spec, Layout::kRows, Layout::kKeyRow>(index, perHead, arguments);
         if constexpr (partsOf<Spec>() > 1)
           takePart<Spec>(tile, static_cast<int>(clusterRank()));
-        end = tile.endBlock;
+        block = tile.endBlock - 1;
         first = tile.firstBlock;
+        drawsAt = block > first ? first + 1 : first;
         if constexpr (IsBounded<Spec>)
           syncWarp(); // all have read what was there, of the tile before the last
         if (electLane())
           *shared.loading(tiles) = tile;
         syncWarp();
-      }
-      // With a second place the queries come early; else after a key tile, for which there is one.
-      if constexpr (Spec::kQuerySlots > 1)
-        loadQuery(q);
-      if (Spec::kDynamic && kDrawsEarly)
-        drawn = ticket();
-      for (int block = end - 1; block >= first; --block) {
-        if (Spec::kDynamic && !kDrawsEarly && (block == first + 1 || end - first == 1))
+        // With a second place the queries come early; else after a key tile, for which there is
+        // one.
+        if constexpr (Spec::kQuerySlots > 1)
+          loadQuery(q);
+        if (Spec::kDynamic && kDrawsEarly)
           drawn = ticket();
-        loadKeys(k, block);
-        if (block != end - 1)
-          loadValues(v, tiles, block + 1, 1);
-        else if (tiles != 0)
-          loadValues(v, tiles - 1, last, 1);
-        if (Spec::kQuerySlots == 1 && block == end - 1)
+      }
+      for (bool begins = true; block >= first; last = block--, begins = false) {
+        if (!ends) {
+          if (Spec::kDynamic && !kDrawsEarly && block == drawsAt)
+            drawn = ticket();
+          loadKeys(k, block);
+        }
+        if (blocks > (ends ? 0 : 1))
+          loadValues(v, begins ? tiles - 1 : tiles, last, ends ? 0 : 1);
+        if (Spec::kQuerySlots == 1 && begins && !ends)
           loadQuery(q);
       }
-      last = first;
-      index = lastBlockIndex() + 1 + (Spec::kDynamic ? shareTicket(drawn, all) : index);
+      if (!ends)
+        index = lastBlockIndex() + 1 + (Spec::kDynamic ? shareTicket(drawn, all) : index);
     }
-    if (tiles != 0)
-      loadValues(v, tiles - 1, last, 0);
+    --tiles; // the last one is none
     endValues();
     loadQuery(q, /*ends=*/true);
   }

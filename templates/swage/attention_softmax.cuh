@@ -90,6 +90,11 @@ template <class Spec, class Arguments> struct AttentionRows {
     kDividesByRounded = sizeof(typename Spec::Element) == 1,
     kSums = !kDividesByRounded || !Spec::FinishStores::empty()
   };
+  /// From which on scores are exponents at once.  Beside near ones the others within reach are
+  /// scores by their polynomial first, so that what is behind that is in the text once.
+  static constexpr __device__ SeenKeys exponentsFrom() {
+    return HasNearExponent<Spec> ? SeenKeys::Near : SeenKeys::Within;
+  }
   /// How far apart, in powers of two, rows' highest scores may be that near scores make the same.
   static constexpr __device__ float mostApart() { return 48.0f; }
 
@@ -152,6 +157,8 @@ template <class Spec, class Arguments> struct AttentionRows {
     else if constexpr (Seen == SeenKeys::Alike)
       return at(typename Spec::AlikeLoads{}, coord,
                 [&](auto... in) { return Spec::alike(score, in...); });
+    else if constexpr (Seen == SeenKeys::Within)
+      return exponentOf<Seen>(score, 0.0f, coord) * (1.0f / scaleLog2());
     else
       return at(typename Spec::InsideLoads{}, coord,
                 [&](auto... in) { return Spec::inside(score, in...); });
@@ -225,28 +232,47 @@ template <class Spec, class Arguments> struct AttentionRows {
     return coord;
   }
 
-  /// The score function; and then, what is behind the last key becomes -infinity.
-  template <SeenKeys Seen>
+  /// The score function; and then, what is behind the last key becomes -infinity.  In `Rounds`, by
+  /// the text of so many of the columns: scores go round to where that finds them.
+  template <SeenKeys Seen, int Rounds = 1>
   __device__ __forceinline__ void modify(float (&scores)[kScores], int firstColumn,
                                          const Tile &tile) const {
+    static_assert(Places::kGroups % Rounds == 0);
     constexpr bool Masked = Seen == SeenKeys::Some;
+    constexpr int kGroups = Places::kGroups / Rounds;
     const int keys = arguments.keys();
-    // By columns, so that what is read for one is used at once for both rows.
+#pragma unroll 1
+    for (int begin = 0; begin < Spec::kKeys; begin += Places::kGroupKeys * kGroups) {
+      // By columns, so that what is read for one is used at once for both rows.
 #pragma unroll
-    for (int j = 0; j < Places::kGroups; ++j)
+      for (int j = 0; j < kGroups; ++j)
 #pragma unroll
-      for (int c = 0; c < 2; ++c) {
-        const int step = Places::kGroupKeys * j + Places::kSecondKey * c,
-                  column = firstColumn + step;
-        const bool isKey = !Masked || Spec::kWholeBlocks || column < keys;
+        for (int c = 0; c < 2; ++c) {
+          const int step = begin + Places::kGroupKeys * j + Places::kSecondKey * c,
+                    column = firstColumn + step;
+          const bool isKey = !Masked || Spec::kWholeBlocks || column < keys;
 #pragma unroll
-        for (int r = 0; r < 2; ++r) {
-          float &score = scores[Places::at(j, r, c)];
-          score = scoreOf<Seen>(score, coordOf(r, isKey ? column : keys - 1, step, tile));
-          if (!isKey)
-            score = unseen();
+          for (int r = 0; r < 2; ++r) {
+            float &score = scores[Places::at(j, r, c)];
+            score = scoreOf<Seen>(score, coordOf(r, isKey ? column : keys - 1, step, tile));
+            if (!isKey)
+              score = unseen();
+          }
         }
-      }
+      if constexpr (Rounds > 1)
+        turnRound<kScores / Rounds>(scores);
+    }
+  }
+
+  /// The first scores become the last ones.
+  template <int Count> static __device__ __forceinline__ void turnRound(float (&scores)[kScores]) {
+    float first[Count];
+#pragma unroll
+    for (int i = 0; i < Count; ++i)
+      first[i] = scores[i];
+#pragma unroll
+    for (int i = 0; i < kScores; ++i)
+      scores[i] = i + Count < kScores ? scores[i + Count] : first[i + Count - kScores];
   }
 
   /// Whether a row may have seen nothing yet.
@@ -311,7 +337,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   template <bool Masked, bool MayCompareIntegers = false>
   __device__ __forceinline__ void raise(const float (&scores)[kScores], int firstColumn,
                                         const Tile &tile, SeenKeys seen) {
-    if (!HasExponent<Spec> || seen < SeenKeys::Within) {
+    if (!HasExponent<Spec> || seen < exponentsFrom()) {
       if (MayCompareIntegers && allLanes(isAboveNegative(0) && isAboveNegative(1)))
         setPositivePeaks<2>([&](int j, int r, int c) { return scores[Places::at(j, r, c)]; });
       else
@@ -322,7 +348,7 @@ template <class Spec, class Arguments> struct AttentionRows {
         return raiseTogether(firstColumn, tile);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      if constexpr (HasExponent<Spec> && !Masked)
+      if constexpr (HasExponent<Spec> && !HasNearExponent<Spec> && !Masked)
         if (seen >= SeenKeys::Within)
           peak[r] = boundOf<SeenKeys::Within>(peak[r], r, firstColumn, tile);
       if constexpr (HasOffset<Spec>)

@@ -3,7 +3,8 @@
 // RUN: swage-opt %s --swage-kernel-pipeline | swage-translate --swage-to-cubin -o %t 2>&1 | FileCheck %s --check-prefix=CUBIN --allow-empty
 // CUBIN-NOT: C751
 
-// CHECK: #include "swage/attention_float8.cuh"
+// CHECK: #define SWAGE_WGMMA_SHAPES(X) SWAGE_WGMMA_N128(X) SWAGE_WGMMA_N136(X)
+// CHECK-NEXT: #include "swage/attention_float8.cuh"
 // CHECK: using Element = swage::e4m3;
 // CHECK-NEXT: using Result = swage::bf16;
 // CHECK: swage::attentionHopper<Spec>(

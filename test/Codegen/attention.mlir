@@ -2,7 +2,8 @@
 // RUN: swage-opt %s --swage-kernel-pipeline | swage-translate --swage-to-cubin -o %t 2>&1 | FileCheck %s --check-prefix=CUBIN --allow-empty
 // CUBIN-NOT: C751
 
-// CHECK: #include "swage/attention_hopper.cuh"
+// CHECK: #define SWAGE_WGMMA_SHAPES(X) SWAGE_WGMMA_N128(X)
+// CHECK-NEXT: #include "swage/attention_hopper.cuh"
 // CHECK: using Element = swage::bf16;
 // CHECK: enum : int { kHeadDim = 128 };
 // CHECK: enum : bool { kInsideMasks = false };

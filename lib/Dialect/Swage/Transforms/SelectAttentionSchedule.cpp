@@ -56,6 +56,13 @@ static Value unmaskedScores(KernelOp kernel) {
 /// Whether weights are changed behind their sum.
 static bool hasWeights(KernelOp kernel) { return weightTerms(kernel).size() > 1; }
 
+/// Whether keys share no counters of random bits, four of which have one where rows of weights
+/// begin at multiples of four: the text that makes them is then there for each key.
+static bool hasBitsForEachKey(KernelOp kernel) {
+  std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  return hasWeights(kernel) && (!keys || *keys % 4);
+}
+
 static bool isMasked(KernelOp kernel) {
   return kernel.getCollective().getValue().getDefiningOp<arith::SelectOp>() != nullptr;
 }
@@ -316,6 +323,8 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
   bool weighs = hasWeights(kernel);
   if (dim > 128 && weighs)
     return dim <= 192 ? 64 : 32;
+  if (hasBitsForEachKey(kernel))
+    return 64;
   if (isNarrow && dim > 112 && readsForKeys(kernel))
     return 96;
   if (dim >= 160 && readsForKeys(kernel))
