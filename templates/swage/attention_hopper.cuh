@@ -60,13 +60,23 @@ template <class Spec, class Arguments> struct AttentionGroup {
     /// are few, whose products hardly count, but text that takes time to compile does.  Of three
     /// groups one has such a block in nearly each tile; queries that each have their own end cut
     /// many.
-    kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Spec::kScattered && !Layout::kHasRuns &&
-                 Spec::kQuerySlots > 1 && Spec::kGroups < 3,
-    /// Whether these and a tile's first one have a softmax together: where documents make it long,
-    /// beside which it does not count that a tile's beginning cannot be mixed with it then.
-    kOneSoftmax = kCutsAlone && HasAgree<Spec>,
-    /// Where scores can be exponents at once, score functions are long, and rarely wanted.
-    kRounds = HasExponent<Spec> && Spec::kKeys % 32 == 0 ? 4 : 1
+    kCutsAlone =
+        IsBounded<Spec> && !Spec::kBeginsLater && !Spec::kScattered && !Layout::kHasRuns &&
+        Spec::kQuerySlots > 1 &&
+        Spec::kGroups<3,
+                      /// Whether these and a tile's first one have a softmax together: where
+                      /// documents make it long, beside which it does not count that a tile's
+                      /// beginning cannot be mixed with it then.
+                      kOneSoftmax = kCutsAlone && HasAgree<Spec>,
+                      /// Where scores can be exponents at once, score functions are long, and
+                      /// rarely wanted.  Three groups have no register left to count rounds.
+                      kRounds =
+                          HasExponent<Spec> && Spec::kKeys % 32 == 0 && Spec::kGroups < 3 ? 4 : 1,
+                      /// Whether to keep the compiler from an order of its own where registers are
+                      /// multiplied.  Of 16 bits that makes no difference, or costs time (head dim
+                      /// 64: 3 %) beside that of compiling; of 8 bits it saves 12 %, and of parts
+                      /// of tiles some registers.
+                      kPins = Layout::kElementBytes == 1 || partsOf<Spec>()> 1
   };
 
   AttentionShared<Spec> shared;
@@ -139,17 +149,15 @@ template <class Spec, class Arguments> struct AttentionGroup {
     warpgroupCommit();
   }
 
-  /// Of 16 bits the compiler has the same order without, or a better one (head dim 64: 3 %), and
-  /// less to do; of 8 bits it is 12 % slower.
   __device__ __forceinline__ void pinOutput() {
-    if constexpr (Layout::kElementBytes == 1)
+    if constexpr (kPins)
       pinRegisters(output);
   }
   __device__ __forceinline__ void pinWeights() {
-    if constexpr (Layout::kElementBytes == 1)
+    if constexpr (kPins)
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step)
-      pinRegisters(weights[step]);
+      for (int step = 0; step < kSteps; ++step)
+        pinRegisters(weights[step]);
   }
 
   /// Products of 8-bit elements are too short for turns to be worth their wait.

@@ -326,7 +326,7 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
   if (hasBitsForEachKey(kernel))
     return 64;
   if (isNarrow && dim > 112 && readsForKeys(kernel))
-    return 96;
+    return dim <= 192 ? 96 : 64;
   if (dim >= 160 && readsForKeys(kernel))
     return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
   // Heads of 72 and 88: up to 4 % less by longer blocks without a mask, 2 % more beside a causal
