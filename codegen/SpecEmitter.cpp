@@ -363,7 +363,8 @@ static bool holdsFloat8(KernelOp kernel) {
 static std::string matrixShapes(AttentionScheduleAttr schedule, const AttentionProblem &problem) {
   // Of 8 bits sums of weights have eight columns (AttentionLayout).
   int64_t columns = problem.valueDim + (problem.isNarrow() ? 8 : 0);
-  std::string text = fmt::format("#define SWAGE_WGMMA_SHAPES(X) SWAGE_WGMMA_N{}(X)", schedule.getKeys());
+  std::string text =
+      fmt::format("#define SWAGE_WGMMA_SHAPES(X) SWAGE_WGMMA_N{}(X)", schedule.getKeys());
   if (columns != schedule.getKeys())
     text += fmt::format(" SWAGE_WGMMA_N{}(X)", columns);
   return text;

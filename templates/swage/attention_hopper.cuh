@@ -60,23 +60,22 @@ template <class Spec, class Arguments> struct AttentionGroup {
     /// are few, whose products hardly count, but text that takes time to compile does.  Of three
     /// groups one has such a block in nearly each tile; queries that each have their own end cut
     /// many.
-    kCutsAlone =
-        IsBounded<Spec> && !Spec::kBeginsLater && !Spec::kScattered && !Layout::kHasRuns &&
-        Spec::kQuerySlots > 1 &&
-        Spec::kGroups<3,
-                      /// Whether these and a tile's first one have a softmax together: where
-                      /// documents make it long, beside which it does not count that a tile's
-                      /// beginning cannot be mixed with it then.
-                      kOneSoftmax = kCutsAlone && HasAgree<Spec>,
-                      /// Where scores can be exponents at once, score functions are long, and
-                      /// rarely wanted.  Three groups have no register left to count rounds.
-                      kRounds =
-                          HasExponent<Spec> && Spec::kKeys % 32 == 0 && Spec::kGroups < 3 ? 4 : 1,
-                      /// Whether to keep the compiler from an order of its own where registers are
-                      /// multiplied.  Of 16 bits that makes no difference, or costs time (head dim
-                      /// 64: 3 %) beside that of compiling; of 8 bits it saves 12 %, and of parts
-                      /// of tiles some registers.
-                      kPins = Layout::kElementBytes == 1 || partsOf<Spec>()> 1
+    kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Spec::kScattered && !Layout::kHasRuns &&
+                 Spec::kQuerySlots > 1 && Spec::kGroups != 3,
+    /// Whether these and a tile's first one have a softmax together: where documents make it long,
+    /// beside which it does not count that a tile's beginning cannot be mixed with it then.
+    kOneSoftmax = kCutsAlone && HasAgree<Spec>,
+    /// Whether the last tile goes on to scores as well, which nobody reads, so that its products
+    /// and its store are not in the text again.  Of short tiles that takes up to 4 %, but not where
+    /// softmax takes long.
+    kIdles = kOneSoftmax && Spec::kKeys >= 64,
+    /// In which scores beyond the reach of polynomials go through their function, a third slower
+    /// than at once.  Three groups have no register left to count them.
+    kRounds = HasExponent<Spec> && Spec::kKeys % 32 == 0 && Spec::kGroups != 3 ? 4 : 1,
+    /// Whether to keep the compiler from an order of its own where registers are multiplied.  Of 16
+    /// bits that makes no difference, or costs time (head dim 64: 3 %) beside that of compiling; of
+    /// 8 bits it saves 12 %, and of parts of tiles some registers.
+    kPins = Layout::kElementBytes == 1 || partsOf<Spec>() != 1
   };
 
   AttentionShared<Spec> shared;
@@ -92,11 +91,14 @@ template <class Spec, class Arguments> struct AttentionGroup {
   float output[kOutputs];
   unsigned queries[kHeadSteps][4]; ///< where they are held
 
-  /// Starts scores = Q K^T.
-  __device__ __forceinline__ void multiplyKeys(float (&scores)[kScores]) {
-    const auto q = matrixDescriptor(shared.query(query.stage) + group * 64 * kPanelRow, 16,
-                                    8 * kPanelRow, Swizzle::B128);
-    const auto k = matrixDescriptor(shared.keys.at(key.stage), 16, 8 * kPanelRow, Swizzle::B128);
+  /// Starts scores = Q K^T; or, with `idles`, those of the last keys with themselves.
+  __device__ __forceinline__ void multiplyKeys(float (&scores)[kScores], bool idles = false) {
+    const SharedAddress keys = shared.keys.at(idles ? value.stage : key.stage);
+    const auto q =
+        matrixDescriptor(idles ? keys : shared.query(query.stage) + group * 64 * kPanelRow, 16,
+                         8 * kPanelRow, Swizzle::B128);
+    const unsigned queryPanel = idles ? Layout::kKeyPanel : Layout::kQueryPanel;
+    const auto k = matrixDescriptor(keys, 16, 8 * kPanelRow, Swizzle::B128);
     if constexpr (Spec::kHoldsQuery)
 #pragma unroll
       for (int step = 0; step < kHeadSteps; ++step)
@@ -110,7 +112,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
             scores, queries + 4 * panel, at, panel != 0);
       else
         warpgroupMultiply<Element, Spec::kKeys, false, false, Element, Steps, 2, 2>(
-            scores, q + static_cast<unsigned>(panel * Layout::kQueryPanel / 16), at, panel != 0);
+            scores, q + panel * queryPanel / 16, at, panel != 0);
     };
     bySteps<kHeadSteps>(multiply);
     warpgroupCommit();
@@ -202,14 +204,12 @@ template <class Spec, class Arguments> struct AttentionGroup {
         return seen;
       }
     if constexpr (Masked) {
-      rows.template modify<SeenKeys::Some, kRounds>(scores, column, tile);
+      rows.template modify<SeenKeys::Some>(scores, column, tile);
     } else if constexpr (HasExponent<Spec>) {
       if (seen == SeenKeys::Alike)
         seen = rows.reachOf(scores);
       if (seen < SeenKeys::Within)
         rows.template modify<SeenKeys::All, kRounds>(scores, column, tile);
-      else if (seen < Rows::exponentsFrom())
-        rows.template modify<SeenKeys::Within, kRounds>(scores, column, tile);
     } else if constexpr (HasAgree<Spec>) {
       if (seen == SeenKeys::Alike)
         rows.template modify<SeenKeys::Alike>(scores, column, tile);
@@ -233,7 +233,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     if constexpr (HasNearExponent<Spec> && !Masked)
       if (seen == SeenKeys::Near)
         return rows.template exponentials<Masked, SeenKeys::Near>(scores, firstColumn(block), tile);
-    if constexpr (HasExponent<Spec> && !HasNearExponent<Spec> && !Masked)
+    if constexpr (HasExponent<Spec> && !Masked)
       if (seen >= SeenKeys::Within)
         return rows.template exponentials<Masked, SeenKeys::Within>(scores, firstColumn(block),
                                                                     tile);
@@ -380,7 +380,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     rows.setOffset(firstColumn(block), tile);
     if (IsBounded<Spec> || block >= endOpen)
-      rows.template modify<SeenKeys::Some, kRounds>(scores, firstColumn(block), tile);
+      rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     else
       rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
     rows.template raise<true>(scores, firstColumn(block), tile, SeenKeys::Some);
@@ -454,17 +454,20 @@ template <class Spec, class Arguments> struct AttentionGroup {
     shared.values.release(value);
   }
 
-  /// The first scores of the next tile, and the last products of this one, which is then stored;
-  /// or the scores of a block that comes alone, and the products of the one before.
-  __device__ __forceinline__ void cross(float (&scores)[kScores], bool stores, int last,
+  /// The first scores of the next tile, if there is one or kIdles, and the last products of this
+  /// one, which is then stored; or the scores of a block that comes alone, and the products of the
+  /// one before.
+  __device__ __forceinline__ void cross(float (&scores)[kScores], bool stores, bool goes, int last,
                                         const TensorMap &o) {
     if constexpr (!Spec::kEager)
       scaleOutput();
-    holdQuery(query.stage);
-    shared.keys.waitFull(key);
+    if (!kIdles || goes) {
+      holdQuery(query.stage);
+      shared.keys.waitFull(key);
+    }
     takeTurn();
     multiplyValues();
-    multiplyKeys(scores);
+    multiplyKeys(scores, kIdles && !goes);
     passTurn();
     warpgroupWait<1>();
     pinOutput();
@@ -475,7 +478,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
       store(last, o);
     warpgroupWait<0>();
     pinRegisters(scores);
-    shared.keys.release(key);
+    if (!kIdles || goes)
+      shared.keys.release(key);
   }
 
   /// Outputs 2 j and 2 j + 1 as they leave: divided by the sum of weights, and what the Spec makes
@@ -692,17 +696,19 @@ template <class Spec, class Arguments> struct AttentionGroup {
       middle(block);
       const bool ends = !kCutsAlone || block < firstBlock;
       const int last = query.stage;
+      bool goes = true;
       if (ends) {
         query.advance();
-        if (!take()) {
+        goes = take();
+        if (!kIdles && !goes) {
           lastProducts();
           store(last, o);
           return false;
         }
       }
-      cross(scores, ends, last, o);
+      cross(scores, ends, goes, last, o);
       if (ends)
-        return true;
+        return !kIdles || goes;
       if constexpr (kCutsAlone && !kOneSoftmax)
         firstSoftmax(scores, block--, false);
     }

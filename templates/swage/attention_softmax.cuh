@@ -90,11 +90,6 @@ template <class Spec, class Arguments> struct AttentionRows {
     kDividesByRounded = sizeof(typename Spec::Element) == 1,
     kSums = !kDividesByRounded || !Spec::FinishStores::empty()
   };
-  /// From which on scores are exponents at once.  Beside near ones the others within reach are
-  /// scores by their polynomial first, so that what is behind that is in the text once.
-  static constexpr __device__ SeenKeys exponentsFrom() {
-    return HasNearExponent<Spec> ? SeenKeys::Near : SeenKeys::Within;
-  }
   /// How far apart, in powers of two, rows' highest scores may be that near scores make the same.
   static constexpr __device__ float mostApart() { return 48.0f; }
 
@@ -157,8 +152,6 @@ template <class Spec, class Arguments> struct AttentionRows {
     else if constexpr (Seen == SeenKeys::Alike)
       return at(typename Spec::AlikeLoads{}, coord,
                 [&](auto... in) { return Spec::alike(score, in...); });
-    else if constexpr (Seen == SeenKeys::Within)
-      return exponentOf<Seen>(score, 0.0f, coord) * (1.0f / scaleLog2());
     else
       return at(typename Spec::InsideLoads{}, coord,
                 [&](auto... in) { return Spec::inside(score, in...); });
@@ -337,7 +330,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   template <bool Masked, bool MayCompareIntegers = false>
   __device__ __forceinline__ void raise(const float (&scores)[kScores], int firstColumn,
                                         const Tile &tile, SeenKeys seen) {
-    if (!HasExponent<Spec> || seen < exponentsFrom()) {
+    if (!HasExponent<Spec> || seen < SeenKeys::Within) {
       if (MayCompareIntegers && allLanes(isAboveNegative(0) && isAboveNegative(1)))
         setPositivePeaks<2>([&](int j, int r, int c) { return scores[Places::at(j, r, c)]; });
       else
@@ -348,7 +341,7 @@ template <class Spec, class Arguments> struct AttentionRows {
         return raiseTogether(firstColumn, tile);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      if constexpr (HasExponent<Spec> && !HasNearExponent<Spec> && !Masked)
+      if constexpr (HasExponent<Spec> && !Masked)
         if (seen >= SeenKeys::Within)
           peak[r] = boundOf<SeenKeys::Within>(peak[r], r, firstColumn, tile);
       if constexpr (HasOffset<Spec>)

@@ -76,14 +76,14 @@ template <class A, class B> struct WarpgroupMultiplier {
 };
 } // namespace ptx
 
-/// D = A B, or D += A B with `accumulate`; and then, for `Steps` up to 4, D += A B of what is StrideA
-/// and StrideB times 16 bytes further on.  One statement for all of them: with as many operands as D
-/// has registers, statements are what takes time to compile.  A is 64xK and B is KxN, of which a row
-/// (a column) has 32 bytes: K is 16 for f16 and bf16, 8 for tf32, 32 for e4m3 and e5m2 (mixed as you
-/// like).  In shared memory consecutive elements are along K, or, with Transpose..., along the other
-/// dimension (16-bit elements only).  With w = warp % 4, g = lane / 4 and t = lane % 4, d[4j], ...
-/// are (16w + g, 8j + 2t), (16w + g, 8j + 2t + 1), (16w + g + 8, 8j + 2t), (16w + g + 8,
-/// 8j + 2t + 1).
+/// D = A B, or D += A B with `accumulate`; and then, for `Steps` up to 4, D += A B of what is
+/// StrideA and StrideB times 16 bytes further on.  One statement for all of them: with as many
+/// operands as D has registers, statements are what takes time to compile.  A is 64xK and B is KxN,
+/// of which a row (a column) has 32 bytes: K is 16 for f16 and bf16, 8 for tf32, 32 for e4m3 and
+/// e5m2 (mixed as you like).  In shared memory consecutive elements are along K, or, with
+/// Transpose..., along the other dimension (16-bit elements only).  With w = warp % 4, g = lane / 4
+/// and t = lane % 4, d[4j], ... are (16w + g, 8j + 2t), (16w + g, 8j + 2t + 1), (16w + g + 8, 8j +
+/// 2t), (16w + g + 8, 8j + 2t + 1).
 template <class A, int N, bool TransposeA = false, bool TransposeB = false, class B = A,
           int Steps = 1, int StrideA = 0, int StrideB = 0>
 __device__ __forceinline__ void warpgroupMultiply(float (&d)[N / 2], unsigned long long a,
@@ -95,8 +95,8 @@ __device__ __forceinline__ void warpgroupMultiply(float (&d)[N / 2], unsigned lo
                                                   StrideB>(d, a, b, accumulate);
 }
 
-/// The same with A in registers: of each step those of `multiply` (matrix.cuh), rows 16w to 16w + 15
-/// in warp w.
+/// The same with A in registers: of each step those of `multiply` (matrix.cuh), rows 16w to 16w +
+/// 15 in warp w.
 template <class A, int N, bool TransposeB = false, class B = A, int Steps = 1, int StrideB = 0>
 __device__ __forceinline__ void warpgroupMultiplyRegisters(float (&d)[N / 2],
                                                            const unsigned (*a)[4],
@@ -105,7 +105,7 @@ __device__ __forceinline__ void warpgroupMultiplyRegisters(float (&d)[N / 2],
   static_assert(sizeof(A) == 2 || !TransposeB);
   static_assert(Steps >= 1 && Steps <= 4);
   ptx::WarpgroupMultiplier<A, B>::template registers<N, TransposeB, Steps, StrideB>(d, a, b,
-                                                                                   accumulate);
+                                                                                    accumulate);
 }
 
 //===----------------------------------------------------------------------===//
@@ -114,7 +114,7 @@ __device__ __forceinline__ void warpgroupMultiplyRegisters(float (&d)[N / 2],
 
 #define SWAGE_MULTIPLY(N, A, B, SCALE, MORE)                                                       \
   "wgmma.mma_async.sync.aligned.m64n" #N SWAGE_TYPES " {" SWAGE_R_##N "}, " A ", " B ", " SCALE    \
-  ", 1, 1" MORE "; "
+                                                                      ", 1, 1" MORE "; "
 #define SWAGE_STATEMENT(N, STEPS, ACCUMULATE, TEXT, ...)                                           \
   if constexpr (Columns == N && Steps == STEPS)                                                    \
     asm volatile("{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, %" #ACCUMULATE ", 0; " TEXT "}"   \
@@ -125,8 +125,8 @@ __device__ __forceinline__ void warpgroupMultiplyRegisters(float (&d)[N / 2],
 #define SWAGE_SHARED_FIRST(N, MORE, A, B)                                                          \
   SWAGE_MULTIPLY(N, "%" #A, "%" #B, "p", MORE) "mov.b64 a, %" #A "; mov.b64 b, %" #B "; "
 #define SWAGE_SHARED_NEXT(N, MORE, STRIDE_A, STRIDE_B)                                             \
-  "add.s64 a, a, %" #STRIDE_A "; add.s64 b, b, %" #STRIDE_B "; "                                   \
-  SWAGE_MULTIPLY(N, "a", "b", "1", MORE)
+  "add.s64 a, a, %" #STRIDE_A "; add.s64 b, b, %" #STRIDE_B                                        \
+  "; " SWAGE_MULTIPLY(N, "a", "b", "1", MORE)
 #define SWAGE_SHARED_STEPS(N, STEPS, TEXT, I2)                                                     \
   SWAGE_STATEMENT(N, STEPS, I2, TEXT, "l"(a), "l"(b), "r"(int(accumulate)), "n"(int(TransposeA)),  \
                   "n"(int(TransposeB)), "n"(StrideA), "n"(StrideB))
@@ -158,14 +158,14 @@ __device__ __forceinline__ void warpgroupMultiplyRegisters(float (&d)[N / 2],
                         SWAGE_A_OPERANDS(2))                                                       \
   SWAGE_REGISTERS_STEPS(N, 4, FIRST SECOND THIRD FOURTH, I1, SWAGE_A_OPERANDS(0),                  \
                         SWAGE_A_OPERANDS(1), SWAGE_A_OPERANDS(2), SWAGE_A_OPERANDS(3))
-#define SWAGE_REGISTERS(N, I0, I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13,             \
-            I14, I15, I16, I17, I18, I19)                                                          \
+#define SWAGE_REGISTERS(N, I0, I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13, I14, I15,   \
+                        I16, I17, I18, I19)                                                        \
   SWAGE_REGISTERS_TEXTS(N, SWAGE_REGISTERS_FIRST(N, "", SWAGE_A(I4, I5, I6, I7), I0),              \
                         SWAGE_REGISTERS_NEXT(N, "", SWAGE_A(I8, I9, I10, I11), I3),                \
                         SWAGE_REGISTERS_NEXT(N, "", SWAGE_A(I12, I13, I14, I15), I3),              \
                         SWAGE_REGISTERS_NEXT(N, "", SWAGE_A(I16, I17, I18, I19), I3), I1)
 #define SWAGE_REGISTERS_TRANSPOSING(N, I0, I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13, \
-            I14, I15, I16, I17, I18, I19)                                                          \
+                                    I14, I15, I16, I17, I18, I19)                                  \
   SWAGE_REGISTERS_TEXTS(N, SWAGE_REGISTERS_FIRST(N, ", %" #I2, SWAGE_A(I4, I5, I6, I7), I0),       \
                         SWAGE_REGISTERS_NEXT(N, ", %" #I2, SWAGE_A(I8, I9, I10, I11), I3),         \
                         SWAGE_REGISTERS_NEXT(N, ", %" #I2, SWAGE_A(I12, I13, I14, I15), I3),       \
@@ -177,12 +177,12 @@ __device__ __forceinline__ void warpgroupMultiplyRegisters(float (&d)[N / 2],
   template <int Columns, bool TransposeA, bool TransposeB, int Steps, int StrideA, int StrideB>    \
   static __device__ __forceinline__ void shared(float(&d)[Columns / 2], unsigned long long a,      \
                                                 unsigned long long b, bool accumulate) {           \
-    SWAGE_WGMMA_SHAPES(SHARED)                                                                           \
+    SWAGE_WGMMA_SHAPES(SHARED)                                                                     \
   }                                                                                                \
   template <int Columns, bool TransposeB, int Steps, int StrideB>                                  \
   static __device__ __forceinline__ void registers(float(&d)[Columns / 2], const unsigned(*a)[4],  \
                                                    unsigned long long b, bool accumulate) {        \
-    SWAGE_WGMMA_SHAPES(REGISTERS)                                                                        \
+    SWAGE_WGMMA_SHAPES(REGISTERS)                                                                  \
   }
 
 namespace ptx {

@@ -139,12 +139,14 @@
 // All N there are.  A kernel that defines it as those it has takes less time to compile.
 #ifndef SWAGE_WGMMA_SHAPES
 #define SWAGE_WGMMA_SHAPES(X)                                                                      \
-  SWAGE_WGMMA_N8(X) SWAGE_WGMMA_N16(X) SWAGE_WGMMA_N24(X) SWAGE_WGMMA_N32(X) SWAGE_WGMMA_N40(X)    \
-  SWAGE_WGMMA_N48(X) SWAGE_WGMMA_N56(X) SWAGE_WGMMA_N64(X) SWAGE_WGMMA_N72(X) SWAGE_WGMMA_N80(X)   \
-  SWAGE_WGMMA_N88(X) SWAGE_WGMMA_N96(X) SWAGE_WGMMA_N104(X) SWAGE_WGMMA_N112(X)                    \
-  SWAGE_WGMMA_N120(X) SWAGE_WGMMA_N128(X) SWAGE_WGMMA_N136(X) SWAGE_WGMMA_N144(X)                  \
-  SWAGE_WGMMA_N152(X) SWAGE_WGMMA_N160(X) SWAGE_WGMMA_N168(X) SWAGE_WGMMA_N176(X)                  \
-  SWAGE_WGMMA_N184(X) SWAGE_WGMMA_N192(X) SWAGE_WGMMA_N200(X) SWAGE_WGMMA_N208(X)                  \
-  SWAGE_WGMMA_N216(X) SWAGE_WGMMA_N224(X) SWAGE_WGMMA_N232(X) SWAGE_WGMMA_N240(X)                  \
-  SWAGE_WGMMA_N248(X) SWAGE_WGMMA_N256(X)
+  SWAGE_WGMMA_N8(X)                                                                                \
+  SWAGE_WGMMA_N16(X) SWAGE_WGMMA_N24(X) SWAGE_WGMMA_N32(X) SWAGE_WGMMA_N40(X) SWAGE_WGMMA_N48(X)   \
+      SWAGE_WGMMA_N56(X) SWAGE_WGMMA_N64(X) SWAGE_WGMMA_N72(X) SWAGE_WGMMA_N80(X)                  \
+          SWAGE_WGMMA_N88(X) SWAGE_WGMMA_N96(X) SWAGE_WGMMA_N104(X) SWAGE_WGMMA_N112(X)            \
+              SWAGE_WGMMA_N120(X) SWAGE_WGMMA_N128(X) SWAGE_WGMMA_N136(X) SWAGE_WGMMA_N144(X)      \
+                  SWAGE_WGMMA_N152(X) SWAGE_WGMMA_N160(X) SWAGE_WGMMA_N168(X) SWAGE_WGMMA_N176(X)  \
+                      SWAGE_WGMMA_N184(X) SWAGE_WGMMA_N192(X) SWAGE_WGMMA_N200(X)                  \
+                          SWAGE_WGMMA_N208(X) SWAGE_WGMMA_N216(X) SWAGE_WGMMA_N224(X)              \
+                              SWAGE_WGMMA_N232(X) SWAGE_WGMMA_N240(X) SWAGE_WGMMA_N248(X)          \
+                                  SWAGE_WGMMA_N256(X)
 #endif
