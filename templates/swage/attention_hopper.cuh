@@ -93,12 +93,15 @@ template <class Spec, class Arguments> struct AttentionGroup {
 
   /// Starts scores = Q K^T; or, with `idles`, those of the last keys with themselves.
   __device__ __forceinline__ void multiplyKeys(float (&scores)[kScores], bool idles = false) {
-    const SharedAddress keys = shared.keys.at(idles ? value.stage : key.stage);
-    const auto q =
-        matrixDescriptor(idles ? keys : shared.query(query.stage) + group * 64 * kPanelRow, 16,
-                         8 * kPanelRow, Swizzle::B128);
-    const unsigned queryPanel = idles ? Layout::kKeyPanel : Layout::kQueryPanel;
-    const auto k = matrixDescriptor(keys, 16, 8 * kPanelRow, Swizzle::B128);
+    auto q = matrixDescriptor(shared.query(query.stage) + group * 64 * kPanelRow, 16, 8 * kPanelRow,
+                              Swizzle::B128);
+    auto k = matrixDescriptor(shared.keys.at(key.stage), 16, 8 * kPanelRow, Swizzle::B128);
+    int queryPanel = Layout::kQueryPanel;
+    if constexpr (kIdles)
+      if (idles) {
+        q = k = matrixDescriptor(shared.keys.at(value.stage), 16, 8 * kPanelRow, Swizzle::B128);
+        queryPanel = Layout::kKeyPanel;
+      }
     if constexpr (Spec::kHoldsQuery)
 #pragma unroll
       for (int step = 0; step < kHeadSteps; ++step)
@@ -112,7 +115,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
             scores, queries + 4 * panel, at, panel != 0);
       else
         warpgroupMultiply<Element, Spec::kKeys, false, false, Element, Steps, 2, 2>(
-            scores, q + panel * queryPanel / 16, at, panel != 0);
+            scores, q + static_cast<unsigned>(panel * queryPanel / 16), at, panel != 0);
     };
     bySteps<kHeadSteps>(multiply);
     warpgroupCommit();
