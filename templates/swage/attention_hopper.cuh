@@ -222,9 +222,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
       rows.template modify<SeenKeys::All>(scores, column, tile);
     }
     // No register is left for a second way by longer heads, which have fewer keys to compare, and
-    // by three groups with bounds.
+    // by three groups with bounds; and where polynomials are, exact scores are few.
     constexpr bool MayCompareIntegers = !Masked && !HasExponent<Spec> && Spec::kValueDim <= 128 &&
-                                        (Spec::kGroups < 3 || !IsBounded<Spec>);
+                                        (Spec::kGroups != 3 || !IsBounded<Spec>);
     rows.template raise<Masked, MayCompareIntegers>(scores, column, tile, seen);
     return seen;
   }

@@ -3,6 +3,8 @@
 // RUN: swage-run %s --device=sim --check | FileCheck %s
 // RUN: swage-run %s --device=sim --check --sim=check,async=random,order=random,seed=4 | FileCheck %s
 // RUN: swage-run %s --entry=short --device=sim --sim=check --check | FileCheck %s --check-prefix=SHORT
+// RUN: swage-run %s --entry=many --device=sim --sim=check --check | FileCheck %s --check-prefix=SHORT
+// RUN: swage-run %s --entry=many --device=sim --check --sim=check,async=random,order=random,seed=6 | FileCheck %s --check-prefix=SHORT
 // SHORT: accepted
 // CHECK-COUNT-2: accepted
 // CHECK-NOT: rejected
@@ -56,4 +58,20 @@ func.func @short(%q: tensor<1x1x40x256xbf16>, %k: tensor<1x1x40x256xbf16>, %v: t
     swage.yield %same : i1
   } : (tensor<1x1x40x256xbf16>, tensor<1x1x40x256xbf16>, tensor<1x1x40x256xbf16>) -> tensor<1x1x40x256xbf16>
   return %o : tensor<1x1x40x256xbf16>
+}
+
+// More tiles than multiprocessors, with a block of keys or two: who has no next tile multiplies keys with themselves, beside the store of its last one.
+func.func @many(%q: tensor<18x10x20x64xbf16>, %k: tensor<18x10x130x64xbf16>, %ids: tensor<18x130xi32> {swage.range = array<i64: 0, 2>}) -> tensor<18x10x20x64xbf16> {
+  %o = swage.attention %q, %k, %k scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %mine = tensor.extract %ids[%b, %i] : tensor<18x130xi32>
+    %of = tensor.extract %ids[%b, %j] : tensor<18x130xi32>
+    %same = arith.cmpi eq, %mine, %of : i32
+    %c100 = arith.constant 100 : index
+    %last = arith.addi %i, %c100 : index
+    %before = arith.cmpi sle, %j, %last : index
+    %seen = arith.andi %same, %before : i1
+    swage.yield %seen : i1
+  } : (tensor<18x10x20x64xbf16>, tensor<18x10x130x64xbf16>, tensor<18x10x130x64xbf16>) -> tensor<18x10x20x64xbf16>
+  return %o : tensor<18x10x20x64xbf16>
 }

@@ -379,6 +379,9 @@ extern "C" __global__ void __launch_bounds__(128, 1)
   swage::warpgroupFence();
   swage::warpgroupMultiplyRegisters<bf16, 64, false, bf16, 3, 2>(d, held, b, false);
   swage::warpgroupMultiplyRegisters<bf16, 64>(d, held + 3, b + 6, true);
+  const unsigned long long lines = descriptor<Swizzle::B128, true>(at + 8192);
+  swage::warpgroupMultiplyRegisters<bf16, 64, true, bf16, 3, 128>(d, held, lines, true);
+  swage::warpgroupMultiplyRegisters<bf16, 64, true, bf16, 4, 128>(d, held, lines, true);
   swage::warpgroupCommit();
   swage::warpgroupWait<0>();
   swage::pinRegisters(d);

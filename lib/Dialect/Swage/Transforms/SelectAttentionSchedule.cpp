@@ -56,11 +56,15 @@ static Value unmaskedScores(KernelOp kernel) {
 /// Whether weights are changed behind their sum.
 static bool hasWeights(KernelOp kernel) { return weightTerms(kernel).size() > 1; }
 
-/// Whether keys share no counters of random bits, four of which have one where rows of weights
-/// begin at multiples of four: the text that makes them is then there for each key.
+/// Whether weights take random bits of which keys share no counters; four do where their rows begin
+/// at multiples of four.  The text that makes bits is then there for each key.
 static bool hasBitsForEachKey(KernelOp kernel) {
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  return hasWeights(kernel) && (!keys || *keys % 4);
+  bool sharesCounters = keys && *keys % 4 == 0;
+  return hasWeights(kernel) && !sharesCounters &&
+         llvm::any_of(furtherInputs(kernel), [&](unsigned input) {
+           return kernel.getInput(input).getSource() == Source::Random;
+         });
 }
 
 static bool isMasked(KernelOp kernel) {
@@ -358,7 +362,9 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
   int64_t mostKeys = mostKeysOf(kernel, dim, isNarrow, isWide, isOdd);
   int64_t patience = isNarrow ? 4 : isShort || isSharp(problem) ? 0 : 8;
-  int64_t step = isNarrow ? 32 : 16, least = isNarrow ? 96 : isWide ? 80 : mostKeys;
+  int64_t step = isNarrow ? 32 : 16, least = std::min<int64_t>(mostKeys, isNarrow ? 96
+                                                                         : isWide ? 80
+                                                                                  : mostKeys);
   auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
@@ -429,11 +435,12 @@ SelectedSchedule ScheduleSelector::wideAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
   int64_t dim = std::max(problem.headDim, problem.valueDim);
   // With more keys, or places for them, beside longer outputs ptxas spills a few bytes; of 256, the
-  // most usual of these, it does not with 32.
+  // most usual of these, it does not with 32 if scores read nothing.
   auto [mostKeys, mostStages] = dim <= 96    ? std::pair<int64_t, int64_t>{64, 1}
                                 : dim <= 128 ? std::pair<int64_t, int64_t>{32, 2}
-                                : dim == 256 ? std::pair<int64_t, int64_t>{32, 1}
-                                             : std::pair<int64_t, int64_t>{16, 1};
+                                : dim == 256 && !readsForKeys(kernel)
+                                    ? std::pair<int64_t, int64_t>{32, 1}
+                                    : std::pair<int64_t, int64_t>{16, 1};
   for (auto [warps, blocks] : {std::pair<int64_t, int64_t>{4, 2}, {8, 1}, {4, 1}})
     for (int64_t keys = mostKeys; keys >= 16; keys -= 16)
       for (int64_t stages = mostStages; stages >= 1; --stages) {

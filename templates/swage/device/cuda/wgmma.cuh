@@ -173,15 +173,18 @@ __device__ __forceinline__ void warpgroupMultiplyRegisters(float (&d)[N / 2],
 
 // The two functions of a WarpgroupMultiplier; SWAGE_TYPES, defined around each use, is what the
 // name of the instruction says from K on.
+#define SWAGE_IS_COLUMNS(N, ...) || Columns == N
 #define SWAGE_WARPGROUP_MULTIPLIER(SHARED, REGISTERS)                                              \
   template <int Columns, bool TransposeA, bool TransposeB, int Steps, int StrideA, int StrideB>    \
   static __device__ __forceinline__ void shared(float(&d)[Columns / 2], unsigned long long a,      \
                                                 unsigned long long b, bool accumulate) {           \
+    static_assert(false SWAGE_WGMMA_SHAPES(SWAGE_IS_COLUMNS), "not in SWAGE_WGMMA_SHAPES");        \
     SWAGE_WGMMA_SHAPES(SHARED)                                                                     \
   }                                                                                                \
   template <int Columns, bool TransposeB, int Steps, int StrideB>                                  \
   static __device__ __forceinline__ void registers(float(&d)[Columns / 2], const unsigned(*a)[4],  \
                                                    unsigned long long b, bool accumulate) {        \
+    static_assert(false SWAGE_WGMMA_SHAPES(SWAGE_IS_COLUMNS), "not in SWAGE_WGMMA_SHAPES");        \
     SWAGE_WGMMA_SHAPES(REGISTERS)                                                                  \
   }
 
