@@ -361,31 +361,25 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     swage::pinRegisters(held[i]);
   swage::pinRegisters(d);
   swage::warpgroupFence();
+  const auto end = [&] {
+    swage::warpgroupCommit();
+    swage::warpgroupWait<0>();
+    swage::pinRegisters(d);
+    keep(results, d);
+    swage::warpgroupFence();
+  };
   swage::warpgroupMultiply<bf16, 64, false, false, bf16, 3, 2, 2>(d, a, b, true);
   swage::warpgroupMultiply<bf16, 64>(d, a + 6, b + 6, true);
-  swage::warpgroupCommit();
-  swage::warpgroupWait<0>();
-  swage::pinRegisters(d);
-  keep(results, d);
-  swage::pinRegisters(d);
-  swage::warpgroupFence();
+  end();
   swage::warpgroupMultiply<bf16, 64, false, false, bf16, 4, 2, 2>(d, a, b, false);
   swage::warpgroupMultiplyRegisters<bf16, 64, false, bf16, 4, 2>(d, held, b, true);
-  swage::warpgroupCommit();
-  swage::warpgroupWait<0>();
-  swage::pinRegisters(d);
-  keep(results, d);
-  swage::pinRegisters(d);
-  swage::warpgroupFence();
+  end();
   swage::warpgroupMultiplyRegisters<bf16, 64, false, bf16, 3, 2>(d, held, b, false);
   swage::warpgroupMultiplyRegisters<bf16, 64>(d, held + 3, b + 6, true);
   const unsigned long long lines = descriptor<Swizzle::B128, true>(at + 8192);
   swage::warpgroupMultiplyRegisters<bf16, 64, true, bf16, 3, 128>(d, held, lines, true);
   swage::warpgroupMultiplyRegisters<bf16, 64, true, bf16, 4, 128>(d, held, lines, true);
-  swage::warpgroupCommit();
-  swage::warpgroupWait<0>();
-  swage::pinRegisters(d);
-  keep(results, d);
+  end();
 }
 
 // Numbers with all their bits.  Products are exact, and PTX asks of their sum the precision of
