@@ -364,7 +364,7 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
   int64_t patience = isNarrow ? 4 : isShort || isSharp(problem) ? 0 : 8;
   int64_t step = isNarrow ? 32 : 16, least = std::min<int64_t>(mostKeys, isNarrow ? 96
                                                                          : isWide ? 80
-                                                                                  : mostKeys);
+                                                                                  : 128);
   auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.

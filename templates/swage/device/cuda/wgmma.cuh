@@ -8,7 +8,7 @@
 // may touch the registers of D, nor those of A, and of what is in shared memory only reading is
 // allowed. ptxas decides that by itself for the whole function, and makes everything wait for
 // everything (warnings C7510 to C7515) where it sees registers move: pinRegisters keeps the
-// compiler from that.
+// compiler from that, where it would move them at all.
 #pragma once
 
 #include "swage/device/cuda/elements.cuh"

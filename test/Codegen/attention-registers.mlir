@@ -1,0 +1,41 @@
+// Kernels that take nearly all registers there are: something read for each score beside long heads of 8 bits and of f32, and a bound by tanh of three warpgroups, whose last products or rounds would not fit.
+// REQUIRES: nvrtc
+// RUN: swage-opt %s --swage-kernel-pipeline 2>/dev/null | swage-translate --swage-to-report | FileCheck %s --implicit-check-not='(C75'
+// CHECK-COUNT-3: registers, 0 bytes spilled, 0 bytes of stack
+// RUN: swage-opt %s --swage-kernel-pipeline 2>/dev/null | FileCheck %s --check-prefix=SCHEDULE
+// SCHEDULE-DAG: attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 2, patience = 4
+// SCHEDULE-DAG: attention_schedule<groups = 3, keys = 128
+// SCHEDULE-DAG: portable_attention_schedule<warps = 4, atoms = 1, keys = 16
+func.func @main(%q: tensor<2x3x300x256xf8E4M3FN>, %k: tensor<2x3x700x256xf8E4M3FN>, %v: tensor<2x3x700x240xf8E4M3FN>, %bias: tensor<3x300x700xf32>, %w: tensor<1x3x231x56xf32>, %x: tensor<1x3x210x56xf32>, %y: tensor<1x3x210x256xf32>, %add: tensor<3x231x210xf32>, %s: tensor<1x6x653x64xbf16>, %t: tensor<1x3x383x64xbf16>)
+    -> (tensor<2x3x300x240xbf16>, tensor<1x3x231x256xf32>, tensor<1x6x653x64xbf16>) {
+  %narrow = swage.attention %q, %k, %v scale 0.0625 score {
+  ^bb0(%score: f32, %b: index, %h: index, %i: index, %j: index):
+    %more = tensor.extract %bias[%h, %i, %j] : tensor<3x300x700xf32>
+    %sum = arith.addf %score, %more : f32
+    swage.yield %sum : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %seen = arith.cmpi sle, %j, %i : index
+    swage.yield %seen : i1
+  } : (tensor<2x3x300x256xf8E4M3FN>, tensor<2x3x700x256xf8E4M3FN>, tensor<2x3x700x240xf8E4M3FN>) -> tensor<2x3x300x240xbf16>
+  %wide = swage.attention %w, %x, %y scale 0.1336 score {
+  ^bb0(%score: f32, %b: index, %h: index, %i: index, %j: index):
+    %more = tensor.extract %add[%h, %i, %j] : tensor<3x231x210xf32>
+    %sum = arith.addf %score, %more : f32
+    swage.yield %sum : f32
+  } : (tensor<1x3x231x56xf32>, tensor<1x3x210x56xf32>, tensor<1x3x210x256xf32>) -> tensor<1x3x231x256xf32>
+  %bounded = swage.attention %s, %t, %t scale 0.125 batch_invariant score {
+  ^bb0(%score: f32, %b: index, %h: index, %i: index, %j: index):
+    %less = arith.constant 0.02 : f32
+    %most = arith.constant 50.0 : f32
+    %small = arith.mulf %score, %less : f32
+    %held = math.tanh %small : f32
+    %bound = arith.mulf %held, %most : f32
+    swage.yield %bound : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %seen = arith.cmpi sle, %j, %i : index
+    swage.yield %seen : i1
+  } : (tensor<1x6x653x64xbf16>, tensor<1x3x383x64xbf16>, tensor<1x3x383x64xbf16>) -> tensor<1x6x653x64xbf16>
+  return %narrow, %wide, %bounded : tensor<2x3x300x240xbf16>, tensor<1x3x231x256xf32>, tensor<1x6x653x64xbf16>
+}
