@@ -306,23 +306,25 @@ void fromShared(Element a, Element b, const Layout &layout, const Memory &shared
   d.add(results);
 }
 
+/// The elements of A that threads hold for this step.
+std::function<double(size_t row, size_t k)> heldFor(unsigned step, Element a, const Memory &in) {
+  std::vector<Memory> lines;
+  for (unsigned warp = 0; warp < 4; ++warp)
+    lines.push_back(linesOfA([&](unsigned lane, unsigned i) {
+      return registerOf(a, in[128 * i + 512 * step + 32 * warp + lane], true);
+    }));
+  return [=](size_t row, size_t k) {
+    return elementAt(a, lines[row / 16], row % 16 * 32 + k * sizeOf(a));
+  };
+}
+
 void fromRegisters(Element a, Element b, const Layout &layout, const Memory &in,
                    const Memory &shared, Results &results) {
   auto [columns, span, transposeA, transposeB] = layout;
   size_t step = span == 128 && !transposeB ? 32 : 4096;
   Accumulators d(columns, 3);
-  for (unsigned turn = 0; turn < 2; ++turn) {
-    std::vector<Memory> lines;
-    for (unsigned warp = 0; warp < 4; ++warp)
-      lines.push_back(linesOfA([&](unsigned lane, unsigned i) {
-        return registerOf(a, in[128 * i + 512 * turn + 32 * warp + lane], true);
-      }));
-    d.multiply(
-        [&](size_t row, size_t k) {
-          return elementAt(a, lines[row / 16], row % 16 * 32 + k * sizeOf(a));
-        },
-        {b, 8192 + turn * step, span, transposeB}, shared);
-  }
+  for (unsigned turn = 0; turn < 2; ++turn)
+    d.multiply(heldFor(turn, a, in), {b, 8192 + turn * step, span, transposeB}, shared);
   d.add(results);
 }
 
@@ -359,6 +361,26 @@ void groups(const WrapperCase &, const Memory &in, Memory &out) {
   second.multiply(a(64), b(96), shared);
   first.add(results);
   second.add(results);
+}
+
+void steps(const WrapperCase &, const Memory &in, Memory &out) {
+  const Element bf16 = Element::BF16;
+  Results results(out, 128);
+  Memory shared = fill(bf16, bf16, in, true);
+  auto b = [](unsigned step) { return Operand{Element::BF16, 8192 + 32 * step, 128, false}; };
+  Accumulators first(64, 0), last(64, 0);
+  for (unsigned step = 0; step < 4; ++step)
+    first.multiply({bf16, 32 * step, 128, false}, b(step), shared);
+  first.add(results);
+  for (unsigned step = 0; step < 4; ++step) {
+    first.multiply(heldFor(step, bf16, in), b(step), shared);
+    last.multiply(heldFor(step, bf16, in), b(step), shared);
+  }
+  first.add(results);
+  for (unsigned count : {3, 4})
+    for (unsigned step = 0; step < count; ++step)
+      last.multiply(heldFor(step, bf16, in), {bf16, 8192 + 2048 * step, 128, true}, shared);
+  last.add(results);
 }
 
 void descriptors(const WrapperCase &, const Memory &in, Memory &out) {
@@ -440,6 +462,7 @@ void swage::test::addMatrixReferences(References &references) {
   references["wgmma_registers_layouts_tf32"] = wgmma(tf32, tf32, swizzlesOf(64, {none}), true);
   references["wgmma_layouts_f16_24"] = wgmma(f16, f16, swizzlesOf(24, {onlyB}), false);
   references["wgmma_groups"] = groups;
+  references["wgmma_steps"] = steps;
   references["wgmma_descriptors"] = descriptors;
   for (auto [a, elementA] : {std::pair("e4m3", Element::E4M3), std::pair("e5m2", Element::E5M2)})
     for (auto [b, elementB] :
