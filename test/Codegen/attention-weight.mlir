@@ -13,6 +13,7 @@
 // RUN: sed 's/4096x/4095x/g' %s | swage-opt --swage-kernel-pipeline | swage-translate --swage-to-report | FileCheck %s --check-prefix=REPORT
 // REPORT: registers, 0 bytes spilled, 0 bytes of stack
 
+// HOPPER: #swage.attention_schedule<groups = 2, keys = 128,
 // HOPPER: #include "swage/attention_hopper.cuh"
 // CHECK: #include "swage/computed.cuh"
 // CHECK: struct [[BITS:Input[0-9]+]] : swage::Random<swage::Access::Vector> {
@@ -25,6 +26,8 @@
 // CHECK-NEXT: return element * 1.25f;
 // Registers are those that warpgroups ask for, not those that leave room for a second block.
 // HOPPER: __launch_bounds__(Spec::kThreads, 1)
+// Keys whose bits come from counters of their own: fewer, because the text that makes bits is there for each.
+// UNALIGNED: #swage.attention_schedule<groups = 2, keys = 64,
 // UNALIGNED: : swage::Random<swage::Access::Gather> {
 func.func @main(%q: tensor<2x4x4096x128xbf16>, %k: tensor<2x2x4096x128xbf16>, %state: tensor<2xi64>) -> (tensor<2x4x4096x128xbf16>, tensor<2x4x4096xf32>) {
   %bits = swage.random %state : tensor<2xi64> -> tensor<2x4x4096x4096xi32>

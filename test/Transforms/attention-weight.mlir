@@ -49,7 +49,6 @@ func.func @dropout(%q: tensor<2x4x512x128xbf16>, %k: tensor<2x2x4096x128xbf16>, 
 // FUSE: %[[KEPT:.*]] = arith.xori %[[DROPPED]], %{{.*}} : i1
 // FUSE: arith.select %[[KEPT]], %{{.*}}#0, %{{.*}} : f32
 // PREPARED-LABEL: func.func @unaligned
-// PREPARED: schedule #swage.attention_schedule<groups = 2, keys = 48,
 // PREPARED: swage.phase weight loads [6] stores [] access [2]
 func.func @unaligned(%q: tensor<4x130x64xbf16>, %k: tensor<4x77x64xbf16>, %state: tensor<2xi64>) -> tensor<4x130x64xbf16> {
   %bits = swage.random %state : tensor<2xi64> -> tensor<4x130x77xi32>
