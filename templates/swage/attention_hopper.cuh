@@ -45,6 +45,10 @@ template <int All, class F> __device__ __forceinline__ void bySteps(F multiply) 
 // Of the first computing warpgroup; the last one of all.
 enum : int { kTurnBarrier = 1, kStoreBarrier = 4, kPartBarrier = 7 };
 
+/// Whether bounds cut the blocks of keys that a text is for: each of these is asked where only some
+/// are.
+enum class Cut { Never, Maybe, Always };
+
 /// What a computing warpgroup knows and does.  Element 4 j + 2 r + c of an accumulator is in row
 /// lane / 4 + 8 r of the warp's 16, and in column 8 j + 2 (lane % 4) + c.
 template <class Spec, class Arguments> struct AttentionGroup {
@@ -56,15 +60,15 @@ template <class Spec, class Arguments> struct AttentionGroup {
     kOutputs = Layout::kColumns / 2,
     kSteps = Layout::template steps<Element>(Spec::kKeys),
     kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim),
-    /// Whether blocks that bounds cut come by themselves, as a tile's first one does: where there
-    /// are few, whose products hardly count, but text that takes time to compile does.  Of three
-    /// groups one has such a block in nearly each tile; queries that each have their own end cut
-    /// many.
-    kCutsAlone = IsBounded<Spec> && !Spec::kBeginsLater && !Spec::kScattered && !Layout::kHasRuns &&
-                 Spec::kQuerySlots > 1 && Spec::kGroups != 3,
-    /// Whether these and a tile's first one have a softmax together: where documents make it long,
-    /// beside which it does not count that a tile's beginning cannot be mixed with it then.
-    kOneSoftmax = kCutsAlone && HasAgree<Spec>,
+    /// Whether blocks that bounds cut come by themselves, and have a softmax together with a tile's
+    /// first one: where documents make it long, beside which their products hardly count, nor that
+    /// a tile's beginning cannot be mixed with it then.  Of three groups one has such a block in
+    /// nearly each tile; queries that each have their own end cut many.
+    kOneSoftmax = IsBounded<Spec> && HasAgree<Spec> && !Spec::kBeginsLater && !Spec::kScattered &&
+                  !Layout::kHasRuns && Spec::kQuerySlots > 1 && Spec::kGroups != 3,
+    /// Whether these have a loop of their own, whose text takes time to compile: of long heads,
+    /// which take 4 to 8 % longer where each block is asked.
+    kCutsApart = IsBounded<Spec> && !Layout::kHasRuns && Spec::kQuerySlots == 1,
     /// Whether the last tile goes on to scores as well, which nobody reads, so that its products
     /// and its store are not in the text again.  Of short tiles that takes up to 4 %, but not where
     /// softmax takes long.
@@ -188,9 +192,12 @@ template <class Spec, class Arguments> struct AttentionGroup {
     return allLanes(alike) ? SeenKeys::Alike : allLanes(none) ? SeenKeys::None : SeenKeys::All;
   }
   /// The same of a block whose keys are there.
-  template <bool Masked> __device__ __forceinline__ SeenKeys seenOf(int block) const {
-    if constexpr (Masked || !HasAgree<Spec>)
-      return Masked ? SeenKeys::Some : HasExponent<Spec> ? SeenKeys::Alike : SeenKeys::All;
+  template <Cut IsCut> __device__ __forceinline__ SeenKeys seenOf(int block) const {
+    if (IsCut == Cut::Always ||
+        (IsCut == Cut::Maybe && anyLane(block >= endOpen || block < firstOpen)))
+      return SeenKeys::Some;
+    if constexpr (!HasAgree<Spec>)
+      return HasExponent<Spec> ? SeenKeys::Alike : SeenKeys::All;
     else if constexpr (hasKindsWarp<Spec>())
       return seenOf(*shared.keyKindsAt(key));
     else
@@ -198,56 +205,58 @@ template <class Spec, class Arguments> struct AttentionGroup {
   }
   /// The scores of a block of which this is seen, and the highest; and how weights are made of
   /// them.
-  template <bool Masked>
+  template <Cut IsCut>
   __device__ __forceinline__ SeenKeys modify(float (&scores)[kScores], int block, SeenKeys seen) {
     const int column = firstColumn(block);
-    if constexpr (HasAgree<Spec> && !Masked)
+    if constexpr (HasAgree<Spec>)
       if (seen == SeenKeys::None) {
         rows.keep();
         return seen;
       }
-    if constexpr (Masked) {
+    // No register is left for a second way by longer heads, which have fewer keys to compare, and
+    // by three groups with bounds; and where polynomials are, exact scores are few.
+    constexpr bool MayCompareIntegers =
+        !HasExponent<Spec> && Spec::kValueDim <= 128 && (Spec::kGroups != 3 || !IsBounded<Spec>);
+    if (IsCut != Cut::Never && seen == SeenKeys::Some) {
       rows.template modify<SeenKeys::Some>(scores, column, tile);
+      rows.setPeaks(scores); // among what the mask says of the scores
     } else if constexpr (HasExponent<Spec>) {
       if (seen == SeenKeys::Alike)
         seen = rows.reachOf(scores);
-      if (seen < SeenKeys::Within)
+      if (seen < SeenKeys::Within) {
         rows.template modify<SeenKeys::All, kRounds>(scores, column, tile);
-    } else if constexpr (HasAgree<Spec>) {
-      if (seen == SeenKeys::Alike)
+        rows.setPeaks(scores);
+      }
+    } else {
+      if constexpr (!HasAgree<Spec>)
+        rows.template modify<SeenKeys::All>(scores, column, tile);
+      else if (seen == SeenKeys::Alike)
         rows.template modify<SeenKeys::Alike>(scores, column, tile);
       else
         rows.template modify<SeenKeys::All>(scores, column, tile);
-    } else {
-      rows.template modify<SeenKeys::All>(scores, column, tile);
+      rows.template setPeaks<MayCompareIntegers>(scores);
     }
-    // No register is left for a second way by longer heads, which have fewer keys to compare, and
-    // by three groups with bounds; and where polynomials are, exact scores are few.
-    constexpr bool MayCompareIntegers = !Masked && !HasExponent<Spec> && Spec::kValueDim <= 128 &&
-                                        (Spec::kGroups != 3 || !IsBounded<Spec>);
-    rows.template raise<Masked, MayCompareIntegers>(scores, column, tile, seen);
+    rows.raise(column, tile, seen);
     return seen;
   }
-  template <bool Masked>
   __device__ __forceinline__ void exponentials(float (&scores)[kScores], int block, SeenKeys seen) {
-    if constexpr (HasAgree<Spec> && !Masked)
+    if constexpr (HasAgree<Spec>)
       if (seen == SeenKeys::None)
         return;
-    if constexpr (HasNearExponent<Spec> && !Masked)
+    if constexpr (HasNearExponent<Spec>)
       if (seen == SeenKeys::Near)
-        return rows.template exponentials<Masked, SeenKeys::Near>(scores, firstColumn(block), tile);
-    if constexpr (HasExponent<Spec> && !Masked)
+        return rows.template exponentials<SeenKeys::Near>(scores, firstColumn(block), tile);
+    if constexpr (HasExponent<Spec>)
       if (seen >= SeenKeys::Within)
-        return rows.template exponentials<Masked, SeenKeys::Within>(scores, firstColumn(block),
-                                                                    tile);
-    rows.template exponentials<Masked>(scores);
+        return rows.template exponentials<SeenKeys::Within>(scores, firstColumn(block), tile);
+    rows.exponentials(scores);
   }
-  template <bool Masked>
+  template <Cut IsCut>
   __device__ __forceinline__ void weigh(float (&scores)[kScores], int block, SeenKeys seen) {
-    if constexpr (HasAgree<Spec> && !Masked)
+    if constexpr (HasAgree<Spec>)
       if (seen == SeenKeys::None)
         return;
-    rows.template weigh<Masked>(scores, firstColumn(block), tile);
+    rows.template weigh<IsCut != Cut::Never>(scores, firstColumn(block), tile);
   }
 
   /// As an accumulator lies, so lies the left operand of the next product; of 8-bit elements after
@@ -314,9 +323,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     float factor[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float before = isFirst ? unseen() : maxima[32 * r];
-      factor[r] =
-          before == unseen() ? 0.0f : exp2Fast((before - rows.highest[r]) * rows.scaleLog2());
+      factor[r] = isFirst ? 0.0f : exp2Fast((maxima[32 * r] - rows.highest[r]) * rows.scaleLog2());
       if constexpr (!Last)
         maxima[32 * r] = rows.highest[r];
     }
@@ -386,9 +393,10 @@ template <class Spec, class Arguments> struct AttentionGroup {
       rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     else
       rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
-    rows.template raise<true>(scores, firstColumn(block), tile, SeenKeys::Some);
-    rows.template exponentials<true>(scores);
-    weigh<true>(scores, block, SeenKeys::Some);
+    rows.setPeaks(scores);
+    rows.raise(firstColumn(block), tile, SeenKeys::Some);
+    rows.exponentials(scores);
+    weigh<Cut::Always>(scores, block, SeenKeys::Some);
     narrowWeights(scores);
     if constexpr (Spec::kEager)
       scaleOutput();
@@ -401,7 +409,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
 
   /// The scores of this block under the products of the one before.  The output is scaled while
   /// the tensor cores work at the scores.
-  template <bool Masked> __device__ __forceinline__ void nextBlock(int block) {
+  template <Cut IsCut> __device__ __forceinline__ void nextBlock(int block) {
     float scores[kScores];
     shared.keys.waitFull(key);
     takeTurn();
@@ -411,11 +419,11 @@ template <class Spec, class Arguments> struct AttentionGroup {
     multiplyValues();
     passTurn();
     rows.setOffset(firstColumn(block), tile);
-    SeenKeys seen = seenOf<Masked>(block);
+    SeenKeys seen = seenOf<IsCut>(block);
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
-    seen = modify<Masked>(scores, block, seen);
+    seen = modify<IsCut>(scores, block, seen);
     if constexpr (Spec::kEager) {
       // Short heads: the products are done before the exponentials, among which narrowing and
       // scaling cost no time.
@@ -424,14 +432,14 @@ template <class Spec, class Arguments> struct AttentionGroup {
       pinWeights();
       takeSums();
       shared.values.release(value);
-      exponentials<Masked>(scores, block, seen);
-      weigh<Masked>(scores, block, seen);
+      exponentials(scores, block, seen);
+      weigh<IsCut>(scores, block, seen);
       narrowWeights(scores, seen);
       scaleOutput();
       shared.values.waitFull(value);
     } else {
-      exponentials<Masked>(scores, block, seen);
-      weigh<Masked>(scores, block, seen);
+      exponentials(scores, block, seen);
+      weigh<IsCut>(scores, block, seen);
       // The values of this block are wanted next.  To wait for them here and not later keeps ptxas
       // from moving the exponentials past the wait for the products, which they are to overlap.
       auto next = value;
@@ -621,29 +629,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
   }
 
-  /// Blocks down to `last`.  Sums go to shared memory behind a loop over those of a run, not in it:
-  /// what is in a loop beside its products costs time in all of its rounds.
-  template <bool Masked>
-  __device__ __forceinline__ void nextBlocks(int &block, int &visit, int last) {
-    if constexpr (!Layout::kHasRuns) {
-#pragma unroll 1
-      for (; block >= last; --block)
-        nextBlock<Masked>(block);
-    } else {
-#pragma unroll 1
-      while (block >= last) {
-        const int stop = visit > last ? visit : last;
-#pragma unroll 1
-        for (; block >= stop; --block)
-          nextBlock<Masked>(block);
-        if (block >= visit)
-          break;
-        addSums<false>(visit == endBlock - 1 - runOf<Spec>());
-        visit -= runOf<Spec>();
-      }
-    }
-  }
-
   /// The blocks from this one on, up to one that comes alone.
   __device__ __forceinline__ void middle(int &block) {
     // Nothing of this is stored.  All have waited for what one thread then gives back.
@@ -661,29 +646,49 @@ template <class Spec, class Arguments> struct AttentionGroup {
       shared.values.waitFull(value);
       return;
     }
-    int visit = block + 1 - runOf<Spec>();
-    const int open = firstOpen > firstBlock ? firstOpen : firstBlock;
-    int cut = endOpen > firstBlock ? endOpen : firstBlock;
-    if (kCutsAlone && block >= cut)
+    if (kOneSoftmax && block >= endOpen)
       return;
-    // Without bounds no block but the first one is cut, and what would multiply such need not be
-    // compiled; but without it ptxas makes three groups of 16 bits 2 % slower.
-    constexpr bool kHasCutBlocks =
-        IsBounded<Spec> ? !kCutsAlone : Spec::kGroups == 3 && Layout::kElementBytes == 2;
-    // What bounds cut, what they leave whole, and, where keys begin later, again what they cut: by
-    // the same text, but beside sums in shared memory, which leave no registers to go round.
-    constexpr bool kGoesRound = Spec::kBeginsLater && !Layout::kHasRuns;
+    // Without bounds no block but the first one is cut; but if ptxas knows that, it makes three
+    // groups of 16 bits 2 % slower.
+    constexpr bool kAsks =
+        IsBounded<Spec> ? !kOneSoftmax : Spec::kGroups == 3 && Layout::kElementBytes == 2;
+    constexpr Cut IsCut = kAsks ? Cut::Maybe : Cut::Never;
+    if constexpr (kCutsApart) {
+      // What bounds cut, what they leave whole, and, where keys begin later, again what they cut.
+      const int open = firstOpen > firstBlock ? firstOpen : firstBlock;
+      int cut = endOpen > firstBlock ? endOpen : firstBlock;
 #pragma unroll 1
-    for (;;) {
-      if constexpr (kHasCutBlocks)
-        nextBlocks<true>(block, visit, cut);
-      nextBlocks<false>(block, visit, open);
-      if (!kGoesRound || block < firstBlock)
-        break;
-      cut = firstBlock;
+      for (;;) {
+#pragma unroll 1
+        for (; block >= cut; --block)
+          nextBlock<Cut::Always>(block);
+#pragma unroll 1
+        for (; block >= open; --block)
+          nextBlock<Cut::Never>(block);
+        if (!Spec::kBeginsLater || block < firstBlock)
+          break;
+        cut = firstBlock;
+      }
+    } else if constexpr (!Layout::kHasRuns) {
+#pragma unroll 1
+      for (; block >= firstBlock; --block)
+        nextBlock<IsCut>(block);
+    } else {
+      // Sums go to shared memory behind a loop over the blocks of a run, not in it: what is in a
+      // loop beside its products costs time in all of its rounds.
+      int visit = block + 1 - runOf<Spec>();
+#pragma unroll 1
+      while (block >= firstBlock) {
+        const int stop = visit > firstBlock ? visit : firstBlock;
+#pragma unroll 1
+        for (; block >= stop; --block)
+          nextBlock<IsCut>(block);
+        if (block >= visit)
+          break;
+        addSums<false>(visit == endBlock - 1 - runOf<Spec>());
+        visit -= runOf<Spec>();
+      }
     }
-    if constexpr (Spec::kBeginsLater && !kGoesRound)
-      nextBlocks<true>(block, visit, firstBlock);
   }
 
   /// What is behind the products of a tile's first block, or behind its softmax, up to the scores
@@ -697,7 +702,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
         gives = false;
       }
       middle(block);
-      const bool ends = !kCutsAlone || block < firstBlock;
+      const bool ends = !kOneSoftmax || block < firstBlock;
       const int last = query.stage;
       bool goes = true;
       if (ends) {
@@ -712,8 +717,6 @@ template <class Spec, class Arguments> struct AttentionGroup {
       cross(scores, ends, goes, last, o);
       if (ends)
         return !kIdles || goes;
-      if constexpr (kCutsAlone && !kOneSoftmax)
-        firstSoftmax(scores, block--, false);
     }
   }
 

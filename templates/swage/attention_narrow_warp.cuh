@@ -283,14 +283,15 @@ template <class Spec, class Arguments, class WarpLayout, class Part> struct Narr
           scores[atom][i] = apply(around.ofScores[atom][i],
                                   [&](auto... in) { return Spec::inside(scores[atom][i], in...); });
       rows[atom].setOffset(column, tile);
-      rows[atom].template raise<Masked>(scores[atom], column, tile, kSeen);
+      rows[atom].setPeaks(scores[atom]);
+      rows[atom].raise(column, tile, kSeen);
       if constexpr (HasProbabilities<Spec>)
         keepScores<Spec, Masked>(rows[atom], scores[atom], column, tile);
     }
     scaleOutput<Masked>();
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom) {
-      rows[atom].template exponentials<Masked>(scores[atom]);
+      rows[atom].exponentials(scores[atom]);
       if constexpr (Masked || !kReadsBeside)
         rows[atom].template weigh<Masked>(scores[atom], column, tile);
       else if constexpr (HasWeight<Spec>)

@@ -105,6 +105,13 @@ template <class Spec, class Arguments> struct AttentionRows {
     return static_cast<float>(Spec::scale() * 1.4426950408889634);
   }
 
+  /// What highest scores begin at: as low as a product with `scaleLog2` may be.  Of -infinity
+  /// there would be no differences, and a row that sees nothing would be asked for.
+  static __device__ __forceinline__ float lowestScore() {
+    constexpr double kScale = Spec::scale() * 1.4426950408889634;
+    return static_cast<float>(kScale > 1 ? -3.4e38 / kScale : -3.4028234663852886e38);
+  }
+
   /// The sink of a row.
   __device__ __forceinline__ float sinkOf(int row, const Tile &tile) const {
     const int last = arguments.queries() - 1;
@@ -124,11 +131,11 @@ template <class Spec, class Arguments> struct AttentionRows {
     first = row;
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      highest[r] = unseen();
+      highest[r] = lowestScore();
       sum[r] = roundedSum[r] = 0.0f;
       if constexpr (Sinks && HasSink<Spec>) {
-        highest[r] = ownSinkOf(r, tile);
-        if (highest[r] != unseen()) {
+        if (const float sink = ownSinkOf(r, tile); sink != unseen()) {
+          highest[r] = sink;
           roundedSum[r] = float(1 << kRaised);
           if (laneIndex() % 4 == 0)
             sum[r] = float(1 << kRaised);
@@ -191,7 +198,11 @@ template <class Spec, class Arguments> struct AttentionRows {
       return highest[r] >= offset[r];
     return highest[r] >= 0.0f;
   }
+  /// `MayCompareIntegers`: as the caller likes, where that is right.
+  template <bool MayCompareIntegers = false>
   __device__ __forceinline__ void setPeaks(const float (&scores)[kScores]) {
+    if (MayCompareIntegers && allLanes(isAboveNegative(0) && isAboveNegative(1)))
+      return setPositivePeaks<2>([&](int j, int r, int c) { return scores[Places::at(j, r, c)]; });
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       peak[r] = maximumNumberOf(scores[Places::at(0, r, 0)], scores[Places::at(0, r, 1)]);
@@ -268,11 +279,6 @@ template <class Spec, class Arguments> struct AttentionRows {
       scores[i] = i + Count < kScores ? scores[i + Count] : first[i + Count - kScores];
   }
 
-  /// Whether a row may have seen nothing yet.
-  template <bool Masked> static constexpr __device__ bool mayBeUnseen() {
-    return Masked || Spec::kInsideMasks;
-  }
-
   /// Of a block of which nothing is seen.
   __device__ __forceinline__ void keep() { rescale[0] = rescale[1] = 1.0f; }
 
@@ -325,23 +331,15 @@ template <class Spec, class Arguments> struct AttentionRows {
     }
   }
 
-  /// The highest score of each row so far, and what earlier sums and outputs are multiplied by.
-  /// `MayCompareIntegers`: as the caller likes, where that is right.
-  template <bool Masked, bool MayCompareIntegers = false>
-  __device__ __forceinline__ void raise(const float (&scores)[kScores], int firstColumn,
-                                        const Tile &tile, SeenKeys seen) {
-    if (!HasExponent<Spec> || seen < SeenKeys::Within) {
-      if (MayCompareIntegers && allLanes(isAboveNegative(0) && isAboveNegative(1)))
-        setPositivePeaks<2>([&](int j, int r, int c) { return scores[Places::at(j, r, c)]; });
-      else
-        setPeaks(scores);
-    }
-    if constexpr (HasNearExponent<Spec> && !Masked)
+  /// After `setPeaks` or `reachOf`: the highest score of each row so far, and what earlier sums and
+  /// outputs are multiplied by.
+  __device__ __forceinline__ void raise(int firstColumn, const Tile &tile, SeenKeys seen) {
+    if constexpr (HasNearExponent<Spec>)
       if (seen == SeenKeys::Near)
         return raiseTogether(firstColumn, tile);
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      if constexpr (HasExponent<Spec> && !Masked)
+      if constexpr (HasExponent<Spec>)
         if (seen >= SeenKeys::Within)
           peak[r] = boundOf<SeenKeys::Within>(peak[r], r, firstColumn, tile);
       if constexpr (HasOffset<Spec>)
@@ -353,20 +351,18 @@ template <class Spec, class Arguments> struct AttentionRows {
         if ((most - highest[r]) * scaleLog2() <= float(Spec::kPatience))
           most = highest[r];
       rescale[r] = exp2Fast((highest[r] - most) * scaleLog2());
-      if (mayBeUnseen<Masked>() && most == unseen())
-        rescale[r] = 1.0f;
       highest[r] = most;
     }
   }
 
   /// Scores to powers of two, and their sum.
-  template <bool Masked, SeenKeys Seen = SeenKeys::All>
+  template <SeenKeys Seen = SeenKeys::All>
   __device__ __forceinline__ void exponentials(float (&scores)[kScores], int firstColumn = 0,
                                                const Tile &tile = {}) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
       const int lower = Seen == SeenKeys::Near ? 0 : r; // whose bottom is the row's
-      float bottom = mayBeUnseen<Masked>() && highest[lower] == unseen() ? 0.0f : highest[lower];
+      float bottom = highest[lower];
       if constexpr (HasOffset<Spec>)
         bottom -= offset[lower];
       float base = -bottom * scaleLog2();
@@ -397,7 +393,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   /// A key that is not seen has a weight of zero, and what that is multiplied by may be no number.
   template <bool Masked>
   static __device__ __forceinline__ float weightOf(float weight, float multiplied) {
-    return mayBeUnseen<Masked>() && weight == 0.0f ? 0.0f : multiplied;
+    return (Masked || Spec::kInsideMasks) && weight == 0.0f ? 0.0f : multiplied;
   }
   /// Weights to what values are multiplied by.
   template <bool Masked>

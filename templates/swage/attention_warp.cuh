@@ -456,7 +456,8 @@ struct AttentionWarp {
       const int column = block * Spec::kKeys + lane % 4 * 2;
       rows[atom].template modify<kSeen>(scores[atom], column, tile);
       rows[atom].setOffset(column, tile);
-      rows[atom].template raise<Masked>(scores[atom], column, tile, kSeen);
+      rows[atom].setPeaks(scores[atom]);
+      rows[atom].raise(column, tile, kSeen);
       if constexpr (HasProbabilities<Spec>)
         if (kTeam == 1 || member == 0)
           keepScores<Spec, Masked>(rows[atom], scores[atom], column, tile);
@@ -465,7 +466,7 @@ struct AttentionWarp {
       scaleOutput<Masked>();
 #pragma unroll
     for (int atom = 0; atom < kAtoms; ++atom) {
-      rows[atom].template exponentials<Masked>(scores[atom]);
+      rows[atom].exponentials(scores[atom]);
       rows[atom].template weigh<Masked>(scores[atom], block * Spec::kKeys + lane % 4 * 2, tile);
       // As an accumulator lies, so lies the left operand of the next product.
       if constexpr (IsTf32<Spec>)
