@@ -66,8 +66,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
     /// nearly each tile; queries that each have their own end cut many.
     kOneSoftmax = IsBounded<Spec> && HasAgree<Spec> && !Spec::kBeginsLater && !Spec::kScattered &&
                   !Layout::kHasRuns && Spec::kQuerySlots > 1 && Spec::kGroups != 3,
-    /// Whether these have a loop of their own, whose text takes time to compile: of long heads,
-    /// which take 4 to 8 % longer where each block is asked.
+    /// Whether these have a loop of their own, whose text takes time to compile: with one place for
+    /// queries, as heads longer than 128 have, which take 4 to 8 % longer where each block is
+    /// asked.
     kCutsApart = IsBounded<Spec> && !Layout::kHasRuns && Spec::kQuerySlots == 1,
     /// Whether the last tile goes on to scores as well, which nobody reads, so that its products
     /// and its store are not in the text again.  Of short tiles that takes up to 4 %, but not where

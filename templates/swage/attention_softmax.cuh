@@ -105,11 +105,17 @@ template <class Spec, class Arguments> struct AttentionRows {
     return static_cast<float>(Spec::scale() * 1.4426950408889634);
   }
 
-  /// What highest scores begin at: as low as a product with `scaleLog2` may be.  Of -infinity
-  /// there would be no differences, and a row that sees nothing would be asked for.
+  /// Whether bottoms are taken off before scores are scaled: without the rounding of their product.
+  static constexpr __device__ bool subtractsFirst() {
+    return IsWide<Spec> || HasProbabilities<Spec>;
+  }
+  /// What highest scores begin at, because of -infinity there would be no differences, and a row
+  /// that sees nothing would be asked for: the lowest number; or one whose product with
+  /// `scaleLog2` is one, below which scores count as not seen.
   static __device__ __forceinline__ float lowestScore() {
     constexpr double kScale = Spec::scale() * 1.4426950408889634;
-    return static_cast<float>(kScale > 1 ? -3.4e38 / kScale : -3.4028234663852886e38);
+    return static_cast<float>(subtractsFirst() || kScale <= 1 ? -3.4028234663852886e38
+                                                              : -3.4e38 / kScale);
   }
 
   /// The sink of a row.
@@ -377,7 +383,7 @@ template <class Spec, class Arguments> struct AttentionRows {
           float &score = scores[Places::at(j, r, c)];
           if constexpr (Seen >= SeenKeys::Within)
             score = exponentOf<Seen>(score, base, coordOf(lower, firstColumn + step, step, tile));
-          else if constexpr (IsWide<Spec> || HasProbabilities<Spec>) // without `base`'s rounding
+          else if constexpr (subtractsFirst())
             score = (score - bottom) * scaleLog2();
           else
             score = fma(score, scaleLog2(), base);
