@@ -61,19 +61,18 @@ template <class Spec, class Arguments> struct AttentionGroup {
     kSteps = Layout::template steps<Element>(Spec::kKeys),
     kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim),
     /// Whether blocks that bounds cut come by themselves, and have a softmax together with a tile's
-    /// first one: where documents make it long, beside which their products hardly count, nor that
-    /// a tile's beginning cannot be mixed with it then.  Of three groups one has such a block in
-    /// nearly each tile; queries that each have their own end cut many.
+    /// first one, between products that are in the text once: `runAsOne`.  That is where documents
+    /// make a softmax long, beside which neither those products count, nor those of nothing in
+    /// front of the first tile and behind the last one, nor that a tile's beginning cannot be mixed
+    /// with it.  Of three groups one has a block that is cut in nearly each tile; queries that each
+    /// have their own end cut many.
     kOneSoftmax = IsBounded<Spec> && HasAgree<Spec> && !Spec::kBeginsLater && !Spec::kScattered &&
-                  !Layout::kHasRuns && Spec::kQuerySlots > 1 && Spec::kGroups != 3,
+                  Layout::kElementBytes == 2 && Spec::kQuerySlots > 1 && Spec::kGroups != 3 &&
+                  Spec::kKeys >= 64 && int(Layout::kValuePanels) <= int(Layout::kHeadPanels),
     /// Whether these have a loop of their own, whose text takes time to compile: with one place for
     /// queries, as heads longer than 128 have, which take 4 to 8 % longer where each block is
     /// asked.
     kCutsApart = IsBounded<Spec> && !Layout::kHasRuns && Spec::kQuerySlots == 1,
-    /// Whether the last tile goes on to scores as well, which nobody reads, so that its products
-    /// and its store are not in the text again.  Of short tiles that takes up to 4 %, but not where
-    /// softmax takes long.
-    kIdles = kOneSoftmax && Spec::kKeys >= 64,
     /// In which scores beyond the reach of polynomials go through their function, a third slower
     /// than at once.  Three groups have no register left to count them.
     kRounds = HasExponent<Spec> && Spec::kKeys % 32 == 0 && Spec::kGroups != 3 ? 4 : 1,
@@ -102,7 +101,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
                               Swizzle::B128);
     auto k = matrixDescriptor(shared.keys.at(key.stage), 16, 8 * kPanelRow, Swizzle::B128);
     int queryPanel = Layout::kQueryPanel;
-    if constexpr (kIdles)
+    if constexpr (kOneSoftmax)
       if (idles) {
         q = k = matrixDescriptor(shared.keys.at(value.stage), 16, 8 * kPanelRow, Swizzle::B128);
         queryPanel = Layout::kKeyPanel;
@@ -140,11 +139,12 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
   }
 
-  /// Starts output += weights V.
-  __device__ __forceinline__ void multiplyValues() {
+  /// Starts output += weights V; or, with `idles`, with keys in the place of values.
+  __device__ __forceinline__ void multiplyValues(bool idles = false) {
     constexpr bool kTransposed = Layout::kTransposers > 0;
     constexpr int kStepBytes = kTransposed ? Layout::kValueStep : 16 * kPanelRow;
-    const SharedAddress at = shared.values.at(value.stage);
+    const SharedAddress at =
+        kOneSoftmax && idles ? shared.keys.at(key.stage) : shared.values.at(value.stage);
     const auto v = kTransposed
                        ? matrixDescriptor(at, 16, 8 * 32, Swizzle::B32)
                        : matrixDescriptor(at, Layout::kKeyPanel, 8 * kPanelRow, Swizzle::B128);
@@ -466,31 +466,32 @@ template <class Spec, class Arguments> struct AttentionGroup {
     shared.values.release(value);
   }
 
-  /// The first scores of the next tile, if there is one or kIdles, and the last products of this
-  /// one, which is then stored; or the scores of a block that comes alone, and the products of the
-  /// one before.
-  __device__ __forceinline__ void cross(float (&scores)[kScores], bool stores, bool goes, int last,
-                                        const TensorMap &o) {
+  /// The first scores of the next tile and the last products of this one, which is then stored; or
+  /// the scores of a block that comes alone, and the products of the one before.  Where `runAsOne`
+  /// has neither a tile before it (`starts`) nor one behind it (not `goes`), nobody reads what
+  /// comes in the place of that.
+  __device__ __forceinline__ void cross(float (&scores)[kScores], int last, const TensorMap &o,
+                                        bool stores = true, bool starts = false, bool goes = true) {
     if constexpr (!Spec::kEager)
       scaleOutput();
-    if (!kIdles || goes) {
+    if (goes) {
       holdQuery(query.stage);
       shared.keys.waitFull(key);
     }
     takeTurn();
-    multiplyValues();
-    multiplyKeys(scores, kIdles && !goes);
+    multiplyValues(starts);
+    multiplyKeys(scores, !goes);
     passTurn();
     warpgroupWait<1>();
     pinOutput();
     pinWeights();
     takeSums();
-    shared.values.release(value);
+    shared.values.release(value, !starts);
     if (stores)
       store(last, o);
     warpgroupWait<0>();
     pinRegisters(scores);
-    if (!kIdles || goes)
+    if (goes)
       shared.keys.release(key);
   }
 
@@ -692,40 +693,42 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
   }
 
-  /// What is behind the products of a tile's first block, or behind its softmax, up to the scores
-  /// of the next tile's, if there is one.
-  __device__ __forceinline__ bool rest(float (&scores)[kScores], int block, bool gives,
-                                       const TensorMap &o) {
+  /// Tiles whose places for queries and text for products are shared (kOneSoftmax).
+  __device__ __forceinline__ void runAsOne(const TensorMap &o) {
+    float scores[kScores];
+#pragma unroll
+    for (int i = 0; i < kOutputs; ++i)
+      output[i] = 0.0f;
+#pragma unroll
+    for (int i = 0; i < 4 * kSteps; ++i)
+      weights[i / 4][i % 4] = 0;
+    rows.keep();
+    value = {Spec::kStages - 1, 1}; // the one before the first
+    int block = 0, last = query.stage;
+    bool starts = true, ends = true, goes = true;
 #pragma unroll 1
     for (;;) {
-      if constexpr (kOneSoftmax) {
-        firstSoftmax(scores, block--, gives);
-        gives = false;
+      const bool hasBefore = ends && !starts; // a tile that is to be stored
+      cross(scores, last, o, hasBefore, starts, goes);
+      if (!goes)
+        return;
+      if (ends) {
+        begin();
+        block = endBlock - 1;
       }
+      firstSoftmax(scores, block--, hasBefore);
       middle(block);
-      const bool ends = !kOneSoftmax || block < firstBlock;
-      const int last = query.stage;
-      bool goes = true;
+      starts = false;
+      ends = block < firstBlock;
+      last = query.stage;
       if (ends) {
         query.advance();
         goes = take();
-        if (!kIdles && !goes) {
-          lastProducts();
-          store(last, o);
-          return false;
-        }
       }
-      cross(scores, ends, goes, last, o);
-      if (ends)
-        return !kIdles || goes;
     }
   }
 
-  __device__ __forceinline__ void run(const TensorMap &o) {
-    if (group == Spec::kGroups - 1)
-      passTurn(); // the first turn is the first warpgroup's
-    if (!take())
-      return;
+  __device__ __forceinline__ void runApart(const TensorMap &o) {
     float scores[kScores]; // of a tile's first block, until its softmax
     if constexpr (Spec::kQuerySlots > 1)
       startTile(scores);
@@ -735,20 +738,35 @@ template <class Spec, class Arguments> struct AttentionGroup {
       if constexpr (Spec::kQuerySlots == 1)
         startTile(scores);
       int block = endBlock - 1;
-      if constexpr (!kOneSoftmax)
-        firstSoftmax(scores, block--, gives);
+      firstSoftmax(scores, block--, gives);
+      middle(block);
+      const int last = query.stage;
       if constexpr (Spec::kQuerySlots > 1) {
-        if (!rest(scores, block, gives, o))
-          break;
-      } else {
-        middle(block);
-        lastProducts();
-        store(query.stage, o);
         query.advance();
-        if (!take())
-          break;
+        if (take()) {
+          cross(scores, last, o);
+          continue;
+        }
       }
+      lastProducts();
+      store(last, o);
+      if constexpr (Spec::kQuerySlots > 1)
+        return;
+      query.advance();
+      if (!take())
+        return;
     }
+  }
+
+  __device__ __forceinline__ void run(const TensorMap &o) {
+    if (group == Spec::kGroups - 1)
+      passTurn(); // the first turn is the first warpgroup's
+    if (!take())
+      return;
+    if constexpr (kOneSoftmax)
+      runAsOne(o);
+    else
+      runApart(o);
     if (lane == 0)
       bulkWait<0>(); // shared memory is read until then
   }

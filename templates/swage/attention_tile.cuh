@@ -178,8 +178,8 @@ template <class Spec, int Bytes> struct TileRing {
     mbarrierWait(empty(place.stage), place.parity ^ 1);
   }
   /// One thread speaks for its warpgroup, all of which has waited for the products.
-  __device__ __forceinline__ void release(Place &place) const {
-    if (threadIndex() % 128 == 0)
+  __device__ __forceinline__ void release(Place &place, bool gives = true) const {
+    if (threadIndex() % 128 == 0 && gives)
       mbarrierArrive(empty(place.stage));
     place.advance();
   }
