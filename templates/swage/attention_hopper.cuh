@@ -67,8 +67,11 @@ template <class Spec, class Arguments> struct AttentionGroup {
     /// with it.  Of three groups one has a block that is cut in nearly each tile; queries that each
     /// have their own end cut many.
     kOneSoftmax = IsBounded<Spec> && HasAgree<Spec> && !Spec::kBeginsLater && !Spec::kScattered &&
-                  Layout::kElementBytes == 2 && Spec::kQuerySlots > 1 && Spec::kGroups != 3 &&
-                  Spec::kKeys >= 64 && int(Layout::kValuePanels) <= int(Layout::kHeadPanels),
+                  !Layout::kHasRuns && Spec::kQuerySlots > 1 && Spec::kGroups != 3 &&
+                  Spec::kKeys >= 64,
+    /// Whether products of nothing can come in front of the first tile: of keys as values.
+    kStartsIdle = kOneSoftmax && Layout::kElementBytes == 2 &&
+                  int(Layout::kValuePanels) <= int(Layout::kHeadPanels),
     /// Whether these have a loop of their own, whose text takes time to compile: with one place for
     /// queries, as heads longer than 128 have, which take 4 to 8 % longer where each block is
     /// asked.
@@ -144,7 +147,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     constexpr bool kTransposed = Layout::kTransposers > 0;
     constexpr int kStepBytes = kTransposed ? Layout::kValueStep : 16 * kPanelRow;
     const SharedAddress at =
-        kOneSoftmax && idles ? shared.keys.at(key.stage) : shared.values.at(value.stage);
+        kStartsIdle && idles ? shared.keys.at(key.stage) : shared.values.at(value.stage);
     const auto v = kTransposed
                        ? matrixDescriptor(at, 16, 8 * 32, Swizzle::B32)
                        : matrixDescriptor(at, Layout::kKeyPanel, 8 * kPanelRow, Swizzle::B128);
@@ -467,9 +470,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
   }
 
   /// The first scores of the next tile and the last products of this one, which is then stored; or
-  /// the scores of a block that comes alone, and the products of the one before.  Where `runAsOne`
-  /// has neither a tile before it (`starts`) nor one behind it (not `goes`), nobody reads what
-  /// comes in the place of that.
+  /// the scores of a block that comes alone, and the products of the one before.  Where there is no
+  /// tile before (`starts`), or none behind (not `goes`), nobody reads what comes in its place.
   __device__ __forceinline__ void cross(float (&scores)[kScores], int last, const TensorMap &o,
                                         bool stores = true, bool starts = false, bool goes = true) {
     if constexpr (!Spec::kEager)
@@ -693,25 +695,24 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
   }
 
-  /// Tiles whose places for queries and text for products are shared (kOneSoftmax).
+  /// All tiles, by one text for products (kOneSoftmax).  Weights and outputs begin at 0, as all of
+  /// this does.
   __device__ __forceinline__ void runAsOne(const TensorMap &o) {
     float scores[kScores];
-#pragma unroll
-    for (int i = 0; i < kOutputs; ++i)
-      output[i] = 0.0f;
-#pragma unroll
-    for (int i = 0; i < 4 * kSteps; ++i)
-      weights[i / 4][i % 4] = 0;
-    rows.keep();
-    value = {Spec::kStages - 1, 1}; // the one before the first
+    if constexpr (kStartsIdle)
+      value = {Spec::kStages - 1, 1}; // the one before the first
+    else
+      startTile(scores);
     int block = 0, last = query.stage;
     bool starts = true, ends = true, goes = true;
 #pragma unroll 1
     for (;;) {
       const bool hasBefore = ends && !starts; // a tile that is to be stored
-      cross(scores, last, o, hasBefore, starts, goes);
-      if (!goes)
-        return;
+      if constexpr (kStartsIdle) {
+        cross(scores, last, o, hasBefore, starts, goes);
+        if (!goes)
+          return;
+      }
       if (ends) {
         begin();
         block = endBlock - 1;
@@ -725,9 +726,15 @@ template <class Spec, class Arguments> struct AttentionGroup {
         query.advance();
         goes = take();
       }
+      if constexpr (!kStartsIdle) {
+        cross(scores, last, o, ends, starts, goes);
+        if (!goes)
+          return;
+      }
     }
   }
 
+  /// All tiles, by a text for the first one's first scores, and one for the last one's end.
   __device__ __forceinline__ void runApart(const TensorMap &o) {
     float scores[kScores]; // of a tile's first block, until its softmax
     if constexpr (Spec::kQuerySlots > 1)

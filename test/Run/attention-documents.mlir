@@ -5,6 +5,8 @@
 // RUN: swage-run %s --entry=short --device=sim --sim=check --check | FileCheck %s --check-prefix=SHORT
 // RUN: swage-run %s --entry=many --device=sim --sim=check --check | FileCheck %s --check-prefix=SHORT
 // RUN: swage-run %s --entry=many --device=sim --check --sim=check,async=random,order=random,seed=6 | FileCheck %s --check-prefix=SHORT
+// RUN: swage-run %s --entry=unlike --device=sim --sim=check,order=random,seed=8 --check | FileCheck %s --check-prefix=UNLIKE
+// UNLIKE-COUNT-2: accepted
 // SHORT: accepted
 // CHECK-COUNT-2: accepted
 // CHECK-NOT: rejected
@@ -74,4 +76,27 @@ func.func @many(%q: tensor<18x10x20x64xbf16>, %k: tensor<18x10x130x64xbf16>, %id
     swage.yield %seen : i1
   } : (tensor<18x10x20x64xbf16>, tensor<18x10x130x64xbf16>, tensor<18x10x130x64xbf16>) -> tensor<18x10x20x64xbf16>
   return %o : tensor<18x10x20x64xbf16>
+}
+
+// Values longer than keys, and of 8 bits: keys cannot stand in the place of values in front of the first tile.
+func.func @unlike(%q: tensor<1x2x300x64xbf16>, %k: tensor<1x2x300x64xbf16>, %v: tensor<1x2x300x128xbf16>, %x: tensor<1x2x300x128xf8E4M3FN>, %ids: tensor<1x300xi32> {swage.range = array<i64: 0, 3>}) -> (tensor<1x2x300x128xbf16>, tensor<1x2x300x128xbf16>) {
+  %o = swage.attention %q, %k, %v scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %mine = tensor.extract %ids[%b, %i] : tensor<1x300xi32>
+    %of = tensor.extract %ids[%b, %j] : tensor<1x300xi32>
+    %same = arith.cmpi eq, %mine, %of : i32
+    %before = arith.cmpi sle, %j, %i : index
+    %seen = arith.andi %same, %before : i1
+    swage.yield %seen : i1
+  } : (tensor<1x2x300x64xbf16>, tensor<1x2x300x64xbf16>, tensor<1x2x300x128xbf16>) -> tensor<1x2x300x128xbf16>
+  %p = swage.attention %x, %x, %x scale 0.125 mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %mine = tensor.extract %ids[%b, %i] : tensor<1x300xi32>
+    %of = tensor.extract %ids[%b, %j] : tensor<1x300xi32>
+    %same = arith.cmpi eq, %mine, %of : i32
+    %before = arith.cmpi sle, %j, %i : index
+    %seen = arith.andi %same, %before : i1
+    swage.yield %seen : i1
+  } : (tensor<1x2x300x128xf8E4M3FN>, tensor<1x2x300x128xf8E4M3FN>, tensor<1x2x300x128xf8E4M3FN>) -> tensor<1x2x300x128xbf16>
+  return %o, %p : tensor<1x2x300x128xbf16>, tensor<1x2x300x128xbf16>
 }
