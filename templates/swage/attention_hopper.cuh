@@ -60,7 +60,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     kOutputs = Layout::kColumns / 2,
     kSteps = Layout::template steps<Element>(Spec::kKeys),
     kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim),
-    /// Whether blocks that bounds cut come by themselves, and have a softmax together with a tile's
+    /// Whether blocks that bounds cut come alone, and have a softmax together with a tile's
     /// first one, between products that are in the text once: `runAsOne`.  That is where documents
     /// make a softmax long, beside which neither those products count, nor those of nothing in
     /// front of the first tile and behind the last one, nor that a tile's beginning cannot be mixed
@@ -72,9 +72,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
     /// Whether products of nothing can come in front of the first tile: of keys as values.
     kStartsIdle = kOneSoftmax && Layout::kElementBytes == 2 &&
                   int(Layout::kValuePanels) <= int(Layout::kHeadPanels),
-    /// Whether these have a loop of their own, whose text takes time to compile: with one place for
-    /// queries, as heads longer than 128 have, which take 4 to 8 % longer where each block is
-    /// asked.
+    /// Whether blocks that bounds cut have a loop of their own, whose text takes time to compile:
+    /// with one place for queries, as heads longer than 128 have, which take 4 to 8 % longer where
+    /// each block is asked.
     kCutsApart = IsBounded<Spec> && !Layout::kHasRuns && Spec::kQuerySlots == 1,
     /// In which scores beyond the reach of polynomials go through their function, a third slower
     /// than at once.  Three groups have no register left to count them.

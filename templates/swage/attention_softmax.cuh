@@ -109,9 +109,9 @@ template <class Spec, class Arguments> struct AttentionRows {
   static constexpr __device__ bool subtractsFirst() {
     return IsWide<Spec> || HasProbabilities<Spec>;
   }
-  /// What highest scores begin at, because of -infinity there would be no differences, and a row
-  /// that sees nothing would be asked for: the lowest number; or one whose product with
-  /// `scaleLog2` is one, below which scores count as not seen.
+  /// What highest scores begin at: the lowest number, or one whose product with `scaleLog2` is a
+  /// number yet, below which scores count as not seen.  At -infinity, of which there is no
+  /// difference, each row would have to be asked for having seen nothing.
   static __device__ __forceinline__ float lowestScore() {
     constexpr double kScale = Spec::scale() * 1.4426950408889634;
     return static_cast<float>(subtractsFirst() || kScale <= 1 ? -3.4028234663852886e38
