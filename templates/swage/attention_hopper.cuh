@@ -60,22 +60,20 @@ template <class Spec, class Arguments> struct AttentionGroup {
     kOutputs = Layout::kColumns / 2,
     kSteps = Layout::template steps<Element>(Spec::kKeys),
     kHeadSteps = Layout::template steps<Element>(Spec::kHeadDim),
-    /// Whether blocks that bounds cut come alone, and have a softmax together with a tile's
-    /// first one, between products that are in the text once: `runAsOne`.  That is where documents
-    /// make a softmax long, beside which neither those products count, nor those of nothing in
-    /// front of the first tile and behind the last one, nor that a tile's beginning cannot be mixed
-    /// with it.  Of three groups one has a block that is cut in nearly each tile; queries that each
-    /// have their own end cut many.
+    /// Whether blocks that bounds cut come alone, and have a softmax together with a tile's first
+    /// one: where documents make it long, beside which their products hardly count, nor that
+    /// a tile's beginning cannot be mixed with it then.  Of three groups one has such a block in
+    /// nearly each tile; queries that each have their own end cut many.
     kOneSoftmax = IsBounded<Spec> && HasAgree<Spec> && !Spec::kBeginsLater && !Spec::kScattered &&
-                  !Layout::kHasRuns && Spec::kQuerySlots > 1 && Spec::kGroups != 3 &&
-                  Spec::kKeys >= 64,
-    /// Whether products of nothing can come in front of the first tile: of keys as values.
-    kStartsIdle = kOneSoftmax && Layout::kElementBytes == 2 &&
-                  int(Layout::kValuePanels) <= int(Layout::kHeadPanels),
+                  !Layout::kHasRuns && Spec::kQuerySlots > 1 && Spec::kGroups != 3,
     /// Whether blocks that bounds cut have a loop of their own, whose text takes time to compile:
     /// with one place for queries, as heads longer than 128 have, which take 4 to 8 % longer where
     /// each block is asked.
     kCutsApart = IsBounded<Spec> && !Layout::kHasRuns && Spec::kQuerySlots == 1,
+    /// Whether the last tile goes on to scores as well, which nobody reads, so that its products
+    /// and its store are not in the text again.  Of short tiles that takes up to 4 %, but not where
+    /// softmax takes long.
+    kIdles = kOneSoftmax && Spec::kKeys >= 64,
     /// In which scores beyond the reach of polynomials go through their function, a third slower
     /// than at once.  Three groups have no register left to count them.
     kRounds = HasExponent<Spec> && Spec::kKeys % 32 == 0 && Spec::kGroups != 3 ? 4 : 1,
@@ -104,7 +102,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
                               Swizzle::B128);
     auto k = matrixDescriptor(shared.keys.at(key.stage), 16, 8 * kPanelRow, Swizzle::B128);
     int queryPanel = Layout::kQueryPanel;
-    if constexpr (kOneSoftmax)
+    if constexpr (kIdles)
       if (idles) {
         q = k = matrixDescriptor(shared.keys.at(value.stage), 16, 8 * kPanelRow, Swizzle::B128);
         queryPanel = Layout::kKeyPanel;
@@ -142,12 +140,11 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
   }
 
-  /// Starts output += weights V; or, with `idles`, with keys in the place of values.
-  __device__ __forceinline__ void multiplyValues(bool idles = false) {
+  /// Starts output += weights V.
+  __device__ __forceinline__ void multiplyValues() {
     constexpr bool kTransposed = Layout::kTransposers > 0;
     constexpr int kStepBytes = kTransposed ? Layout::kValueStep : 16 * kPanelRow;
-    const SharedAddress at =
-        kStartsIdle && idles ? shared.keys.at(key.stage) : shared.values.at(value.stage);
+    const SharedAddress at = shared.values.at(value.stage);
     const auto v = kTransposed
                        ? matrixDescriptor(at, 16, 8 * 32, Swizzle::B32)
                        : matrixDescriptor(at, Layout::kKeyPanel, 8 * kPanelRow, Swizzle::B128);
@@ -469,31 +466,31 @@ template <class Spec, class Arguments> struct AttentionGroup {
     shared.values.release(value);
   }
 
-  /// The first scores of the next tile and the last products of this one, which is then stored; or
-  /// the scores of a block that comes alone, and the products of the one before.  Where there is no
-  /// tile before (`starts`), or none behind (not `goes`), nobody reads what comes in its place.
-  __device__ __forceinline__ void cross(float (&scores)[kScores], int last, const TensorMap &o,
-                                        bool stores = true, bool starts = false, bool goes = true) {
+  /// The first scores of the next tile, if there is one or kIdles, and the last products of this
+  /// one, which is then stored; or the scores of a block that comes alone, and the products of the
+  /// one before.
+  __device__ __forceinline__ void cross(float (&scores)[kScores], bool stores, bool goes, int last,
+                                        const TensorMap &o) {
     if constexpr (!Spec::kEager)
       scaleOutput();
-    if (goes) {
+    if (!kIdles || goes) {
       holdQuery(query.stage);
       shared.keys.waitFull(key);
     }
     takeTurn();
-    multiplyValues(starts);
-    multiplyKeys(scores, !goes);
+    multiplyValues();
+    multiplyKeys(scores, kIdles && !goes);
     passTurn();
     warpgroupWait<1>();
     pinOutput();
     pinWeights();
     takeSums();
-    shared.values.release(value, !starts);
+    shared.values.release(value);
     if (stores)
       store(last, o);
     warpgroupWait<0>();
     pinRegisters(scores);
-    if (goes)
+    if (!kIdles || goes)
       shared.keys.release(key);
   }
 
@@ -695,47 +692,40 @@ template <class Spec, class Arguments> struct AttentionGroup {
     }
   }
 
-  /// All tiles, by one text for products (kOneSoftmax).  Weights and outputs begin at 0, as all of
-  /// this does.
-  __device__ __forceinline__ void runAsOne(const TensorMap &o) {
-    float scores[kScores];
-    if constexpr (kStartsIdle)
-      value = {Spec::kStages - 1, 1}; // the one before the first
-    else
-      startTile(scores);
-    int block = 0, last = query.stage;
-    bool starts = true, ends = true, goes = true;
+  /// What is behind the products of a tile's first block, or behind its softmax, up to the scores
+  /// of the next tile's, if there is one.
+  __device__ __forceinline__ bool rest(float (&scores)[kScores], int block, bool gives,
+                                       const TensorMap &o) {
 #pragma unroll 1
     for (;;) {
-      const bool hasBefore = ends && !starts; // a tile that is to be stored
-      if constexpr (kStartsIdle) {
-        cross(scores, last, o, hasBefore, starts, goes);
-        if (!goes)
-          return;
+      if constexpr (kOneSoftmax) {
+        firstSoftmax(scores, block--, gives);
+        gives = false;
       }
-      if (ends) {
-        begin();
-        block = endBlock - 1;
-      }
-      firstSoftmax(scores, block--, hasBefore);
       middle(block);
-      starts = false;
-      ends = block < firstBlock;
-      last = query.stage;
+      const bool ends = !kOneSoftmax || block < firstBlock;
+      const int last = query.stage;
+      bool goes = true;
       if (ends) {
         query.advance();
         goes = take();
+        if (!kIdles && !goes) {
+          lastProducts();
+          store(last, o);
+          return false;
+        }
       }
-      if constexpr (!kStartsIdle) {
-        cross(scores, last, o, ends, starts, goes);
-        if (!goes)
-          return;
-      }
+      cross(scores, ends, goes, last, o);
+      if (ends)
+        return !kIdles || goes;
     }
   }
 
-  /// All tiles, by a text for the first one's first scores, and one for the last one's end.
-  __device__ __forceinline__ void runApart(const TensorMap &o) {
+  __device__ __forceinline__ void run(const TensorMap &o) {
+    if (group == Spec::kGroups - 1)
+      passTurn(); // the first turn is the first warpgroup's
+    if (!take())
+      return;
     float scores[kScores]; // of a tile's first block, until its softmax
     if constexpr (Spec::kQuerySlots > 1)
       startTile(scores);
@@ -745,35 +735,20 @@ template <class Spec, class Arguments> struct AttentionGroup {
       if constexpr (Spec::kQuerySlots == 1)
         startTile(scores);
       int block = endBlock - 1;
-      firstSoftmax(scores, block--, gives);
-      middle(block);
-      const int last = query.stage;
+      if constexpr (!kOneSoftmax)
+        firstSoftmax(scores, block--, gives);
       if constexpr (Spec::kQuerySlots > 1) {
+        if (!rest(scores, block, gives, o))
+          break;
+      } else {
+        middle(block);
+        lastProducts();
+        store(query.stage, o);
         query.advance();
-        if (take()) {
-          cross(scores, last, o);
-          continue;
-        }
+        if (!take())
+          break;
       }
-      lastProducts();
-      store(last, o);
-      if constexpr (Spec::kQuerySlots > 1)
-        return;
-      query.advance();
-      if (!take())
-        return;
     }
-  }
-
-  __device__ __forceinline__ void run(const TensorMap &o) {
-    if (group == Spec::kGroups - 1)
-      passTurn(); // the first turn is the first warpgroup's
-    if (!take())
-      return;
-    if constexpr (kOneSoftmax)
-      runAsOne(o);
-    else
-      runApart(o);
     if (lane == 0)
       bulkWait<0>(); // shared memory is read until then
   }

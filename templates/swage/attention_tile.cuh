@@ -177,10 +177,9 @@ template <class Spec, int Bytes> struct TileRing {
   __device__ __forceinline__ void waitEmpty(const Place &place) const {
     mbarrierWait(empty(place.stage), place.parity ^ 1);
   }
-  /// One thread speaks for its warpgroup, all of which has waited for the products; or, without
-  /// `gives`, the place is left, and no more.
-  __device__ __forceinline__ void release(Place &place, bool gives = true) const {
-    if (threadIndex() % 128 == 0 && gives)
+  /// One thread speaks for its warpgroup, all of which has waited for the products.
+  __device__ __forceinline__ void release(Place &place) const {
+    if (threadIndex() % 128 == 0)
       mbarrierArrive(empty(place.stage));
     place.advance();
   }

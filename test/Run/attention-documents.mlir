@@ -78,7 +78,7 @@ func.func @many(%q: tensor<18x10x20x64xbf16>, %k: tensor<18x10x130x64xbf16>, %id
   return %o : tensor<18x10x20x64xbf16>
 }
 
-// Values longer than keys, and of 8 bits: keys cannot stand in the place of values in front of the first tile.
+// Values longer than keys, and of 8 bits.
 func.func @unlike(%q: tensor<1x2x300x64xbf16>, %k: tensor<1x2x300x64xbf16>, %v: tensor<1x2x300x128xbf16>, %x: tensor<1x2x300x128xf8E4M3FN>, %ids: tensor<1x300xi32> {swage.range = array<i64: 0, 3>}) -> (tensor<1x2x300x128xbf16>, tensor<1x2x300x128xbf16>) {
   %o = swage.attention %q, %k, %v scale 0.125 mask {
   ^bb0(%b: index, %h: index, %i: index, %j: index):
