@@ -32,7 +32,9 @@ Value matmul(const Value &a, const Value &b, bool transposeB, ElementType type,
       result.store(i, sum(depth, term, precision).number);
     }
   });
-  result.samples = std::min({a.samples, b.samples, result.size()});
+  result.samples = result.size();
+  result.inherit(a);
+  result.inherit(b);
   result.simplify();
   return result;
 }

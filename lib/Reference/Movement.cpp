@@ -26,7 +26,7 @@ Value elementwise(const Scalar &scalar, llvm::ArrayRef<Value> operands, ElementT
       result.store(i, at(i, numbers.data()));
   });
   for (const Value &x : operands)
-    result.samples = std::min(result.samples, x.samples);
+    result.inherit(x);
   result.simplify();
   return result;
 }
@@ -58,7 +58,7 @@ Value gather(const Value &x, llvm::ArrayRef<int64_t> shape, int64_t offset,
         result.store(row * length + i, x.load(from + i * step));
     }
   });
-  result.samples = x.samples;
+  result.inherit(x);
   return result;
 }
 
@@ -88,7 +88,7 @@ Value concat(llvm::ArrayRef<Value> parts, int64_t axis, llvm::ArrayRef<int64_t> 
         result.store(i / run * total + position + i % run, part.load(i));
     });
     position += run;
-    result.samples = std::min(result.samples, part.samples);
+    result.inherit(part);
   }
   return result;
 }
@@ -112,7 +112,7 @@ Value pages(const Value &pool, const Value &table, llvm::ArrayRef<int64_t> shape
         result.store(row * dim + d, exists ? pool.load(from + d) : Number());
     }
   });
-  result.samples = pool.samples;
+  result.inherit(pool);
   return result;
 }
 
@@ -140,7 +140,8 @@ Value append(const Value &cache, const Value &rows, const Value &positions, int6
       }
     }
   });
-  result.samples = std::min(cache.samples, rows.samples);
+  result.inherit(cache);
+  result.inherit(rows);
   return result;
 }
 
@@ -164,7 +165,8 @@ Value appendPaged(const Value &pool, const Value &rows, const Value &places, int
         result.store(((place / ofPage * outer + o) * ofPage + place % ofPage) * inner + k,
                      rows.load(((row / count * outer + o) * count + row % count) * inner + k));
   }
-  result.samples = std::min(pool.samples, rows.samples);
+  result.inherit(pool);
+  result.inherit(rows);
   return result;
 }
 

@@ -173,7 +173,8 @@ static NormResult normalizeRows(const Value &x, const Value *gamma, const Value 
     }
   });
   for (Value *value : {&results.result, &results.mean, &results.rstd}) {
-    value->samples = std::min(x.samples, rows);
+    value->samples = rows;
+    value->inherit(x);
     value->simplify();
   }
   return results;

@@ -82,7 +82,8 @@ Value reduce(Reduction kind, const Value &x, llvm::ArrayRef<int64_t> dims, Eleme
       }
     }
   });
-  result.samples = std::min(x.samples, result.size());
+  result.samples = result.size();
+  result.inherit(x);
   result.simplify();
   return result;
 }

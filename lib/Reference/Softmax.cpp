@@ -130,7 +130,8 @@ SoftmaxResult softmax(const Value &x, const Value *mask, int64_t axis,
     }
   });
   for (Value *value : {&result, &logSumExp}) {
-    value->samples = std::min(x.samples, rows);
+    value->samples = rows;
+    value->inherit(x);
     value->simplify();
   }
   return {result, logSumExp};
