@@ -209,7 +209,7 @@ const char *ruleText(int rule) {
 
 } // namespace
 
-Examination examine(const Value &expected, Answer answer, bool stopAtFirst) {
+Examination examine(const Value &expected, Answer answer, double maximumFactor, bool stopAtFirst) {
   Partial all = examineAll(expected, answer, stopAtFirst);
   ErrorStatistics &s = all.s;
   s.elements = expected.size();
@@ -225,8 +225,7 @@ Examination examine(const Value &expected, Answer answer, bool stopAtFirst) {
   Examination result = {all.rule, "", s, all.worst};
   if (result.rule == 0 && isFloat(expected.type()) && all.finite > 0) {
     FloatFormat format = formatOf(expected.type());
-    double largest =
-        expected.maximumFactor * s.maxHonest + ulp(format, s.maxReference) + s.maxAllowance;
+    double largest = maximumFactor * s.maxHonest + ulp(format, s.maxReference) + s.maxAllowance;
     double mean = 1.5 * s.meanHonest + 0.25 * s.meanUlp + s.meanAllowance;
     double norm =
         4 * s.normHonest + std::ldexp(s.normReference, -format.precision) + s.normAllowance;
@@ -265,7 +264,7 @@ Verdict judge(const Tensor &actual, const Value &expected, const AcceptanceOptio
       return {actual.real(i), 0};
     return {0, actual.integer(i)};
   };
-  Examination found = examine(expected, answer, /*stopAtFirst=*/false);
+  Examination found = examine(expected, answer, options.maximumFactor, /*stopAtFirst=*/false);
   verdict.statistics = found.statistics;
   verdict.worst = found.worst;
   if (found.worst >= 0) {
@@ -295,7 +294,7 @@ Verdict judge(const Tensor &actual, const Value &expected, const AcceptanceOptio
     return end(Verdict::Kind::Invalid, 7,
                "inputs too weak: more than half of the elements are uncertain");
   if (options.plantErrors) {
-    std::string weakness = findAcceptedPlant(expected, verdict.planted);
+    std::string weakness = findAcceptedPlant(expected, options.maximumFactor, verdict.planted);
     if (!weakness.empty())
       return end(Verdict::Kind::Invalid, 7,
                  "inputs too weak: a planted error would be accepted: " + weakness);

@@ -576,10 +576,7 @@ AttentionResult attention(const Value &q, const Value &k, const Value &v,
     attentionOf<float>(q, k, v, options, results, precision);
   int64_t rows = elementCount(q.shape().drop_back());
   for (Value *value : {&results.result, &results.logSumExp, &results.probabilities}) {
-    value->samples = std::min(value->samples, rows);
-    for (const Value *operand : {&q, &k, &v})
-      value->inherit(*operand);
-    value->maximumFactor = 3;
+    value->samples = std::min({value->samples, q.samples, k.samples, v.samples, rows});
     value->simplify();
   }
   return results;

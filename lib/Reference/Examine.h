@@ -31,10 +31,10 @@ struct Examination {
 
 /// Holds an answer against the expected value. With `stopAtFirst` it ends at the first element that
 /// breaks a rule; the statistics are then those of a part.
-Examination examine(const Value &expected, Answer answer, bool stopAtFirst);
+Examination examine(const Value &expected, Answer answer, double maximumFactor, bool stopAtFirst);
 
 /// Rule 7. Counts the planted errors that apply; returns the first that is not rejected, or "".
-std::string findAcceptedPlant(const Value &expected, int &applied);
+std::string findAcceptedPlant(const Value &expected, double maximumFactor, int &applied);
 
 } // namespace swage::reference
 

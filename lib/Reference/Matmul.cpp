@@ -32,9 +32,7 @@ Value matmul(const Value &a, const Value &b, bool transposeB, ElementType type,
       result.store(i, sum(depth, term, precision).number);
     }
   });
-  result.samples = result.size();
-  result.inherit(a);
-  result.inherit(b);
+  result.samples = std::min({a.samples, b.samples, result.size()});
   result.simplify();
   return result;
 }

@@ -26,7 +26,7 @@ Value elementwise(const Scalar &scalar, llvm::ArrayRef<Value> operands, ElementT
       result.store(i, at(i, numbers.data()));
   });
   for (const Value &x : operands)
-    result.inherit(x);
+    result.samples = std::min(result.samples, x.samples);
   result.simplify();
   return result;
 }
@@ -58,7 +58,7 @@ Value gather(const Value &x, llvm::ArrayRef<int64_t> shape, int64_t offset,
         result.store(row * length + i, x.load(from + i * step));
     }
   });
-  result.inherit(x);
+  result.samples = x.samples;
   return result;
 }
 
@@ -88,7 +88,7 @@ Value concat(llvm::ArrayRef<Value> parts, int64_t axis, llvm::ArrayRef<int64_t> 
         result.store(i / run * total + position + i % run, part.load(i));
     });
     position += run;
-    result.inherit(part);
+    result.samples = std::min(result.samples, part.samples);
   }
   return result;
 }
@@ -112,7 +112,7 @@ Value pages(const Value &pool, const Value &table, llvm::ArrayRef<int64_t> shape
         result.store(row * dim + d, exists ? pool.load(from + d) : Number());
     }
   });
-  result.inherit(pool);
+  result.samples = pool.samples;
   return result;
 }
 
@@ -140,8 +140,7 @@ Value append(const Value &cache, const Value &rows, const Value &positions, int6
       }
     }
   });
-  result.inherit(cache);
-  result.inherit(rows);
+  result.samples = std::min(cache.samples, rows.samples);
   return result;
 }
 
@@ -165,8 +164,7 @@ Value appendPaged(const Value &pool, const Value &rows, const Value &places, int
         result.store(((place / ofPage * outer + o) * ofPage + place % ofPage) * inner + k,
                      rows.load(((row / count * outer + o) * count + row % count) * inner + k));
   }
-  result.inherit(pool);
-  result.inherit(rows);
+  result.samples = std::min(pool.samples, rows.samples);
   return result;
 }
 

@@ -173,8 +173,7 @@ static NormResult normalizeRows(const Value &x, const Value *gamma, const Value 
     }
   });
   for (Value *value : {&results.result, &results.mean, &results.rstd}) {
-    value->samples = rows;
-    value->inherit(x);
+    value->samples = std::min(x.samples, rows);
     value->simplify();
   }
   return results;

@@ -131,12 +131,12 @@ Element movedByEightUlp(ElementType type, Element element) {
 
 } // namespace
 
-std::string findAcceptedPlant(const Value &expected, int &applied) {
+std::string findAcceptedPlant(const Value &expected, double maximumFactor, int &applied) {
   applied = 0;
   if (expected.size() == 0)
     return "";
   auto isRejected = [&](Answer answer) {
-    return examine(expected, answer, /*stopAtFirst=*/true).rule != 0;
+    return examine(expected, answer, maximumFactor, /*stopAtFirst=*/true).rule != 0;
   };
   Plants plants(expected);
   plants.computeMeans();

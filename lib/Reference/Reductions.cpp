@@ -82,8 +82,7 @@ Value reduce(Reduction kind, const Value &x, llvm::ArrayRef<int64_t> dims, Eleme
       }
     }
   });
-  result.samples = result.size();
-  result.inherit(x);
+  result.samples = std::min(x.samples, result.size());
   result.simplify();
   return result;
 }

@@ -130,8 +130,7 @@ SoftmaxResult softmax(const Value &x, const Value *mask, int64_t axis,
     }
   });
   for (Value *value : {&result, &logSumExp}) {
-    value->samples = rows;
-    value->inherit(x);
+    value->samples = std::min(x.samples, rows);
     value->simplify();
   }
   return {result, logSumExp};

@@ -76,7 +76,6 @@ void Value::simplify() {
   elements->error = Buffer<uint32_t>();
   elements->honest = Buffer<double>();
   samples = std::numeric_limits<int64_t>::max();
-  maximumFactor = 2;
 }
 
 Value Value::reshaped(llvm::ArrayRef<int64_t> shape) const {

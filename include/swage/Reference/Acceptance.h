@@ -6,7 +6,7 @@
 //
 //   1. NaN stand where r is NaN, infinities, with their sign, where r rounded to T is infinite;
 //   2. |y - r| <= 1 ulp + 4 E for every element;
-//   3. max |y - r| <= 2 max |b - r| + 1 ulp(max |r|), 3 times where swage.attention is behind it;
+//   3. max |y - r| <= 2 max |b - r| + 1 ulp(max |r|);
 //   4. mean |y - r| <= 1.5 mean |b - r| + 0.25 mean ulp;
 //   5. |y - r|_2 <= 4 |b - r|_2 + u |r|_2, u half an ulp of 1;
 //   6. y is r rounded to nearest even wherever E = 0, signed zeros aside;
@@ -37,6 +37,7 @@
 namespace swage::reference {
 
 struct AcceptanceOptions {
+  double maximumFactor = 2;  ///< of rule 3; 3 for attention that rescales
   bool plantErrors = true;   ///< rule 7; for a second look at the same case it can be left out
   llvm::StringRef name = ""; ///< stands in front of the report
 };

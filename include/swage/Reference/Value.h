@@ -9,7 +9,6 @@
 #define SWAGE_REFERENCE_VALUE_H
 
 #include "swage/Reference/Tensor.h"
-#include <algorithm>
 #include <limits>
 
 namespace swage::reference {
@@ -52,15 +51,6 @@ public:
   /// Independent roundings behind this value: few rows share few row statistics, and then the
   /// honest evaluation says little about another evaluation's luck. See Acceptance.h.
   int64_t samples = std::numeric_limits<int64_t>::max();
-  /// How many times an honest evaluation's largest error another one's may be (rule 3): 3 for what
-  /// `swage.attention` gives, whose kernels rescale and take powers of two, and for what is made of
-  /// that; 2 where the same is written as products and a softmax.
-  double maximumFactor = 2;
-  /// Both of these, of an operand.
-  void inherit(const Value &operand) {
-    samples = std::min(samples, operand.samples);
-    maximumFactor = std::max(maximumFactor, operand.maximumFactor);
-  }
 
   Number load(int64_t i) const {
     i *= stride;
