@@ -3,7 +3,7 @@
 // RUN: swage-opt %s --swage-kernel-pipeline 2>/dev/null | swage-translate --swage-to-report | FileCheck %s --implicit-check-not='(C75'
 // CHECK-COUNT-3: registers, 0 bytes spilled, 0 bytes of stack
 // RUN: swage-opt %s --swage-kernel-pipeline 2>/dev/null | FileCheck %s --check-prefix=SCHEDULE
-// SCHEDULE-DAG: attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 2, patience = 4
+// SCHEDULE-DAG: attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 2, patience = 1
 // SCHEDULE-DAG: attention_schedule<groups = 3, keys = 128
 // SCHEDULE-DAG: portable_attention_schedule<warps = 4, atoms = 1, keys = 16
 func.func @main(%q: tensor<2x3x300x256xf8E4M3FN>, %k: tensor<2x3x700x256xf8E4M3FN>, %v: tensor<2x3x700x240xf8E4M3FN>, %bias: tensor<3x300x700xf32>, %w: tensor<1x3x231x56xf32>, %x: tensor<1x3x210x56xf32>, %y: tensor<1x3x210x256xf32>, %add: tensor<3x231x210xf32>, %s: tensor<1x6x653x64xbf16>, %t: tensor<1x3x383x64xbf16>)

@@ -361,7 +361,7 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
   int64_t mostKeys = mostKeysOf(kernel, dim, isNarrow, isWide, isOdd);
-  int64_t patience = isNarrow ? 4 : isShort || isSharp(problem) ? 0 : 8;
+  int64_t patience = isNarrow ? 1 : isShort || isSharp(problem) ? 0 : 8;
   int64_t beside = isNarrow ? 96 : isWide ? 80 : mostKeys; // a second place for queries
   int64_t step = isNarrow ? 32 : 16, least = std::min(beside, mostKeys);
   auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {
