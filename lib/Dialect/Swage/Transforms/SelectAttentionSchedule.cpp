@@ -108,12 +108,21 @@ static bool isMultiplied(KernelOp kernel) {
          });
 }
 
+static bool isOfEachKey(KernelOp kernel, unsigned input) {
+  return !LinearAccess::of(kernel.getInput(input).getAccess())->isBroadcast(AttentionDim::Key);
+}
+
 bool swage::readsForKeys(KernelOp kernel) {
-  auto isOfKey = [&](unsigned input) {
-    LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
-    return !access.isBroadcast(AttentionDim::Key) && doScoresRead(kernel, input);
-  };
-  return hasWeights(kernel) || llvm::any_of(furtherInputs(kernel), isOfKey);
+  return hasWeights(kernel) || llvm::any_of(furtherInputs(kernel), [&](unsigned input) {
+           return isOfEachKey(kernel, input) && doScoresRead(kernel, input);
+         });
+}
+
+/// Whether scores and masks read several things for each key: a bias and documents, say.
+static bool readsMuchForKeys(KernelOp kernel) {
+  return readsForKeys(kernel) && llvm::count_if(furtherInputs(kernel), [&](unsigned input) {
+                                   return isOfEachKey(kernel, input);
+                                 }) > 1;
 }
 
 namespace {
@@ -329,6 +338,8 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
     return dim <= 192 ? 64 : 32;
   if (hasBitsForEachKey(kernel))
     return 64;
+  if (isNarrow && dim > 96 && readsMuchForKeys(kernel))
+    return dim <= 160 ? 96 : 64;
   if (isNarrow && dim > 112 && readsForKeys(kernel))
     return dim <= 192 ? 96 : 64;
   if (dim >= 160 && readsForKeys(kernel))
