@@ -342,8 +342,10 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
     return dim <= 160 ? 96 : 64;
   if (isNarrow && dim > 112 && readsForKeys(kernel))
     return dim <= 192 ? 96 : 64;
-  if (dim >= 160 && readsForKeys(kernel))
-    return dim < 192 ? 96 : dim <= 240 ? 64 : 48;
+  if (!isNarrow && doScoresTakeMuch(kernel) && readsMuchForKeys(kernel))
+    return dim <= 96 ? 112 : dim <= 136 ? 96 : dim < 168 ? 80 : dim <= 240 ? 64 : 48;
+  if (dim > 144 && readsForKeys(kernel))
+    return dim < 184 ? 96 : dim <= 240 ? 64 : 48;
   // Heads of 72 and 88: up to 4 % less by longer blocks without a mask, 2 % more beside a causal
   // one.
   if (isWide && isOdd)
