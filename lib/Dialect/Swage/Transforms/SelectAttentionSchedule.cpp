@@ -374,6 +374,9 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
   int64_t mostKeys = mostKeysOf(kernel, dim, isNarrow, isWide, isOdd);
+  // Of 8 bits a largest weight that is not a power of two is off by up to a sixteenth: more
+  // patience is faster, but results are further off than an honest evaluation's
+  // (docs/notes/attention.md).
   int64_t patience = isNarrow ? 1 : isShort || isSharp(problem) ? 0 : 8;
   int64_t beside = isNarrow ? 96 : isWide ? 80 : mostKeys; // a second place for queries
   int64_t step = isNarrow ? 32 : 16, least = std::min(beside, mostKeys);
