@@ -35,8 +35,8 @@ std::optional<int64_t> swage::unitsOf(KernelOp kernel, int64_t rowTiles) {
   return *batch * *heads * rowTiles;
 }
 
-bool swage::isOfKeys(ViewAttr output) {
-  return !LinearAccess::of(output.getAccess())->isBroadcast(AttentionDim::Key);
+bool swage::isOfKeys(ViewAttr view) {
+  return !LinearAccess::of(view.getAccess())->isBroadcast(AttentionDim::Key);
 }
 
 SmallVector<Value> swage::weightTerms(KernelOp kernel) {

@@ -108,20 +108,16 @@ static bool isMultiplied(KernelOp kernel) {
          });
 }
 
-static bool isOfEachKey(KernelOp kernel, unsigned input) {
-  return !LinearAccess::of(kernel.getInput(input).getAccess())->isBroadcast(AttentionDim::Key);
-}
-
 bool swage::readsForKeys(KernelOp kernel) {
   return hasWeights(kernel) || llvm::any_of(furtherInputs(kernel), [&](unsigned input) {
-           return isOfEachKey(kernel, input) && doScoresRead(kernel, input);
+           return isOfKeys(kernel.getInput(input)) && doScoresRead(kernel, input);
          });
 }
 
 /// Whether scores and masks read several things for each key: a bias and documents, say.
 static bool readsMuchForKeys(KernelOp kernel) {
   return readsForKeys(kernel) && llvm::count_if(furtherInputs(kernel), [&](unsigned input) {
-                                   return isOfEachKey(kernel, input);
+                                   return isOfKeys(kernel.getInput(input));
                                  }) > 1;
 }
 

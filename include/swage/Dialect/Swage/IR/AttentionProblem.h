@@ -161,8 +161,8 @@ std::optional<int64_t> queriesOf(KernelOp kernel);
 /// Key heads of all sequences, each as often as its rows are taken apart, where that is known: who
 /// reads keys when few queries are decoded.
 std::optional<int64_t> unitsOf(KernelOp kernel, int64_t rowTiles);
-/// Whether an output of attention has an element for each query and key.
-bool isOfKeys(ViewAttr output);
+/// Whether an input of attention beside its operands, or an output, has an element for each key.
+bool isOfKeys(ViewAttr view);
 /// The kernel's two contractions, before it is prepared.
 ContractOp scoresOf(KernelOp kernel);
 ContractOp weightedValuesOf(KernelOp kernel);
