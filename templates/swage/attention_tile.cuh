@@ -124,19 +124,24 @@ template <class Spec> struct AttentionLayout {
 };
 
 /// Clears the rows of a tile of panels but those from `first` on and before `end`, for a whole
-/// warp, whose lanes must meet before the tile is read.
+/// warp, whose lanes must meet before the tile is read.  Mostly one row, or a few: only those that
+/// are cleared are gone over.
 template <int Rows, int Panels>
 __device__ __forceinline__ void clearRows(SharedAddress tile, SharedAddress base, int first,
                                           int end) {
   constexpr int kPieces = kPanelRow / 16;
   const unsigned zeros[4] = {};
+  const int before = first < 0 ? 0 : first < Rows ? first : Rows;
+  const int behind = end < 0 ? 0 : end < Rows ? end : Rows;
 #pragma unroll 1
-  for (int i = static_cast<int>(laneIndex()); i < Rows * kPieces; i += kWarpSize)
-    if (const int row = i / kPieces; row < first || row >= end)
+  for (int i = static_cast<int>(laneIndex()); i < (before + Rows - behind) * kPieces;
+       i += kWarpSize) {
+    const int piece = i < before * kPieces ? i : i + (behind - before) * kPieces;
 #pragma unroll 1
-      for (int panel = 0; panel < Panels; ++panel)
-        storeShared<16>(dynamicArena() + (tile - base) + panel * (Rows * kPanelRow) + i * 16,
-                        zeros);
+    for (int panel = 0; panel < Panels; ++panel)
+      storeShared<16>(dynamicArena() + (tile - base) + panel * (Rows * kPanelRow) + piece * 16,
+                      zeros);
+  }
   fenceProxyAsync();
 }
 
