@@ -124,24 +124,27 @@ template <class Spec> struct AttentionLayout {
 };
 
 /// Clears the rows of a tile of panels but those from `first` on and before `end`, for a whole
-/// warp, whose lanes must meet before the tile is read.  Mostly one row, or a few: only those that
-/// are cleared are gone over.
+/// warp, whose lanes must meet before the tile is read.  Mostly one row, or a few, and somebody
+/// waits for it.
 template <int Rows, int Panels>
 __device__ __forceinline__ void clearRows(SharedAddress tile, SharedAddress base, int first,
                                           int end) {
-  constexpr int kPieces = kPanelRow / 16;
+  constexpr int kPieces = kPanelRow / 16, kRowsAtOnce = kWarpSize / kPieces;
   const unsigned zeros[4] = {};
-  const int before = first < 0 ? 0 : first < Rows ? first : Rows;
-  const int behind = end < 0 ? 0 : end < Rows ? end : Rows;
+  const int lane = static_cast<int>(laneIndex());
+  char *const piece = dynamicArena() + (tile - base) + lane % kPieces * 16;
+  const auto clear = [&](int row, int stop) {
 #pragma unroll 1
-  for (int i = static_cast<int>(laneIndex()); i < (before + Rows - behind) * kPieces;
-       i += kWarpSize) {
-    const int piece = i < before * kPieces ? i : i + (behind - before) * kPieces;
-#pragma unroll 1
-    for (int panel = 0; panel < Panels; ++panel)
-      storeShared<16>(dynamicArena() + (tile - base) + panel * (Rows * kPanelRow) + piece * 16,
-                      zeros);
-  }
+    for (; row < stop; row += 4 * kRowsAtOnce)
+#pragma unroll
+      for (int more = 0; more < 4 * kRowsAtOnce; more += kRowsAtOnce)
+        if (row + more < stop)
+#pragma unroll
+          for (int panel = 0; panel < Panels; ++panel)
+            storeShared<16>(piece + (panel * Rows + row + more) * kPanelRow, zeros);
+  };
+  clear(lane / kPieces, first < Rows ? first : Rows);
+  clear((end > 0 ? end : 0) + lane / kPieces, Rows);
   fenceProxyAsync();
 }
 
