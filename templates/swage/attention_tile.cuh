@@ -124,20 +124,20 @@ template <class Spec> struct AttentionLayout {
 };
 
 /// Clears the rows of a tile of panels but those from `first` on and before `end`, for a whole
-/// warp, whose lanes must meet before the tile is read.  Mostly one row, or a few, and somebody
-/// waits for it.
+/// warp, whose lanes must meet before the tile is read.  Mostly these are few, and somebody waits:
+/// other rows are not visited.
 template <int Rows, int Panels>
 __device__ __forceinline__ void clearRows(SharedAddress tile, SharedAddress base, int first,
                                           int end) {
-  constexpr int kPieces = kPanelRow / 16, kRowsAtOnce = kWarpSize / kPieces;
+  constexpr int kPieces = kPanelRow / 16, kStep = kWarpSize / kPieces, kRound = 4 * kStep; // rows
   const unsigned zeros[4] = {};
   const int lane = static_cast<int>(laneIndex());
   char *const piece = dynamicArena() + (tile - base) + lane % kPieces * 16;
   const auto clear = [&](int row, int stop) {
 #pragma unroll 1
-    for (; row < stop; row += 4 * kRowsAtOnce)
+    for (; row < stop; row += kRound)
 #pragma unroll
-      for (int more = 0; more < 4 * kRowsAtOnce; more += kRowsAtOnce)
+      for (int more = 0; more < kRound; more += kStep)
         if (row + more < stop)
 #pragma unroll
           for (int panel = 0; panel < Panels; ++panel)
