@@ -421,6 +421,12 @@ LogicalResult SpecEmitter::emit() {
                                   << " in them";
     out.line("using Principal = " + operand->structName + ";");
   }
+  std::vector<std::string> tiles;
+  for (const Operand &operand : operands)
+    if (operand.access == Access::Tiled)
+      tiles.push_back(operand.structName);
+  if (!tiles.empty())
+    out.list("using ScoreTiles = swage::List<", tiles, ">;");
   out.blank();
   size_t betweens = kernel.getBetweenPhases().size();
   std::vector<std::string> later;

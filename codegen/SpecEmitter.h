@@ -45,6 +45,7 @@ private:
   int64_t mergedDims() const;
   void emitSpaces();
   void emitPart(const Operand &operand);
+  void emitScoreTile(const Operand &operand);
   const Operand &rowsOf(const Operand &operand) const;
   void emitOperand(const Operand &operand);
   llvm::LogicalResult emitPhase(PhaseOp phase);

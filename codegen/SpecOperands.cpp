@@ -60,6 +60,12 @@ LogicalResult SpecEmitter::collectOperands() {
             (*access == Access::Boxed) != (BoxProblem::of(kernel)->find(position) != nullptr))
           return phase.emitOpError() << "has access " << number << " to input " << position
                                      << ", which its schedule of boxes has not";
+        auto attention = dyn_cast<AttentionScheduleAttr>(*kernel.getSchedule());
+        if (*access == Access::Tiled &&
+            (isOutput || !attention || !attention.getStaged() ||
+             !AttentionProblem::of(kernel)->scoreTileOf(unsigned(position))))
+          return phase.emitOpError() << "has access " << number << " to operand " << position
+                                     << ", which its schedule does not stage";
         if (elementName(view.getElement()).empty())
           return phase.emitOpError()
                  << "has an operand of type " << view.getElement() << ", which has no CUDA form";
@@ -223,6 +229,16 @@ void SpecEmitter::emitPart(const Operand &operand) {
   flag("kSkewed", boxes.getSkewed() && input == &problem.principal());
 }
 
+/// Where attention has what scores read for each query and key in shared memory.
+void SpecEmitter::emitScoreTile(const Operand &operand) {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  auto schedule = cast<AttentionScheduleAttr>(*kernel.getSchedule());
+  const ScoreTile *tile = problem.scoreTileOf(operand.position);
+  constant("kTileAt", problem.scoreTileAt(schedule, operand.position));
+  constant("kTileRow", tile->rowBytes(schedule.getKeys()));
+  constant("kAlign", tile->align);
+}
+
 /// The operand that says which rows of an output are written.
 const Operand &SpecEmitter::rowsOf(const Operand &operand) const {
   return *llvm::find_if(operands, [&](const Operand &other) {
@@ -259,6 +275,8 @@ void SpecEmitter::emitOperand(const Operand &operand) {
   out.indent();
   if (!operand.isOutput && operand.access == Access::Boxed)
     emitPart(operand);
+  if (operand.access == Access::Tiled)
+    emitScoreTile(operand);
   AffineExpr offset = operand.view.getAccess().getResult(0);
   if (auto permute = dyn_cast<PermuteScheduleAttr>(*kernel.getSchedule()))
     offset = TileProblem::of(kernel, unsigned(permute.getTransposed()), permute.getMerged())

@@ -44,9 +44,9 @@ StringRef codegen::valueName(Type type) { return spellingOf(type).value; }
 StringRef codegen::unsignedName(Type type) { return spellingOf(type).unsignedValue; }
 
 std::string codegen::qualifiedName(Access access) {
-  static constexpr const char *names[] = {"Vector", "Splat",       "Gather",  "Transposed",
-                                          "Staged", "Aligned",     "Shifted", "Anywhere",
-                                          "Boxed",  "StagedInStep"};
+  static constexpr const char *names[] = {"Vector", "Splat",        "Gather",  "Transposed",
+                                          "Staged", "Aligned",      "Shifted", "Anywhere",
+                                          "Boxed",  "StagedInStep", "Tiled"};
   return std::string("swage::Access::") + names[static_cast<unsigned>(access)];
 }
 

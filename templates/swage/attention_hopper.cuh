@@ -348,10 +348,33 @@ template <class Spec, class Arguments> struct AttentionGroup {
     pinOutput();
   }
 
+  /// Has what scores read for each query and key of a block on its way.
+  template <bool Whole>
+  __device__ __forceinline__ void requestScores(const AttentionTile &of, int block) {
+    if constexpr (HasScoreTiles<Spec>)
+      copyScoreTiles<Spec, Whole>(typename Spec::ScoreTiles{}, rows.arguments, of,
+                                  of.firstQuery + group * 64 + warp * 16, block * Spec::kKeys);
+  }
+  /// The same of the block in front of this one, if the tile has one, which the last key is behind.
+  /// As soon as what this one's scores, or weights, have read is not wanted any more.
+  template <bool Weighed> __device__ __forceinline__ void requestNext(int block) {
+    if constexpr (HasScoreTiles<Spec> && HasWeight<Spec> == Weighed)
+      if (block > firstBlock)
+        requestScores<true>(tile, block - 1);
+  }
+  __device__ __forceinline__ void awaitScores() {
+    if constexpr (HasScoreTiles<Spec>)
+      awaitScoreTiles();
+  }
+
   /// Whether there is a next tile; its queries have arrived.
   __device__ __forceinline__ bool take() {
     shared.waitQuery(query);
-    return !shared.tile(query.stage).ends();
+    const AttentionTile next = shared.tile(query.stage);
+    awaitScores(); // of a tile without queries for this warpgroup
+    if (!next.ends())
+      requestScores<false>(next, next.endBlock - 1);
+    return !next.ends();
   }
 
   __device__ __forceinline__ void begin() {
@@ -390,14 +413,17 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// function, which the last keys mostly want.  Without, only a block that is not whole does.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     rows.setOffset(firstColumn(block), tile);
+    awaitScores();
     if (IsBounded<Spec> || block >= endOpen)
       rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     else
       rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
     rows.setPeaks(scores);
     rows.raise(firstColumn(block), tile, SeenKeys::Some);
+    requestNext<false>(block);
     rows.exponentials(scores);
     weigh<Cut::Always>(scores, block, SeenKeys::Some);
+    requestNext<true>(block);
     narrowWeights(scores);
     if constexpr (Spec::kEager)
       scaleOutput();
@@ -424,6 +450,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
+    awaitScores();
     seen = modify<IsCut>(scores, block, seen);
     if constexpr (Spec::kEager) {
       // Short heads: the products are done before the exponentials, among which narrowing and
@@ -433,14 +460,18 @@ template <class Spec, class Arguments> struct AttentionGroup {
       pinWeights();
       takeSums();
       shared.values.release(value);
+      requestNext<false>(block);
       exponentials(scores, block, seen);
       weigh<IsCut>(scores, block, seen);
+      requestNext<true>(block);
       narrowWeights(scores, seen);
       scaleOutput();
       shared.values.waitFull(value);
     } else {
+      requestNext<false>(block);
       exponentials(scores, block, seen);
       weigh<IsCut>(scores, block, seen);
+      requestNext<true>(block);
       // The values of this block are wanted next.  To wait for them here and not later keeps ptxas
       // from moving the exponentials past the wait for the products, which they are to overlap.
       auto next = value;

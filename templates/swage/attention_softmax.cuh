@@ -2,6 +2,7 @@
 // these are: ScorePlaces.
 #pragma once
 
+#include "swage/attention_score_tile.cuh"
 #include "swage/attention_tile.cuh"
 #include "swage/attention_weight.cuh"
 #include "swage/device/math.cuh"
@@ -233,11 +234,13 @@ template <class Spec, class Arguments> struct AttentionRows {
     }
   }
 
-  /// Of the thread's row r; of a score the head dim counts keys from the thread's first one.
+  /// Of the thread's row r, which is what the value dim says of a score; its head dim counts keys
+  /// from the thread's first one.
   __device__ __forceinline__ auto coordOf(int r, int key, int step,
                                           const Tile &tile) const {
     const int row = first + Places::kSecondRow * r, last = arguments.queries() - 1;
     auto coord = tile.template at<typename Spec::Coord>(row < last ? row : last, key);
+    coord[AttentionDim::ValueDim] = r;
     coord[AttentionDim::HeadDim] = step;
     return coord;
   }

@@ -79,6 +79,21 @@ template <class Spec> constexpr __device__ bool beginsLater() {
   return Spec::kBeginsLater || partsOf<Spec>() > 1;
 }
 
+/// What scores read from shared memory for each query and key: attention_score_tile.cuh.
+template <class Spec>
+concept HasScoreTiles = requires {
+  typename Spec::ScoreTiles;
+};
+template <class... L> constexpr __device__ int scoreTileRows(List<L...>) {
+  return (0 + ... + int(L::kTileRow));
+}
+/// Bytes of that for one query.
+template <class Spec> constexpr __device__ int scoreTileRow() {
+  if constexpr (HasScoreTiles<Spec>)
+    return scoreTileRows(typename Spec::ScoreTiles{});
+  return 0;
+}
+
 template <class Spec> struct AttentionLayout {
   template <class T> static constexpr __device__ int panels(int columns) {
     return (columns * static_cast<int>(sizeof(T)) + kPanelRow - 1) / kPanelRow;
@@ -105,7 +120,7 @@ template <class Spec> struct AttentionLayout {
     kColumns = Spec::kValueDim + (kTransposers ? 8 : 0),
     kValueStep = kColumns * 32,
     kTransposedBytes = kTransposers ? Spec::kKeys / 32 * kValueStep : 0,
-    kQueryAt = 1024,
+    kQueryAt = 1024 + kRows * scoreTileRow<Spec>(),
     kKeyAt = kQueryAt + Spec::kQuerySlots * kQueryBytes,
     kValueAt = kKeyAt + Spec::kStages * kKeyBytes,
     /// Of each warp: sums, through which its results leave, and the maxima that they are for.

@@ -15,6 +15,8 @@
 //   rows maybe, the others in two: Shifted ones, because their rows begin with an aligned vector,
 //   and Anywhere, of which nothing is known
 // - StagedInStep: on a shelf if the row's vectors turn out to be aligned, or else as Anywhere
+// - Tiled: stride one along attention's keys, in shared memory with a warp's scores
+//   (attention_score_tile.cuh)
 // Lists name operands in the order in which a scalar function takes them; Bind holds the pointers
 // of all of them.
 #pragma once
@@ -34,7 +36,8 @@ enum class Access {
   Aligned,
   Shifted,
   Anywhere,
-  StagedInStep
+  StagedInStep,
+  Tiled
 };
 
 /// The coordinates of a vector of which only the elements from `begin` on and before `end` are in the

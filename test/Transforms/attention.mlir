@@ -254,10 +254,10 @@ func.func @long(%q: tensor<4x130x256xf16>, %k: tensor<4x201x256xf16>) -> tensor<
 
 // -----
 
-// Of short heads whose scores take a tanh and read something registers hold a block of 112 keys, of others one of 128, of odd ones one of 96.
+// Of short heads whose scores take a tanh registers hold a block of 112 keys, of odd ones one of 96.
 // PREPARED-LABEL: func.func @short
 // PREPARED: attention_schedule<groups = 3, keys = 112, stages = 2
-// PREPARED: attention_schedule<groups = 3, keys = 128, stages = 2
+// PREPARED: attention_schedule<groups = 3, keys = 112, stages = 2
 // PREPARED: attention_schedule<groups = 3, keys = 96, stages = 2
 func.func @short(%q: tensor<512x4096x48xbf16>, %slopes: tensor<512xf32>, %d: tensor<512x4096x56xbf16>)
     -> (tensor<512x4096x48xbf16>, tensor<512x4096x48xbf16>, tensor<512x4096x56xbf16>) {

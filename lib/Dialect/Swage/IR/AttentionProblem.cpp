@@ -359,6 +359,17 @@ std::optional<AttentionProblem> AttentionProblem::of(KernelOp kernel, std::strin
   if (problem.hasNarrowCache())
     if (const char *reason = problem.cacheProblem(kernel))
       return refuse(reason);
+  for (unsigned i = problem.ownInputs(); i < kernel.getInputs().size(); ++i) {
+    ViewAttr view = kernel.getInput(i);
+    if (view.getSource() != Source::Memory || view.getExtents())
+      continue;
+    LinearAccess access = *LinearAccess::of(view.getAccess());
+    int64_t element = elementBytes(view.getElement());
+    if (constantSize(access.strides[Dim::Key]) == 1 && !access.isBroadcast(Dim::Query) &&
+        element <= 4)
+      problem.scoreTiles.push_back(
+          {i, element, std::max(vectorBytes(kernel, view, Dim::Key), element)});
+  }
   auto isAdjacent = [&](unsigned input, int64_t columns) {
     LinearAccess access = *LinearAccess::of(kernel.getInput(input).getAccess());
     return constantSize(access.strides[Dim::Key]) == columns;
@@ -402,6 +413,8 @@ const char *AttentionProblem::cacheProblem(KernelOp kernel) const {
 
 /// Tiles lie in shared memory as panels, rows of which have that many bytes, which are swizzled.
 static constexpr int64_t kPanelRow = 128;
+/// What is in front of them: barriers, the queue of tiles.
+static constexpr int64_t kBarrierBytes = 1024;
 
 static int64_t panelsOf(Type element, int64_t columns) {
   return llvm::divideCeil(columns * elementBytes(element), kPanelRow);
@@ -412,6 +425,27 @@ int64_t AttentionProblem::keysTogether(int64_t keys) const {
   return pageSize ? std::gcd(pageSize, keys) : keyRun ? std::gcd(kMostBox / keyRun, keys) : keys;
 }
 int64_t AttentionProblem::columns() const { return valueDim + (isNarrow() ? 8 : 0); }
+
+/// Copies of 16 bytes from multiples of that on, where that is no multiple one more. Rows lie an
+/// odd number of groups of eight keys apart, or of 16 bytes where that is more: what the lanes of a
+/// warp read at once is in different banks.
+int64_t ScoreTile::rowBytes(int64_t keys) const {
+  int64_t bytes = keys * elementBytes + (align < 16 ? 16 : 0),
+          unit = std::max<int64_t>(16, 8 * elementBytes);
+  return (llvm::divideCeil(bytes, unit) | 1) * unit;
+}
+
+int64_t AttentionProblem::scoreTileAt(AttentionScheduleAttr schedule, unsigned input) const {
+  int64_t bytes = kBarrierBytes;
+  for (const ScoreTile &tile : scoreTiles)
+    if (tile.input < input)
+      bytes += 64 * schedule.getGroups() * tile.rowBytes(schedule.getKeys());
+  return bytes;
+}
+
+int64_t AttentionProblem::scoreTileBytes(AttentionScheduleAttr schedule) const {
+  return schedule.getStaged() ? scoreTileAt(schedule, UINT_MAX) - kBarrierBytes : 0;
+}
 
 int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
   int64_t headPanels = panelsOf(element, headDim), valuePanels = panelsOf(element, valueDim),
@@ -424,8 +458,7 @@ int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {
           keys = (headPanels + valuePanels) * schedule.getKeys() * kPanelRow + transposed,
           // What the threads of a block leave for the others of the cluster: AttentionPart.
           part = schedule.getParts() > 1 ? 2 * rows * 16 * (1 + valueDim / 8) : 0;
-  constexpr int64_t barriers = 1024;
-  return barriers + schedule.getQuerySlots() * queries +
+  return kBarrierBytes + scoreTileBytes(schedule) + schedule.getQuerySlots() * queries +
          std::max(schedule.getStages() * keys + sums, part);
 }
 

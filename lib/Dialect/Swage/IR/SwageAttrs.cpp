@@ -262,7 +262,7 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
                                             int64_t stages, int64_t querySlots, int64_t patience,
                                             bool eager, bool /*holdsQuery*/, bool dynamic,
                                             int64_t section, int64_t tail, int64_t index,
-                                            int64_t run, int64_t parts) {
+                                            int64_t run, int64_t parts, bool /*staged*/) {
   if (groups != 2 && groups != 3)
     return emitError() << "groups is " << groups << ", but must be 2 or 3";
   if (run < 0)

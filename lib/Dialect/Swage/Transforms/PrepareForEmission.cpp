@@ -49,6 +49,7 @@ private:
   LogicalResult addBounds(RowBounds bounds);
   LogicalResult addAttentionPhases();
   int64_t accessOf(OperandRef operand, std::optional<unsigned> vectorDim);
+  bool isTiled(Phase kind, unsigned input);
   /// Whether the copy engine stores an output.
   bool isTiledResult(unsigned output) {
     return output == 0 && kernel.isAttention() && AttentionProblem::of(kernel)->hasTiledResult;
@@ -242,6 +243,15 @@ int64_t Preparer::accessOf(OperandRef operand, std::optional<unsigned> vectorDim
   return static_cast<int64_t>(kind);
 }
 
+/// Whether scores or weights read an input from shared memory.
+bool Preparer::isTiled(Phase kind, unsigned input) {
+  auto schedule = dyn_cast_or_null<AttentionScheduleAttr>(kernel.getScheduleAttr());
+  bool isOfScores =
+      llvm::is_contained({Phase::Prologue, Phase::Inside, Phase::Alike, Phase::Weight}, kind);
+  return schedule && schedule.getStaged() && isOfScores &&
+         AttentionProblem::of(kernel)->scoreTileOf(input);
+}
+
 /// Clones what the phase's outputs, and before them `extra`, need from the body. `collective`,
 /// whose operand that is, is what the kernel does with it; `between`, which of these phases it is.
 LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
@@ -305,9 +315,10 @@ LogicalResult Preparer::addPhase(Phase kind, ArrayRef<Value> extra,
     bool shelved = row && kind == Phase::Prologue && isShelved(kernel, row, input.position),
          inStep = shelved && (!row.getAligned() || isInStep(kernel, input, row.getVector()));
     loads.push_back(input.position);
-    access.push_back(inStep    ? static_cast<int64_t>(Access::Staged)
-                     : shelved ? static_cast<int64_t>(Access::StagedInStep)
-                               : accessOf(input, vectorDim));
+    access.push_back(inStep                          ? static_cast<int64_t>(Access::Staged)
+                     : shelved                       ? static_cast<int64_t>(Access::StagedInStep)
+                     : isTiled(kind, input.position) ? static_cast<int64_t>(Access::Tiled)
+                                                     : accessOf(input, vectorDim));
   }
   SmallVector<int64_t> bounded;
   for (unsigned output : outputs) {

@@ -9,6 +9,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
+#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/FlatSpace.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
@@ -58,10 +59,10 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
                                        s.getUnroll(), index);
       })
       .Case([&](AttentionScheduleAttr s) {
-        return AttentionScheduleAttr::get(context, s.getGroups(), s.getKeys(), s.getStages(),
-                                          s.getQuerySlots(), s.getPatience(), s.getEager(),
-                                          s.getHoldsQuery(), s.getDynamic(), s.getSection(),
-                                          s.getTail(), index, s.getRun(), s.getParts());
+        return AttentionScheduleAttr::get(
+            context, s.getGroups(), s.getKeys(), s.getStages(), s.getQuerySlots(), s.getPatience(),
+            s.getEager(), s.getHoldsQuery(), s.getDynamic(), s.getSection(), s.getTail(), index,
+            s.getRun(), s.getParts(), s.getStaged());
       })
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
@@ -381,18 +382,25 @@ void Grid::reduce(ReduceScheduleAttr known) {
 /// Kernels of attention compile for a second each: those that differ in one field come first, then
 /// those in two, and no others. With other parts query slots and tickets are what these allow.
 void Grid::attention(AttentionScheduleAttr known) {
+  if (!AttentionProblem::of(kernel)->scoreTiles.empty())
+    for (int64_t slots : {1, 2})
+      for (int64_t keys : {64, 80, 96, 112, 128})
+        addChecked<AttentionScheduleAttr>(
+            known.getGroups(), keys, known.getStages(), slots, known.getPatience(),
+            known.getEager(), known.getHoldsQuery(), known.getDynamic(), known.getSection(),
+            known.getTail(), int64_t(32), known.getRun() * known.getKeys() / keys, known.getParts(),
+            !known.getStaged());
   for (int64_t parts = 1; parts <= 8; ++parts)
     for (int64_t slots = parts == 1 ? 2 : 1; slots > 0 && parts != known.getParts(); --slots)
-      addChecked<AttentionScheduleAttr>(known.getGroups(), known.getKeys(), known.getStages(),
-                                        slots, known.getPatience(), known.getEager(),
-                                        known.getHoldsQuery(), parts == 1, known.getSection(),
-                                        known.getTail(), int64_t(32), known.getRun(), parts);
+      addChecked<AttentionScheduleAttr>(
+          known.getGroups(), known.getKeys(), known.getStages(), slots, known.getPatience(),
+          known.getEager(), known.getHoldsQuery(), parts == 1, known.getSection(), known.getTail(),
+          int64_t(32), known.getRun(), parts, known.getStaged());
   for (int64_t tail : {int64_t(1), known.getTail() / 4, known.getTail() * 4, known.getTail() * 16})
-    addChecked<AttentionScheduleAttr>(known.getGroups(), known.getKeys(), known.getStages(),
-                                      known.getQuerySlots(), known.getPatience(), known.getEager(),
-                                      known.getHoldsQuery(), known.getDynamic(),
-                                      known.getSection(), tail, int64_t(32), known.getRun(),
-                                      known.getParts());
+    addChecked<AttentionScheduleAttr>(
+        known.getGroups(), known.getKeys(), known.getStages(), known.getQuerySlots(),
+        known.getPatience(), known.getEager(), known.getHoldsQuery(), known.getDynamic(),
+        known.getSection(), tail, int64_t(32), known.getRun(), known.getParts(), known.getStaged());
   for (int changes : {1, 2})
     for (int64_t keys : {48, 64, 80, 96, 112, 128, 144, 160, 176})
       for (int64_t groups : {2, 3})
@@ -407,10 +415,11 @@ void Grid::attention(AttentionScheduleAttr known) {
                             (patience != known.getPatience()) + (eager != known.getEager()) +
                             (holds != known.getHoldsQuery()) + (dynamic != known.getDynamic()) ==
                         changes)
-                      addChecked<AttentionScheduleAttr>(
-                          groups, keys, stages, slots, patience, eager, holds, dynamic,
-                          known.getSection(), known.getTail(), int64_t(32),
-                          known.getRun() * known.getKeys() / keys, known.getParts());
+                      addChecked<AttentionScheduleAttr>(groups, keys, stages, slots, patience,
+                                                        eager, holds, dynamic, known.getSection(),
+                                                        known.getTail(), int64_t(32),
+                                                        known.getRun() * known.getKeys() / keys,
+                                                        known.getParts(), known.getStaged());
 }
 
 void Grid::attention(PortableAttentionScheduleAttr known) {

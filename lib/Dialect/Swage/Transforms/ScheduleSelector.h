@@ -32,8 +32,9 @@ llvm::SmallVector<int64_t> constantStrides(ViewAttr view);
 
 /// What an attention kernel reads beside attention's operands; positions are not read.
 llvm::SmallVector<unsigned> furtherInputs(KernelOp kernel);
-/// Whether scores or weights depend on something that is read for each key, which takes registers.
-bool readsForKeys(KernelOp kernel);
+/// Whether scores or weights depend on something that is read for each key, which takes registers:
+/// where that is `staged`, on more than what comes through shared memory.
+bool readsForKeys(KernelOp kernel, bool staged = false);
 /// Whether the same kernel is to be selected however many keys and sequences there are.
 bool isInvariant(KernelOp kernel);
 
@@ -114,6 +115,8 @@ private:
   SelectedSchedule reduce();
   SelectedSchedule attention() const;
   SelectedSchedule hopperAttention() const;
+  /// The one where what may come through shared memory does, or does not; or none.
+  AttentionScheduleAttr hopperSchedule(const AttentionProblem &problem, bool staged) const;
   SelectedSchedule portableAttention() const;
   SelectedSchedule wideAttention() const;
   std::optional<SelectedSchedule> decode() const;

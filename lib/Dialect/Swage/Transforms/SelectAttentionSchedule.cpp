@@ -81,12 +81,16 @@ static bool isPlain(KernelOp kernel) {
   return score == scoresOf(kernel).getResult() && !doScoresRead(kernel);
 }
 
-/// Whether scores take a tanh, and read something beside that.
-static bool doScoresTakeMuch(KernelOp kernel) {
+/// Whether scores take a tanh.
+static bool areScoresBound(KernelOp kernel) {
   Value score = unmaskedScores(kernel);
-  return doScoresRead(kernel) &&
-         llvm::any_of(kernel.getBody().front().getOps<math::TanhOp>(),
+  return llvm::any_of(kernel.getBody().front().getOps<math::TanhOp>(),
                       [&](math::TanhOp tanh) { return dependsOn(score, tanh.getResult()); });
+}
+
+/// Whether they read something beside that.
+static bool doScoresTakeMuch(KernelOp kernel) {
+  return doScoresRead(kernel) && areScoresBound(kernel);
 }
 
 bool swage::isInvariant(KernelOp kernel) { return kernel.getCollective().getBatchInvariant(); }
@@ -108,17 +112,25 @@ static bool isMultiplied(KernelOp kernel) {
          });
 }
 
-bool swage::readsForKeys(KernelOp kernel) {
-  return hasWeights(kernel) || llvm::any_of(furtherInputs(kernel), [&](unsigned input) {
-           return isOfKeys(kernel.getInput(input)) && doScoresRead(kernel, input);
+/// What is read for each key: where that is `staged`, but for what comes through shared memory.
+static SmallVector<unsigned> inputsOfKeys(KernelOp kernel, bool staged) {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  SmallVector<unsigned> inputs = furtherInputs(kernel);
+  llvm::erase_if(inputs, [&](unsigned input) {
+    return !isOfKeys(kernel.getInput(input)) || (staged && problem.scoreTileOf(input));
+  });
+  return inputs;
+}
+
+bool swage::readsForKeys(KernelOp kernel, bool staged) {
+  return hasWeights(kernel) || llvm::any_of(inputsOfKeys(kernel, staged), [&](unsigned input) {
+           return doScoresRead(kernel, input);
          });
 }
 
 /// Whether scores and masks read several things for each key: a bias and documents, say.
-static bool readsMuchForKeys(KernelOp kernel) {
-  return readsForKeys(kernel) && llvm::count_if(furtherInputs(kernel), [&](unsigned input) {
-                                   return isOfKeys(kernel.getInput(input));
-                                 }) > 1;
+static bool readsMuchForKeys(KernelOp kernel, bool staged) {
+  return readsForKeys(kernel, staged) && inputsOfKeys(kernel, staged).size() > 1;
 }
 
 namespace {
@@ -328,19 +340,21 @@ static SelectedSchedule refused(const AttentionProblem &problem) {
 /// Keys of a block, at most, for which ptxas finds registers: those of outputs and scores leave few
 /// for what makes random bits, for what is read for each key, for a tanh beside what is read, and
 /// for masks from both sides.
-static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWide, bool isOdd) {
-  bool weighs = hasWeights(kernel);
+static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWide, bool isOdd,
+                          bool staged) {
+  bool weighs = hasWeights(kernel), readsOne = readsForKeys(kernel, staged),
+       readsMuch = readsMuchForKeys(kernel, staged);
   if (dim > 128 && weighs)
     return dim <= 192 ? 64 : 32;
   if (hasBitsForEachKey(kernel))
     return 64;
-  if (isNarrow && dim > 96 && readsMuchForKeys(kernel))
+  if (isNarrow && dim > 96 && readsMuch)
     return dim <= 160 ? 96 : 64;
-  if (isNarrow && dim > 112 && readsForKeys(kernel))
+  if (isNarrow && dim > 112 && readsOne)
     return dim <= 192 ? 96 : 64;
-  if (!isNarrow && doScoresTakeMuch(kernel) && readsMuchForKeys(kernel))
+  if (!isNarrow && doScoresTakeMuch(kernel) && readsMuch)
     return dim <= 96 ? 112 : dim <= 136 ? 96 : dim < 168 ? 80 : dim <= 240 ? 64 : 48;
-  if (dim > 144 && readsForKeys(kernel))
+  if (dim > 144 && readsOne)
     return dim < 184 ? 96 : dim <= 240 ? 64 : 48;
   // Heads of 72 and 88: up to 4 % less by longer blocks without a mask, 2 % more beside a causal
   // one.
@@ -355,21 +369,21 @@ static int64_t mostKeysOf(KernelOp kernel, int64_t dim, bool isNarrow, bool isWi
 /// is left as it was for patience.
 static bool isSharp(const AttentionProblem &problem) { return problem.result.isF32(); }
 
-SelectedSchedule ScheduleSelector::hopperAttention() const {
-  AttentionProblem problem = *AttentionProblem::of(kernel);
+AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &problem,
+                                                       bool staged) const {
   int64_t dim = std::max(problem.headDim, problem.valueDim);
   // Elements of 8 bits take half the time of tensor cores, and less room.
   bool isNarrow = problem.isNarrow(), isLong = dim > 128, isPlain = ::isPlain(kernel),
        isShort = dim <= (isNarrow && isMultiplied(kernel) ? 128 : 64),
        isOdd = problem.headDim % 16 || problem.valueDim % 16,
-       isWide =
-           (isShort && !readsForKeys(kernel)) || (isPlain && (dim <= 80 || (isOdd && !isLong)));
+       isWide = (isShort && !readsForKeys(kernel, staged)) ||
+                (isPlain && (dim <= 80 || (isOdd && !isLong)));
   std::optional<int64_t> all = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
   constexpr int64_t mostRun = AttentionProblem::kMostRun;
   bool hasRuns = isNarrow && (!all || *all > mostRun || isInvariant(kernel)),
        isFull = hasRuns && !(isPlain && isAlone(kernel)), // of three warpgroups' registers
        weighs = hasWeights(kernel), eager = isShort || isWide || isLong || isNarrow || weighs;
-  int64_t mostKeys = mostKeysOf(kernel, dim, isNarrow, isWide, isOdd);
+  int64_t mostKeys = mostKeysOf(kernel, dim, isNarrow, isWide, isOdd, staged);
   // Of 8 bits a largest weight that is not a power of two is off by up to a sixteenth: more
   // patience is faster, but results are further off than an honest evaluation's
   // (docs/notes/attention.md).
@@ -384,12 +398,16 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
         /*stages=*/keys <= 64 && !eager ? 3 : 2, slots, patience, eager,
         /*holdsQuery=*/!isWide && !isLong && isPlain,
         /*dynamic=*/parts == 1, sectionBytes(device), tailHeads(device.smCount), index,
-        /*run=*/hasRuns ? mostRun / keys : 0, parts);
+        /*run=*/hasRuns ? mostRun / keys : 0, parts, staged);
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
   auto fit = [&](int64_t groups) -> AttentionScheduleAttr {
+    // Beside the exact tanh of 64 scores three warpgroups have no registers for their outputs.
+    int64_t most = groups == 3 && !isNarrow && dim >= 48 && areScoresBound(kernel)
+                       ? std::min<int64_t>(mostKeys, 112)
+                       : mostKeys;
     for (int64_t slots : {2, 1})
-      for (int64_t keys = mostKeys; keys >= (slots == 1 ? step : least); keys -= step)
+      for (int64_t keys = most; keys >= (slots == 1 ? step : least); keys -= step)
         if (AttentionScheduleAttr schedule = make(groups, keys, slots);
             problem.sharedBytes(schedule) <= kMostSharedBytes &&
             problem.registers(schedule) <= problem.mostRegisters(schedule)) {
@@ -405,9 +423,19 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
     return timeOfTiles(problem, schedule.getGroups(), schedule.getKeys(), areShared);
   };
   bool isFaster = three && (!two || time(three) <= time(two));
-  if (AttentionScheduleAttr best = isFaster ? three : two)
-    return selected(best, 64 * best.getGroups(), best.getKeys());
-  return refused(problem);
+  return isFaster ? three : two;
+}
+
+SelectedSchedule ScheduleSelector::hopperAttention() const {
+  AttentionProblem problem = *AttentionProblem::of(kernel);
+  AttentionScheduleAttr schedule;
+  if (!problem.scoreTiles.empty())
+    schedule = hopperSchedule(problem, /*staged=*/true);
+  if (!schedule)
+    schedule = hopperSchedule(problem, /*staged=*/false);
+  if (!schedule)
+    return refused(problem);
+  return selected(schedule, 64 * schedule.getGroups(), schedule.getKeys());
 }
 
 /// Eight warps share a multiprocessor, because each has up to 255 registers: of two blocks, so that

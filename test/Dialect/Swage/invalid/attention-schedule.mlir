@@ -101,6 +101,25 @@ swage.kernel @long_prefill symbols 0 extents affine_map<() -> (1, 1, 1, 64, 288,
 
 // -----
 
+// expected-error @+1 {{'swage.kernel' op schedule stages what scores read for each query and key, but they read nothing that lies together for a query}}
+swage.kernel @staged symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64, 64, 64)> reduced [5, 6]
+    inputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,
+            #swage.view<tensor = 1, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d6), align = 16>,
+            #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>,
+            #swage.view<tensor = 3, element = i1, shape = () -> (64, 66), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 + d5 * 66), align = 16>]
+    outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32, staged = true> {
+^body(%q: f32, %k: f32, %v: f32, %seen: i1):
+  %s = swage.contract %q, %k dim 6 : f32
+  %none = arith.constant 0xFF800000 : f32
+  %score = arith.select %seen, %s, %none : f32
+  %p:3 = swage.collective softmax %score zero_rows : f32 -> f32, f32, f32
+  %o = swage.contract %p#0, %v dim 5 : f32
+  swage.yield %o : f32
+}
+
+// -----
+
 // expected-error @+1 {{'swage.kernel' op schedule leaves parts of 1813512192 bytes, but may leave 1073741824}}
 swage.kernel @many_spans symbols 0 extents affine_map<() -> (1, 1, 1, 32, 64, 64, 64)> reduced [5, 6]
     inputs [#swage.view<tensor = 0, element = f16, shape = () -> (32, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d6), align = 16>,

@@ -10,6 +10,7 @@
 
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
 #include "swage/Dialect/Swage/IR/SwageDialect.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <string>
 
@@ -23,6 +24,16 @@ struct AttentionDim {
 /// The first inputs; output 0 is the result.  `Table`: where keys and values are in pages.
 struct AttentionInput {
   enum : unsigned { Queries, Keys, Values, Count, Table = Count };
+};
+
+/// An input with an element for each query and key, whose rows of keys may come through shared
+/// memory: neighbours in memory, from multiples of `align` bytes on.
+struct ScoreTile {
+  unsigned input;
+  int64_t elementBytes, align;
+
+  /// Bytes of a row of so many keys there.
+  int64_t rowBytes(int64_t keys) const;
 };
 
 struct AttentionProblem {
@@ -54,6 +65,8 @@ struct AttentionProblem {
   bool makesQueries = false, addsRows = false;
   /// Whether output 0 goes through shared memory and the copy engine, not from who computes it.
   bool hasTiledResult = false;
+  /// What scores and weights read for each query and key, but for what is not neighbours in memory.
+  llvm::SmallVector<ScoreTile, 2> scoreTiles;
 
   /// Elements of 8 bits whose products tensor cores add up at most: they keep 13 bits of sums, and
   /// longer ones are added in f32 (docs/numerics.md).
@@ -138,6 +151,15 @@ struct AttentionProblem {
   int64_t mostChunks(DecodeScheduleAttr schedule) const;
   /// Memory of a launch for what blocks that decode leave to be merged (Parts).
   int64_t scratchBytes(DecodeScheduleAttr schedule) const;
+  /// Of that, what scores read for each query and key, where the schedule stages it: behind the
+  /// barriers, 16 rows for each warp that computes. All of it, or what is in front of one input's.
+  int64_t scoreTileBytes(AttentionScheduleAttr schedule) const;
+  int64_t scoreTileAt(AttentionScheduleAttr schedule, unsigned input) const;
+  const ScoreTile *scoreTileOf(unsigned input) const {
+    const auto *tile =
+        llvm::find_if(scoreTiles, [&](const ScoreTile &of) { return of.input == input; });
+    return tile == scoreTiles.end() ? nullptr : tile;
+  }
   /// How queries, keys and values come to shared memory, and the result leaves it.
   llvm::SmallVector<mlir::Attribute> tiles(AttentionScheduleAttr schedule) const;
   llvm::SmallVector<mlir::Attribute> tiles(DecodeScheduleAttr schedule) const;

@@ -1,0 +1,115 @@
+// What scores and weights read for each query and key: a bias, a mask.  A warp has the elements of
+// its 16 queries and a block's keys copied to shared memory, while it computes with the block
+// before.  By elements, of which a thread has two neighbours in each of two rows, every instruction
+// would ask L1 for eight lines.  See attention_hopper.cuh.
+#pragma once
+
+#include "swage/attention_tile.cuh"
+#include "swage/device/copy_async.cuh"
+#include "swage/operand.cuh"
+
+namespace swage {
+
+/// Where the calling warp has an operand in shared memory: 16 rows of keys, kTileRow bytes apart.
+template <class Operand> __device__ __forceinline__ char *scoreTile() {
+  const int warp = static_cast<int>(warpIndex()) - 4; // of those that compute
+  return dynamicArena() + Operand::kTileAt + warp * (16 * Operand::kTileRow);
+}
+
+/// How its rows, which begin at multiples of kAlign bytes, are copied: by 16 bytes, from such a
+/// multiple on.  What is wanted then begins so many bytes behind that.
+template <class Operand> struct ScoreTileCopy {
+  enum : int { kBytes = 16, kSize = sizeof(typename Operand::Element) };
+  enum : bool { kShifted = int(Operand::kAlign) < int(kBytes) };
+  static __device__ __forceinline__ int shiftOf(const typename Operand::Element *row) {
+    return kShifted ? static_cast<int>(reinterpret_cast<unsigned long long>(row) % kBytes) : 0;
+  }
+};
+
+/// An element for a score, whose coordinates say where a thread has it: ValueDim in which of its
+/// two rows, HeadDim how many keys from its first one on.  Of two neighbours the compiler makes one
+/// access, where they are in one aligned to it.
+template <class Operand, int V> struct Fragment<Operand, V, Access::Tiled, Source::Memory> {
+  static_assert(V == 1);
+  using Element = typename Operand::Element;
+  enum : int { kTogether = int(Operand::kAlign) < 2 * int(sizeof(Element)) ? 1 : 2 };
+  Vector<Element, kTogether> elements;
+  int which;
+
+  __device__ __forceinline__ typename Operand::Value value(int) const {
+    return elements.value(which);
+  }
+  template <int Dim, class Coord, class Sizes>
+  __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
+                                       const Sizes &sizes) {
+    const int lane = static_cast<int>(laneIndex()), step = coord[AttentionDim::HeadDim];
+    auto start = coord;
+    start[Dim] = 0; // like all blocks, at a multiple of what is copied at once
+    const char *const row = scoreTile<Operand>() +
+                            (lane / 4 + 8 * coord[AttentionDim::ValueDim]) * Operand::kTileRow +
+                            ScoreTileCopy<Operand>::shiftOf(from + Operand::offset(start, sizes));
+    which = step % kTogether;
+    elements.fetchShared(reinterpret_cast<const Element *>(row) + (lane % 4 * 2 + step - which));
+  }
+};
+
+namespace detail {
+
+/// Starts the copy of an operand for 16 queries, from `query` on, and a block's keys.  Behind the
+/// last query are the last one's; of a block that is not `Whole` what is behind the last key is
+/// anything.
+template <class Spec, class Operand, bool Whole, class Arguments>
+__device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
+                                              const typename Arguments::Tile &tile, int query,
+                                              int firstKey) {
+  using Element = typename Operand::Element;
+  using Copy = ScoreTileCopy<Operand>;
+  enum : int {
+    kBytes = Copy::kBytes,
+    kRow = Spec::kKeys * Copy::kSize,
+    kPieces = kRow / kBytes + Copy::kShifted,
+    kLanes = 8, ///< that share a row: 128 bytes, of the usual pieces
+    kRows = kWarpSize / kLanes
+  };
+  const int lane = static_cast<int>(laneIndex()), last = arguments.queries() - 1,
+            first = lane % kLanes * kBytes, left = (arguments.keys() - firstKey) * Copy::kSize;
+  const Element *const from = static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer;
+  char *const to = scoreTile<Operand>() + (lane / kLanes * Operand::kTileRow + first);
+#pragma unroll
+  for (int begin = 0; begin < 16; begin += kRows) {
+    const int row = query + begin + lane / kLanes;
+    const auto coord = tile.template at<typename Spec::Coord>(row < last ? row : last, 0);
+    const Element *const source = from + (Operand::offset(coord, arguments.sizes) + firstKey);
+    const int shift = Copy::shiftOf(source),
+              end = shift + (Whole || left > kRow ? int(kRow) : left); // of what is wanted
+    const char *const at = reinterpret_cast<const char *>(source) + (first - shift);
+#pragma unroll
+    for (int i = 0; i < kPieces; i += kLanes) {
+      if (kPieces % kLanes != 0 && i + lane % kLanes >= kPieces)
+        break;
+      char *const target = to + (begin * Operand::kTileRow + i * kBytes);
+      const int before = first + i * kBytes;
+      if (Whole || before < end)
+        copyAsyncAround<kBytes>(target, at + i * kBytes, shift - before, end - before);
+      else
+        copyAsync<kBytes>(sharedAddress(target), from, 0);
+    }
+  }
+}
+/// The same of all operands, after the calling warp has read what was there before.
+template <class Spec, bool Whole, class Arguments, class... L>
+__device__ __forceinline__ void copyScoreTiles(List<L...>, const Arguments &arguments,
+                                               const typename Arguments::Tile &tile, int query,
+                                               int firstKey) {
+  syncWarp();
+  (copyScoreTile<Spec, L, Whole>(arguments, tile, query, firstKey), ...);
+  copyAsyncCommit();
+}
+/// Until they have come, to the whole warp.
+__device__ __forceinline__ void awaitScoreTiles() {
+  copyAsyncWait<0>();
+  syncWarp();
+}
+
+} // namespace detail
+} // namespace swage
