@@ -208,6 +208,8 @@ void SpecEmitter::emitConstants() {
     constant("kRun", attention.getRun());
     if (attention.getParts() > 1)
       constant("kParts", attention.getParts());
+    if (attention.getScoreStages() > 0)
+      constant("kScoreStages", attention.getScoreStages());
     flag("kEager", attention.getEager());
     flag("kDynamic", attention.getDynamic());
     emitAttention(attention);

@@ -62,7 +62,7 @@ LogicalResult SpecEmitter::collectOperands() {
                                      << ", which its schedule of boxes has not";
         auto attention = dyn_cast<AttentionScheduleAttr>(*kernel.getSchedule());
         if (*access == Access::Tiled &&
-            (isOutput || !attention || !attention.getStaged() ||
+            (isOutput || !attention || attention.getScoreStages() == 0 ||
              !AttentionProblem::of(kernel)->scoreTileOf(unsigned(position))))
           return phase.emitOpError() << "has access " << number << " to operand " << position
                                      << ", which its schedule does not stage";
@@ -236,6 +236,7 @@ void SpecEmitter::emitScoreTile(const Operand &operand) {
   const ScoreTile *tile = problem.scoreTileOf(operand.position);
   constant("kTileAt", problem.scoreTileAt(schedule, operand.position));
   constant("kTileRow", tile->rowBytes(schedule.getKeys()));
+  constant("kWarpRows", 16 * schedule.getScoreStages());
   constant("kAlign", tile->align);
 }
 

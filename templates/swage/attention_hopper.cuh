@@ -348,32 +348,49 @@ template <class Spec, class Arguments> struct AttentionGroup {
     pinOutput();
   }
 
-  /// Has what scores read for each query and key of a block on its way.
+  /// Where blocks have what scores read for each query and key, by turns.
+  static __device__ __forceinline__ int scoreStageOf(int block) {
+    return static_cast<int>(static_cast<unsigned>(block) % unsigned(Spec::kScoreStages));
+  }
+  /// Has that of a block on its way.
   template <bool Whole>
   __device__ __forceinline__ void requestScores(const AttentionTile &of, int block) {
-    if constexpr (HasScoreTiles<Spec>)
-      copyScoreTiles<Spec, Whole>(typename Spec::ScoreTiles{}, rows.arguments, of,
-                                  of.firstQuery + group * 64 + warp * 16, block * Spec::kKeys);
+    copyScoreTiles<Spec, Whole>(typename Spec::ScoreTiles{}, rows.arguments, of,
+                                scoreStageOf(block), of.firstQuery + group * 64 + warp * 16,
+                                block * Spec::kKeys);
   }
-  /// The same of the block in front of this one, if the tile has one, which the last key is behind.
-  /// As soon as what this one's scores, or weights, have read is not wanted any more.
+  /// The same of the next block that has this one's stage, if the tile has one, which the last key
+  /// is behind.  As soon as what this one's scores, or weights, have read is not wanted any more.
   template <bool Weighed> __device__ __forceinline__ void requestNext(int block) {
-    if constexpr (HasScoreTiles<Spec> && HasWeight<Spec> == Weighed)
-      if (block > firstBlock)
-        requestScores<true>(tile, block - 1);
+    if constexpr (HasScoreTiles<Spec> && HasWeight<Spec> == Weighed) {
+      if (block >= firstBlock + Spec::kScoreStages)
+        requestScores<true>(tile, block - Spec::kScoreStages);
+      copyAsyncCommit();
+    }
   }
-  __device__ __forceinline__ void awaitScores() {
-    if constexpr (HasScoreTiles<Spec>)
-      awaitScoreTiles();
+  /// What a block's scores read for each query and key has come.
+  __device__ __forceinline__ void awaitScores(int block) {
+    if constexpr (HasScoreTiles<Spec>) {
+      copyAsyncWait<Spec::kScoreStages - 1>();
+      syncWarp();
+      rows.scoreStage = scoreStageOf(block);
+    }
   }
 
   /// Whether there is a next tile; its queries have arrived.
   __device__ __forceinline__ bool take() {
     shared.waitQuery(query);
     const AttentionTile next = shared.tile(query.stage);
-    awaitScores(); // of a tile without queries for this warpgroup
-    if (!next.ends())
-      requestScores<false>(next, next.endBlock - 1);
+    if constexpr (HasScoreTiles<Spec>) {
+      copyAsyncWait<0>(); // of a tile without queries for this warpgroup
+      const int first = beginsLater<Spec>() ? next.firstBlock : 0;
+#pragma unroll 1
+      for (int i = 1; i <= Spec::kScoreStages && !next.ends(); ++i) {
+        if (next.endBlock - i >= first)
+          requestScores<false>(next, next.endBlock - i);
+        copyAsyncCommit();
+      }
+    }
     return !next.ends();
   }
 
@@ -413,7 +430,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// function, which the last keys mostly want.  Without, only a block that is not whole does.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     rows.setOffset(firstColumn(block), tile);
-    awaitScores();
+    awaitScores(block);
     if (IsBounded<Spec> || block >= endOpen)
       rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     else
@@ -450,7 +467,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
-    awaitScores();
+    awaitScores(block);
     seen = modify<IsCut>(scores, block, seen);
     if constexpr (Spec::kEager) {
       // Short heads: the products are done before the exponentials, among which narrowing and

@@ -10,10 +10,11 @@
 
 namespace swage {
 
-/// Where the calling warp has an operand in shared memory: 16 rows of keys, kTileRow bytes apart.
+/// Where the calling warp has an operand in shared memory: for each stage 16 rows of keys,
+/// kWarpRows in all, kTileRow bytes apart.
 template <class Operand> __device__ __forceinline__ char *scoreTile() {
   const int warp = static_cast<int>(warpIndex()) - 4; // of those that compute
-  return dynamicArena() + Operand::kTileAt + warp * (16 * Operand::kTileRow);
+  return dynamicArena() + Operand::kTileAt + warp * (Operand::kWarpRows * Operand::kTileRow);
 }
 
 /// How its rows, which begin at multiples of kAlign bytes, are copied: by 16 bytes, from such a
@@ -27,8 +28,8 @@ template <class Operand> struct ScoreTileCopy {
 };
 
 /// An element for a score, whose coordinates say where a thread has it: ValueDim in which of its
-/// two rows, HeadDim how many keys from its first one on.  Of two neighbours the compiler makes one
-/// access, where they are in one aligned to it.
+/// rows, two of each stage, HeadDim how many keys from its first one on.  Of two neighbours the
+/// compiler makes one access, where they are in one aligned to it.
 template <class Operand, int V> struct Fragment<Operand, V, Access::Tiled, Source::Memory> {
   static_assert(V == 1);
   using Element = typename Operand::Element;
@@ -55,13 +56,13 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Tiled, Sourc
 
 namespace detail {
 
-/// Starts the copy of an operand for 16 queries, from `query` on, and a block's keys.  Behind the
-/// last query are the last one's; of a block that is not `Whole` what is behind the last key is
-/// anything.
+/// Starts the copy of an operand to a stage, for 16 queries, from `query` on, and a block's keys.
+/// Behind the last query are the last one's; of a block that is not `Whole` what is behind the last
+/// key is anything.
 template <class Spec, class Operand, bool Whole, class Arguments>
 __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
-                                              const typename Arguments::Tile &tile, int query,
-                                              int firstKey) {
+                                              const typename Arguments::Tile &tile, int stage,
+                                              int query, int firstKey) {
   using Element = typename Operand::Element;
   using Copy = ScoreTileCopy<Operand>;
   enum : int {
@@ -74,7 +75,8 @@ __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
   const int lane = static_cast<int>(laneIndex()), last = arguments.queries() - 1,
             first = lane % kLanes * kBytes, left = (arguments.keys() - firstKey) * Copy::kSize;
   const Element *const from = static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer;
-  char *const to = scoreTile<Operand>() + (lane / kLanes * Operand::kTileRow + first);
+  char *const to =
+      scoreTile<Operand>() + ((16 * stage + lane / kLanes) * Operand::kTileRow + first);
 #pragma unroll
   for (int begin = 0; begin < 16; begin += kRows) {
     const int row = query + begin + lane / kLanes;
@@ -99,16 +101,10 @@ __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
 /// The same of all operands, after the calling warp has read what was there before.
 template <class Spec, bool Whole, class Arguments, class... L>
 __device__ __forceinline__ void copyScoreTiles(List<L...>, const Arguments &arguments,
-                                               const typename Arguments::Tile &tile, int query,
-                                               int firstKey) {
+                                               const typename Arguments::Tile &tile, int stage,
+                                               int query, int firstKey) {
   syncWarp();
-  (copyScoreTile<Spec, L, Whole>(arguments, tile, query, firstKey), ...);
-  copyAsyncCommit();
-}
-/// Until they have come, to the whole warp.
-__device__ __forceinline__ void awaitScoreTiles() {
-  copyAsyncWait<0>();
-  syncWarp();
+  (copyScoreTile<Spec, L, Whole>(arguments, tile, stage, query, firstKey), ...);
 }
 
 } // namespace detail

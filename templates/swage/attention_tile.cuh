@@ -90,7 +90,7 @@ template <class... L> constexpr __device__ int scoreTileRows(List<L...>) {
 /// Bytes of that for one query.
 template <class Spec> constexpr __device__ int scoreTileRow() {
   if constexpr (HasScoreTiles<Spec>)
-    return scoreTileRows(typename Spec::ScoreTiles{});
+    return Spec::kScoreStages * scoreTileRows(typename Spec::ScoreTiles{});
   return 0;
 }
 

@@ -4,15 +4,15 @@
 // RUN: swage-opt %s --swage-kernel-pipeline 2>/dev/null | swage-translate --swage-to-report | FileCheck %s --implicit-check-not='(C75'
 // CHECK-COUNT-5: registers, 0 bytes spilled, 0 bytes of stack
 // RUN: swage-opt %s --swage-kernel-pipeline 2>/dev/null | FileCheck %s --check-prefix=STAGED
-// STAGED-DAG: attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 1, {{.*}} staged = true
+// STAGED-DAG: attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 1, {{.*}} score_stages = 1
 // STAGED-DAG: attention_schedule<groups = 3, keys = 112
-// STAGED-DAG: attention_schedule<groups = 2, keys = 128, stages = 2, query_slots = 2, patience = 1, {{.*}} staged = true
-// STAGED-DAG: attention_schedule<groups = 2, keys = 112, stages = 2, query_slots = 1, patience = 8, {{.*}} staged = true
+// STAGED-DAG: attention_schedule<groups = 2, keys = 128, stages = 2, query_slots = 2, patience = 1, {{.*}} score_stages = 1
+// STAGED-DAG: attention_schedule<groups = 2, keys = 112, stages = 2, query_slots = 1, patience = 8, {{.*}} score_stages = 1
 // STAGED-DAG: portable_attention_schedule<warps = 4, atoms = 1, keys = 16
 // Read by elements, which do not lie together for a query.
 // RUN: sed -e 's/\[%h, %i, %j\]/[%h, %j, %i]/; s/3x300x700xf32/3x700x300xf32/g; s/3x231x210xf32/3x210x231xf32/g' %s > %t.mlir
 // RUN: swage-opt %t.mlir --swage-kernel-pipeline 2>/dev/null | swage-translate --swage-to-report | FileCheck %s --implicit-check-not='(C75'
-// RUN: swage-opt %t.mlir --swage-kernel-pipeline 2>/dev/null | FileCheck %s --check-prefix=SCHEDULE --implicit-check-not=staged
+// RUN: swage-opt %t.mlir --swage-kernel-pipeline 2>/dev/null | FileCheck %s --check-prefix=SCHEDULE --implicit-check-not=score_stages
 // SCHEDULE-DAG: attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 2, patience = 1
 // SCHEDULE-DAG: attention_schedule<groups = 3, keys = 112
 // SCHEDULE-DAG: attention_schedule<groups = 2, keys = 96, stages = 2, query_slots = 2, patience = 1

@@ -439,12 +439,13 @@ int64_t AttentionProblem::scoreTileAt(AttentionScheduleAttr schedule, unsigned i
   int64_t bytes = kBarrierBytes;
   for (const ScoreTile &tile : scoreTiles)
     if (tile.input < input)
-      bytes += 64 * schedule.getGroups() * tile.rowBytes(schedule.getKeys());
+      bytes +=
+          64 * schedule.getGroups() * schedule.getScoreStages() * tile.rowBytes(schedule.getKeys());
   return bytes;
 }
 
 int64_t AttentionProblem::scoreTileBytes(AttentionScheduleAttr schedule) const {
-  return schedule.getStaged() ? scoreTileAt(schedule, UINT_MAX) - kBarrierBytes : 0;
+  return scoreTileAt(schedule, UINT_MAX) - kBarrierBytes;
 }
 
 int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {

@@ -316,7 +316,7 @@ template <class Schedule> static LogicalResult verifyAttention(KernelOp kernel, 
                                      "4, and be eager";
     if (!problem->isNarrow() && schedule.getRun())
       return kernel.emitOpError() << "schedule has sums in shared memory, which are of 8 bits";
-    if (schedule.getStaged() && problem->scoreTiles.empty())
+    if (schedule.getScoreStages() > 0 && problem->scoreTiles.empty())
       return kernel.emitOpError() << "schedule stages what scores read for each query and key, but "
                                      "they read nothing that lies together for a query";
     if (problem->isNarrow() && schedule.getParts() > 1)

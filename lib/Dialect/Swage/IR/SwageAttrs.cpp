@@ -262,11 +262,13 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
                                             int64_t stages, int64_t querySlots, int64_t patience,
                                             bool eager, bool /*holdsQuery*/, bool dynamic,
                                             int64_t section, int64_t tail, int64_t index,
-                                            int64_t run, int64_t parts, bool /*staged*/) {
+                                            int64_t run, int64_t parts, int64_t scoreStages) {
   if (groups != 2 && groups != 3)
     return emitError() << "groups is " << groups << ", but must be 2 or 3";
   if (run < 0)
     return emitError() << "run is " << run << ", but must not be negative";
+  if (scoreStages < 0 || scoreStages > 2)
+    return emitError() << "score_stages is " << scoreStages << ", but must be from 0 to 2";
   // The next values are waited for before the products with those at hand are.
   if (!eager && stages == 1)
     return emitError() << "stages is 1, but must be at least 2 without eager";

@@ -248,7 +248,7 @@ bool Preparer::isTiled(Phase kind, unsigned input) {
   auto schedule = dyn_cast_or_null<AttentionScheduleAttr>(kernel.getScheduleAttr());
   bool isOfScores =
       llvm::is_contained({Phase::Prologue, Phase::Inside, Phase::Alike, Phase::Weight}, kind);
-  return schedule && schedule.getStaged() && isOfScores &&
+  return schedule && schedule.getScoreStages() > 0 && isOfScores &&
          AttentionProblem::of(kernel)->scoreTileOf(input);
 }
 

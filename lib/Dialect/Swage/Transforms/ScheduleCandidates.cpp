@@ -62,7 +62,7 @@ static Attribute withIndexOf(Attribute schedule, Attribute other) {
         return AttentionScheduleAttr::get(
             context, s.getGroups(), s.getKeys(), s.getStages(), s.getQuerySlots(), s.getPatience(),
             s.getEager(), s.getHoldsQuery(), s.getDynamic(), s.getSection(), s.getTail(), index,
-            s.getRun(), s.getParts(), s.getStaged());
+            s.getRun(), s.getParts(), s.getScoreStages());
       })
       .Case([&](DecodeScheduleAttr s) {
         return DecodeScheduleAttr::get(context, s.getWarps(), s.getKeys(), s.getStages(),
@@ -382,25 +382,28 @@ void Grid::reduce(ReduceScheduleAttr known) {
 /// Kernels of attention compile for a second each: those that differ in one field come first, then
 /// those in two, and no others. With other parts query slots and tickets are what these allow.
 void Grid::attention(AttentionScheduleAttr known) {
-  if (!AttentionProblem::of(kernel)->scoreTiles.empty())
+  for (int64_t stages = 0; stages <= 2 && !AttentionProblem::of(kernel)->scoreTiles.empty();
+       ++stages)
     for (int64_t slots : {1, 2})
-      for (int64_t keys : {64, 80, 96, 112, 128})
-        addChecked<AttentionScheduleAttr>(
-            known.getGroups(), keys, known.getStages(), slots, known.getPatience(),
-            known.getEager(), known.getHoldsQuery(), known.getDynamic(), known.getSection(),
-            known.getTail(), int64_t(32), known.getRun() * known.getKeys() / keys, known.getParts(),
-            !known.getStaged());
+      for (int64_t keys : {48, 64, 80, 96, 112, 128})
+        if (stages != known.getScoreStages())
+          addChecked<AttentionScheduleAttr>(
+              known.getGroups(), keys, known.getStages(), slots, known.getPatience(),
+              known.getEager(), known.getHoldsQuery(), known.getDynamic(), known.getSection(),
+              known.getTail(), int64_t(32), known.getRun() * known.getKeys() / keys,
+              known.getParts(), stages);
   for (int64_t parts = 1; parts <= 8; ++parts)
     for (int64_t slots = parts == 1 ? 2 : 1; slots > 0 && parts != known.getParts(); --slots)
       addChecked<AttentionScheduleAttr>(
           known.getGroups(), known.getKeys(), known.getStages(), slots, known.getPatience(),
           known.getEager(), known.getHoldsQuery(), parts == 1, known.getSection(), known.getTail(),
-          int64_t(32), known.getRun(), parts, known.getStaged());
+          int64_t(32), known.getRun(), parts, known.getScoreStages());
   for (int64_t tail : {int64_t(1), known.getTail() / 4, known.getTail() * 4, known.getTail() * 16})
-    addChecked<AttentionScheduleAttr>(
-        known.getGroups(), known.getKeys(), known.getStages(), known.getQuerySlots(),
-        known.getPatience(), known.getEager(), known.getHoldsQuery(), known.getDynamic(),
-        known.getSection(), tail, int64_t(32), known.getRun(), known.getParts(), known.getStaged());
+    addChecked<AttentionScheduleAttr>(known.getGroups(), known.getKeys(), known.getStages(),
+                                      known.getQuerySlots(), known.getPatience(), known.getEager(),
+                                      known.getHoldsQuery(), known.getDynamic(), known.getSection(),
+                                      tail, int64_t(32), known.getRun(), known.getParts(),
+                                      known.getScoreStages());
   for (int changes : {1, 2})
     for (int64_t keys : {48, 64, 80, 96, 112, 128, 144, 160, 176})
       for (int64_t groups : {2, 3})
@@ -419,7 +422,7 @@ void Grid::attention(AttentionScheduleAttr known) {
                                                         eager, holds, dynamic, known.getSection(),
                                                         known.getTail(), int64_t(32),
                                                         known.getRun() * known.getKeys() / keys,
-                                                        known.getParts(), known.getStaged());
+                                                        known.getParts(), known.getScoreStages());
 }
 
 void Grid::attention(PortableAttentionScheduleAttr known) {

@@ -115,8 +115,8 @@ private:
   SelectedSchedule reduce();
   SelectedSchedule attention() const;
   SelectedSchedule hopperAttention() const;
-  /// The one where what may come through shared memory does, or does not; or none.
-  AttentionScheduleAttr hopperSchedule(const AttentionProblem &problem, bool staged) const;
+  /// The one with so many places for what scores read for each query and key; or none.
+  AttentionScheduleAttr hopperSchedule(const AttentionProblem &problem, int64_t scoreStages) const;
   SelectedSchedule portableAttention() const;
   SelectedSchedule wideAttention() const;
   std::optional<SelectedSchedule> decode() const;

@@ -108,7 +108,7 @@ swage.kernel @staged symbols 0 extents affine_map<() -> (1, 1, 1, 64, 64, 64, 64
             #swage.view<tensor = 2, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d5 * 64 + d4), align = 16>,
             #swage.view<tensor = 3, element = i1, shape = () -> (64, 66), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 + d5 * 66), align = 16>]
     outputs [#swage.view<tensor = 0, element = f16, shape = () -> (64, 64), access = (d0, d1, d2, d3, d4, d5, d6) -> (d3 * 64 + d4), align = 16>]
-    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32, staged = true> {
+    schedule #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 8, eager = true, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32, score_stages = 1> {
 ^body(%q: f32, %k: f32, %v: f32, %seen: i1):
   %s = swage.contract %q, %k dim 6 : f32
   %none = arith.constant 0xFF800000 : f32

@@ -235,6 +235,11 @@ func.func private @attention_patience() attributes {schedule = #swage.attention_
 
 // -----
 
+// expected-error @+1 {{score_stages is 3, but must be from 0 to 2}}
+func.func private @attention_score_stages() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32, score_stages = 3>}
+
+// -----
+
 // expected-error @+1 {{run is -1, but must not be negative}}
 func.func private @attention_run() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32, run = -1>}
 

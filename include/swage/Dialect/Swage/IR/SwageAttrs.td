@@ -243,12 +243,13 @@ def Swage_AttentionScheduleAttr : Swage_Attr<"AttentionSchedule", "attention_sch
     draw tickets for tiles, instead of taking them in turn. Tiles come one key head after the other, but those of about the last `tail` heads, with no more than
     `section` bytes of keys and values, together, most work first. `index`: 32 or 64 bits. For operands of 8 bits `keys` is a multiple of 32 and patience
     up to 4; after `run` blocks their outputs are added to sums in shared memory, unless it is 0. Where there are too few tiles for all multiprocessors, the
-    blocks of a cluster of `parts` (up to 8) share one tile's keys: with one query slot, not dynamic, not of 8 bits. `staged`: what scores read for each query and
-    key comes through shared memory, by copies that are under way while the block of keys before is computed.
+    blocks of a cluster of `parts` (up to 8) share one tile's keys: with one query slot, not dynamic, not of 8 bits. `score_stages`:
+    places (up to 2) for what scores read for each query and key, which comes through shared memory, by copies that are under way while so many blocks of keys
+    are computed; 0: it is read by elements.
   }];
   let parameters = (ins "int64_t":$groups, "int64_t":$keys, "int64_t":$stages, "int64_t":$query_slots, "int64_t":$patience, "bool":$eager,
                         "bool":$holds_query, "bool":$dynamic, "int64_t":$section, "int64_t":$tail, "int64_t":$index, DefaultValuedParameter<"int64_t", "0">:$run,
-                        DefaultValuedParameter<"int64_t", "1">:$parts, DefaultValuedParameter<"bool", "false">:$staged);
+                        DefaultValuedParameter<"int64_t", "1">:$parts, DefaultValuedParameter<"int64_t", "0">:$score_stages);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
