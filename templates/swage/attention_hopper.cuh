@@ -672,7 +672,9 @@ template <class Spec, class Arguments> struct AttentionGroup {
     if constexpr (Spec::kQuerySlots > 1) {
       if (lane == 0) {
         bulkWaitRead<0>();
-        shared.releaseQuery(query.stage ^ 1);
+        shared.releaseQuery(Spec::kQuerySlots == 2
+                                ? query.stage ^ 1
+                                : (query.stage + Spec::kQuerySlots - 1) % Spec::kQuerySlots);
       }
       syncWarp();
     }

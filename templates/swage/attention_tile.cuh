@@ -318,9 +318,9 @@ template <class Spec> struct AttentionShared {
     kEndsAt = 480,
     kClearAt = 504,
     kTilesAt = 512,
-    kQueryKindsAt = 576,
-    kLoadingAt = 768,
-    kKeyKindsAt = 832,
+    kQueryKindsAt = kTilesAt + Spec::kQuerySlots * int(sizeof(AttentionTile)),
+    kLoadingAt = kQueryKindsAt + 12 * int(sizeof(KindRange)),
+    kKeyKindsAt = kLoadingAt + 2 * int(sizeof(AttentionTile)),
     kRingBarriers = 8 * 2 * Spec::kQuerySlots,
     kValueBarriers = kRingBarriers + 16 * Spec::kStages,
     kLoadedBarriers = kValueBarriers + (Layout::kTransposers ? 16 * Spec::kStages : 0)

@@ -15,7 +15,7 @@
 // FUSE: %[[W:.*]]:3 = swage.collective softmax %[[X]] zero_rows : f32 -> f32, f32, f32
 // FUSE: swage.contract %[[W]]#0, %[[V]] dim 5 : f32
 // PREPARED-LABEL: func.func @causal
-// PREPARED: schedule #swage.attention_schedule<groups = 2, keys = 48, stages = 2, query_slots = 2, patience = 0, eager = true, holds_query = false
+// PREPARED: schedule #swage.attention_schedule<groups = 2, keys = 48, stages = 4, query_slots = 3, patience = 0, eager = true, holds_query = false
 // PREPARED-SAME: blocks = () -> (16, 132), threads = 384
 // PREPARED-SAME: #swage.tile<output = true, position = 0, dims = [4, 3, 2, 1, 0], box = [64, 16, 1, 1, 1], swizzle = 128>
 // PREPARED: swage.phase prologue for softmax scale 1.250000e-01 zero_rows loads [3, 4]
@@ -291,10 +291,10 @@ func.func @short(%q: tensor<512x4096x48xbf16>, %slopes: tensor<512xf32>, %d: ten
 
 // -----
 
-// Tiles leave little over at the end of few queries and keys: 256 by 224 for 197 by 197, and two blocks rather than one.
+// Tiles leave little over at the end of few queries and keys: 256 by 224 for 197 by 197, and two blocks rather than one. What the next ones need is asked for early.
 // PREPARED-LABEL: func.func @few
-// PREPARED: attention_schedule<groups = 2, keys = 112, stages = 2
-// PREPARED: attention_schedule<groups = 2, keys = 64, stages = 3
+// PREPARED: attention_schedule<groups = 2, keys = 112, stages = 4, query_slots = 3
+// PREPARED: attention_schedule<groups = 2, keys = 64, stages = 4, query_slots = 3
 func.func @few(%x: tensor<12x197x64xf16>, %y: tensor<12x128x128xf16>) -> (tensor<12x197x64xf16>, tensor<12x128x128xf16>) {
   %o = swage.attention %x, %x, %x : (tensor<12x197x64xf16>, tensor<12x197x64xf16>, tensor<12x197x64xf16>) -> tensor<12x197x64xf16>
   %p = swage.attention %y, %y, %y : (tensor<12x128x128xf16>, tensor<12x128x128xf16>, tensor<12x128x128xf16>) -> tensor<12x128x128xf16>

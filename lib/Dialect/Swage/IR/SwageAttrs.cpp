@@ -278,7 +278,7 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
                        << ", but must be 1 with dynamic or with two query_slots";
   return success(succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "parts", parts, 8)) &&
-                 succeeded(verifyRange(emitError, "query_slots", querySlots, 2)) &&
+                 succeeded(verifyRange(emitError, "query_slots", querySlots, 4)) &&
                  succeeded(verifyRange(emitError, "section", section, int64_t(1) << 30)) &&
                  succeeded(verifyRange(emitError, "tail", tail, int64_t(1) << 20)) &&
                  succeeded(verifyAttention(emitError, keys, patience, index)));

@@ -207,26 +207,28 @@ static SmallVector<int64_t> seenByTiles(KernelOp kernel, int64_t rows, int64_t q
   return tiles;
 }
 
+/// The same of few keys, whose number is known; or nothing.
+static SmallVector<int64_t> seenByTiles(KernelOp kernel, int64_t rows) {
+  std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
+                         keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
+  constexpr int64_t few = 4096;
+  if (!keys || *keys > few || isInvariant(kernel))
+    return {};
+  return queries ? seenByTiles(kernel, rows, *queries, *keys) : SmallVector<int64_t>{*keys};
+}
+
 /// What a query of a tile that sees so many keys costs, in keys that it is multiplied with, by
 /// blocks of `keys`. Measured at 14 short shapes (docs/notes/attention.md): a block costs 35 keys
-/// beside its own, nothing hides the first one's softmax, less so where it is the only one, and a
-/// tile costs 200 keys.
+/// beside its own, nothing hides the first one's softmax, and a tile costs 200 keys.
 static double costOfQuery(int64_t seen, int64_t keys) {
   int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(seen, keys));
-  return blocks * (keys + 35) + 1.5 * keys + (blocks == 1 ? 60 : 0) + 200;
+  return blocks * (keys + 35) + 1.5 * keys + 200;
 }
 
 /// Keys of a block: at most so many, fewer where that leaves enough less over at the end of few
 /// keys, for tiles of `rows` queries.
 static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step) {
-  std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
-                         keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  constexpr int64_t few = 4096;
-  if (!keys || *keys > few || isInvariant(kernel))
-    return most;
-  SmallVector<int64_t> tiles{*keys};
-  if (queries)
-    tiles = seenByTiles(kernel, rows, *queries, *keys);
+  SmallVector<int64_t> tiles = seenByTiles(kernel, rows);
   auto cost = [&](int64_t keys) {
     double sum = 0;
     for (int64_t seen : tiles)
@@ -234,10 +236,21 @@ static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step
     return sum;
   };
   int64_t best = most;
-  for (int64_t fewer = best - step; fewer >= 48; fewer -= step)
+  for (int64_t fewer = best - step; fewer >= 48 && !tiles.empty(); fewer -= step)
     if (cost(fewer) * 1.03 < cost(best))
       best = fewer;
   return best;
+}
+
+/// Blocks of so many keys that a tile sees, in the mean, where there are few.
+static std::optional<double> blocksOfTile(KernelOp kernel, int64_t rows, int64_t keys) {
+  SmallVector<int64_t> tiles = seenByTiles(kernel, rows);
+  if (tiles.empty())
+    return std::nullopt;
+  double blocks = 0;
+  for (int64_t seen : tiles)
+    blocks += llvm::divideCeil(seen, keys);
+  return blocks / tiles.size();
 }
 
 /// Keys of which nothing is known but that there may be many.
@@ -391,15 +404,37 @@ AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &p
   int64_t patience = isNarrow ? 1 : isShort || isSharp(problem) ? 0 : 8;
   int64_t beside = isNarrow ? 96 : isWide ? 80 : mostKeys; // a second place for queries
   int64_t step = isNarrow ? 32 : 16, least = std::min(beside, mostKeys);
-  auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1) {
+  auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1,
+                  int64_t stages = 0) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
-    return AttentionScheduleAttr::get(
-        context(), groups, keys,
-        /*stages=*/keys <= 64 && !eager ? 3 : 2, slots, patience, eager,
-        /*holdsQuery=*/!isWide && !isLong && isPlain,
-        /*dynamic=*/parts == 1, sectionBytes(device), tailHeads(device.smCount), index,
-        /*run=*/hasRuns ? mostRun / keys : 0, parts, scoreStages);
+    return AttentionScheduleAttr::get(context(), groups, keys,
+                                      stages                 ? stages
+                                      : keys <= 64 && !eager ? 3
+                                                             : 2,
+                                      slots, patience, eager,
+                                      /*holdsQuery=*/!isWide && !isLong && isPlain,
+                                      /*dynamic=*/parts == 1, sectionBytes(device),
+                                      tailHeads(device.smCount), index,
+                                      /*run=*/hasRuns ? mostRun / keys : 0, parts, scoreStages);
+  };
+  auto fits = [&](AttentionScheduleAttr schedule) {
+    return problem.sharedBytes(schedule) <= kMostSharedBytes &&
+           problem.registers(schedule) <= problem.mostRegisters(schedule);
+  };
+  // A tile of few blocks takes less time than what comes for the next one, which is asked for
+  // when a place is free: more of these, as far as they fit.
+  auto withPlaces = [&](AttentionScheduleAttr least) {
+    double blocks = blocksOfTile(kernel, 64 * least.getGroups(), least.getKeys()).value_or(1e9);
+    int64_t mostSlots = blocks <= 3 ? 3 : least.getQuerySlots(),
+            mostStages = blocks <= 4 ? 4 : least.getStages();
+    for (int64_t slots = mostSlots; slots >= least.getQuerySlots(); --slots)
+      for (int64_t stages = mostStages; stages >= least.getStages(); --stages)
+        if (AttentionScheduleAttr more =
+                make(least.getGroups(), least.getKeys(), slots, /*parts=*/1, stages);
+            fits(more))
+          return more;
+    return least;
   };
   // With a second place for queries a tile's first scores overlap the last one's products.
   auto fit = [&](int64_t groups) -> AttentionScheduleAttr {
@@ -409,12 +444,11 @@ AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &p
                        : mostKeys;
     for (int64_t slots : {2, 1})
       for (int64_t keys = most; keys >= (slots == 1 ? step : least); keys -= step)
-        if (AttentionScheduleAttr schedule = make(groups, keys, slots);
-            problem.sharedBytes(schedule) <= kMostSharedBytes &&
-            problem.registers(schedule) <= problem.mostRegisters(schedule)) {
+        if (fits(make(groups, keys, slots))) {
           int64_t rows = 64 * groups, fitting = fitKeys(kernel, rows, keys, step),
                   parts = partsOf(problem, rows, fitting);
-          return make(groups, fitting, parts > 1 ? 1 : slots, parts);
+          return parts > 1 ? make(groups, fitting, 1, parts)
+                           : withPlaces(make(groups, fitting, slots));
         }
     return {};
   };

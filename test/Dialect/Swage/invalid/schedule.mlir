@@ -225,8 +225,8 @@ func.func private @attention_stages() attributes {schedule = #swage.attention_sc
 
 // -----
 
-// expected-error @+1 {{query_slots is 3, but must be in 1..2}}
-func.func private @attention_query_slots() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 3, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
+// expected-error @+1 {{query_slots is 5, but must be in 1..4}}
+func.func private @attention_query_slots() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 5, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32>}
 
 // -----
 

@@ -238,7 +238,7 @@ def Swage_AttentionScheduleAttr : Swage_Attr<"AttentionSchedule", "attention_sch
   let summary = "Schedule of templates/swage/attention_hopper.cuh";
   let description = [{
     `groups` warpgroups of 64 queries each compute, beside one that loads; blocks of `keys` keys and their values come through rings of `stages`, tiles of
-    queries through `query_slots` places. `patience`: outputs are rescaled where the highest score of a row grows by more than 2^patience only; 0: always.
+    queries through `query_slots` places (up to 4). `patience`: outputs are rescaled where the highest score of a row grows by more than 2^patience only; 0: always.
     `eager`: products with values are waited for in front of the exponentials, not behind them. `holds_query`: queries stay in registers. `dynamic`: blocks
     draw tickets for tiles, instead of taking them in turn. Tiles come one key head after the other, but those of about the last `tail` heads, with no more than
     `section` bytes of keys and values, together, most work first. `index`: 32 or 64 bits. For operands of 8 bits `keys` is a multiple of 32 and patience
