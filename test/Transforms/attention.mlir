@@ -461,8 +461,8 @@ func.func @parts(%q: tensor<32x128x128xbf16>, %k: tensor<8x8192x128xbf16>, %many
 
 // What a mask leaves of many keys counts: a window of 256, the first 300 keys; but a causal mask from the end leaves all.
 // PREPARED-LABEL: func.func @seen
-// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
-// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 2, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 3, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
+// PREPARED: schedule #swage.attention_schedule<{{.*}} query_slots = 3, {{.*}} dynamic = true, section = {{[0-9]+}}, tail = 33, index = 32>
 // PREPARED: schedule #swage.attention_schedule<{{.*}} parts = 8>
 func.func @seen(%q: tensor<8x128x128xbf16>, %k: tensor<8x65536x128xbf16>) -> (tensor<8x128x128xbf16>, tensor<8x128x128xbf16>, tensor<8x128x128xbf16>) {
   %o = swage.attention %q, %k, %k mask {

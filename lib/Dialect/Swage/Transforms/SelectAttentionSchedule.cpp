@@ -207,12 +207,11 @@ static SmallVector<int64_t> seenByTiles(KernelOp kernel, int64_t rows, int64_t q
   return tiles;
 }
 
-/// The same of few keys, whose number is known; or nothing.
+/// The same of keys whose number is known; or nothing.
 static SmallVector<int64_t> seenByTiles(KernelOp kernel, int64_t rows) {
   std::optional<int64_t> queries = constantSize(kernel.getExtents().getResult(AttentionDim::Query)),
                          keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  constexpr int64_t few = 4096;
-  if (!keys || *keys > few || isInvariant(kernel))
+  if (!keys || isInvariant(kernel))
     return {};
   return queries ? seenByTiles(kernel, rows, *queries, *keys) : SmallVector<int64_t>{*keys};
 }
@@ -228,7 +227,10 @@ static double costOfQuery(int64_t seen, int64_t keys) {
 /// Keys of a block: at most so many, fewer where that leaves enough less over at the end of few
 /// keys, for tiles of `rows` queries.
 static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step) {
+  constexpr int64_t few = 4096;
   SmallVector<int64_t> tiles = seenByTiles(kernel, rows);
+  if (constantSize(kernel.getExtents().getResult(AttentionDim::Key)).value_or(0) > few)
+    return most;
   auto cost = [&](int64_t keys) {
     double sum = 0;
     for (int64_t seen : tiles)
@@ -242,7 +244,7 @@ static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step
   return best;
 }
 
-/// Blocks of so many keys that a tile sees, in the mean, where there are few.
+/// Blocks of so many keys that a tile sees, in the mean, where that is known.
 static std::optional<double> blocksOfTile(KernelOp kernel, int64_t rows, int64_t keys) {
   SmallVector<int64_t> tiles = seenByTiles(kernel, rows);
   if (tiles.empty())
@@ -461,11 +463,10 @@ AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &p
   return isFaster ? three : two;
 }
 
-/// Whether what scores read for each query and key comes through shared memory. To have it copied
-/// takes about fifty instructions for a block of keys, whose scores are a fifth of the work where
-/// there are few keys (docs/notes/attention.md).
+/// Whether what scores read for each query and key comes through shared memory. A tile of few keys
+/// waits for copies longer than it takes (docs/notes/attention.md).
 static bool areScoresStaged(KernelOp kernel, const AttentionProblem &problem) {
-  constexpr int64_t few = 160;
+  int64_t few = std::max(problem.headDim, problem.valueDim) <= 32 ? 160 : 96;
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
   return !problem.scoreTiles.empty() && (!keys || *keys > few);
 }
