@@ -208,8 +208,10 @@ void SpecEmitter::emitConstants() {
     constant("kRun", attention.getRun());
     if (attention.getParts() > 1)
       constant("kParts", attention.getParts());
-    if (attention.getScoreStages() > 0)
+    if (attention.getScoreStages() > 0) {
       constant("kScoreStages", attention.getScoreStages());
+      constant("kScoreTileBytes", AttentionProblem::of(kernel)->scoreTileBytes(attention));
+    }
     flag("kEager", attention.getEager());
     flag("kDynamic", attention.getDynamic());
     emitAttention(attention);

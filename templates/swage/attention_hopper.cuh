@@ -55,6 +55,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   using Element = typename Spec::Element;
   using Layout = AttentionLayout<Spec>;
   using Rows = AttentionRows<Spec, Arguments>;
+  using Queue = ScoreTileQueue<Spec, Arguments>;
   enum : int {
     kScores = Spec::kKeys / 2,
     kOutputs = Layout::kColumns / 2,
@@ -348,49 +349,21 @@ template <class Spec, class Arguments> struct AttentionGroup {
     pinOutput();
   }
 
-  /// Where blocks have what scores read for each query and key, by turns.
-  static __device__ __forceinline__ int scoreStageOf(int block) {
-    return static_cast<int>(static_cast<unsigned>(block) % unsigned(Spec::kScoreStages));
+  /// The warp's first query of a tile.
+  __device__ __forceinline__ int firstQueryOf(const AttentionTile &of) const {
+    return of.firstQuery + group * 64 + warp * 16;
   }
-  /// Has that of a block on its way.
-  template <bool Whole>
-  __device__ __forceinline__ void requestScores(const AttentionTile &of, int block) {
-    copyScoreTiles<Spec, Whole>(typename Spec::ScoreTiles{}, rows.arguments, of,
-                                scoreStageOf(block), of.firstQuery + group * 64 + warp * 16,
-                                block * Spec::kKeys);
-  }
-  /// The same of the next block that has this one's stage, if the tile has one, which the last key
-  /// is behind.  As soon as what this one's scores, or weights, have read is not wanted any more.
-  template <bool Weighed> __device__ __forceinline__ void requestNext(int block) {
-    if constexpr (HasScoreTiles<Spec> && HasWeight<Spec> == Weighed) {
-      if (block >= firstBlock + Spec::kScoreStages)
-        requestScores<true>(tile, block - Spec::kScoreStages);
-      copyAsyncCommit();
-    }
-  }
-  /// What a block's scores read for each query and key has come.
-  __device__ __forceinline__ void awaitScores(int block) {
-    if constexpr (HasScoreTiles<Spec>) {
-      copyAsyncWait<Spec::kScoreStages - 1>();
-      syncWarp();
-      rows.scoreStage = scoreStageOf(block);
-    }
+  template <bool Weighed> __device__ __forceinline__ void requestScoreTiles(int block) {
+    Queue::template next<Weighed>(rows.arguments, tile, firstQueryOf(tile), block, firstBlock);
   }
 
   /// Whether there is a next tile; its queries have arrived.
   __device__ __forceinline__ bool take() {
     shared.waitQuery(query);
     const AttentionTile next = shared.tile(query.stage);
-    if constexpr (HasScoreTiles<Spec>) {
-      copyAsyncWait<0>(); // of a tile without queries for this warpgroup
-      const int first = beginsLater<Spec>() ? next.firstBlock : 0;
-#pragma unroll 1
-      for (int i = 1; i <= Spec::kScoreStages && !next.ends(); ++i) {
-        if (next.endBlock - i >= first)
-          requestScores<false>(next, next.endBlock - i);
-        copyAsyncCommit();
-      }
-    }
+    if (HasScoreTiles<Spec> && !next.ends())
+      Queue::begin(rows.arguments, next, firstQueryOf(next),
+                   beginsLater<Spec>() ? next.firstBlock : 0);
     return !next.ends();
   }
 
@@ -430,17 +403,17 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// function, which the last keys mostly want.  Without, only a block that is not whole does.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     rows.setOffset(firstColumn(block), tile);
-    awaitScores(block);
+    rows.scoreStage = Queue::await(block);
     if (IsBounded<Spec> || block >= endOpen)
       rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     else
       rows.template modify<SeenKeys::All>(scores, firstColumn(block), tile);
     rows.setPeaks(scores);
     rows.raise(firstColumn(block), tile, SeenKeys::Some);
-    requestNext<false>(block);
+    requestScoreTiles<false>(block);
     rows.exponentials(scores);
     weigh<Cut::Always>(scores, block, SeenKeys::Some);
-    requestNext<true>(block);
+    requestScoreTiles<true>(block);
     narrowWeights(scores);
     if constexpr (Spec::kEager)
       scaleOutput();
@@ -467,7 +440,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
-    awaitScores(block);
+    rows.scoreStage = Queue::await(block);
     seen = modify<IsCut>(scores, block, seen);
     if constexpr (Spec::kEager) {
       // Short heads: the products are done before the exponentials, among which narrowing and
@@ -477,18 +450,18 @@ template <class Spec, class Arguments> struct AttentionGroup {
       pinWeights();
       takeSums();
       shared.values.release(value);
-      requestNext<false>(block);
+      requestScoreTiles<false>(block);
       exponentials(scores, block, seen);
       weigh<IsCut>(scores, block, seen);
-      requestNext<true>(block);
+      requestScoreTiles<true>(block);
       narrowWeights(scores, seen);
       scaleOutput();
       shared.values.waitFull(value);
     } else {
-      requestNext<false>(block);
+      requestScoreTiles<false>(block);
       exponentials(scores, block, seen);
       weigh<IsCut>(scores, block, seen);
-      requestNext<true>(block);
+      requestScoreTiles<true>(block);
       // The values of this block are wanted next.  To wait for them here and not later keeps ptxas
       // from moving the exponentials past the wait for the products, which they are to overlap.
       auto next = value;

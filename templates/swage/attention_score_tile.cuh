@@ -98,14 +98,62 @@ __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
     }
   }
 }
-/// The same of all operands, after the calling warp has read what was there before.
-template <class Spec, bool Whole, class Arguments, class... L>
-__device__ __forceinline__ void copyScoreTiles(List<L...>, const Arguments &arguments,
-                                               const typename Arguments::Tile &tile, int stage,
-                                               int query, int firstKey) {
-  syncWarp();
-  (copyScoreTile<Spec, L, Whole>(arguments, tile, stage, query, firstKey), ...);
-}
+/// The tiles of all operands that a warp waits for, block after block; none, where scores read
+/// none.
+template <class Spec, class Arguments> struct ScoreTileQueue {
+  static __device__ __forceinline__ void begin(const Arguments &, const AttentionTile &, int, int) {
+  }
+  template <bool Weighed>
+  static __device__ __forceinline__ void next(const Arguments &, const AttentionTile &, int, int,
+                                              int) {}
+  static __device__ __forceinline__ int await(int) { return 0; }
+};
+template <class Spec, class Arguments>
+requires HasScoreTiles<Spec>
+struct ScoreTileQueue<Spec, Arguments> {
+  /// Where a block has its own: by turns.
+  static __device__ __forceinline__ int stageOf(int block) {
+    return static_cast<int>(static_cast<unsigned>(block) % unsigned(Spec::kScoreStages));
+  }
+  /// Asks for those of a block, after the calling warp has read what was there before.
+  template <bool Whole>
+  static __device__ __forceinline__ void request(const Arguments &arguments,
+                                                 const AttentionTile &tile, int query, int block) {
+    syncWarp();
+    [&]<class... L>(List<L...>) {
+      (copyScoreTile<Spec, L, Whole>(arguments, tile, stageOf(block), query, block * Spec::kKeys),
+       ...);
+    }(typename Spec::ScoreTiles{});
+  }
+  /// Of a tile's first blocks, which are its last ones, down to `firstBlock`.
+  static __device__ __forceinline__ void
+  begin(const Arguments &arguments, const AttentionTile &tile, int query, int firstBlock) {
+    copyAsyncWait<0>(); // for a tile without queries for this warp nobody has waited
+#pragma unroll 1
+    for (int block = tile.endBlock - 1; block >= tile.endBlock - Spec::kScoreStages; --block) {
+      if (block >= firstBlock)
+        request<false>(arguments, tile, query, block);
+      copyAsyncCommit();
+    }
+  }
+  /// Of the next block that has this one's stage, if the tile has one, which the last key is
+  /// behind: as soon as what this one's scores, or weights, have read is not wanted any more.
+  template <bool Weighed>
+  static __device__ __forceinline__ void next(const Arguments &arguments, const AttentionTile &tile,
+                                              int query, int block, int firstBlock) {
+    if constexpr (HasWeight<Spec> == Weighed) {
+      if (block >= firstBlock + Spec::kScoreStages)
+        request<true>(arguments, tile, query, block - Spec::kScoreStages);
+      copyAsyncCommit();
+    }
+  }
+  /// A block's stage, when they have come to the whole warp.
+  static __device__ __forceinline__ int await(int block) {
+    copyAsyncWait<Spec::kScoreStages - 1>();
+    syncWarp();
+    return stageOf(block);
+  }
+};
 
 } // namespace detail
 } // namespace swage

@@ -37,9 +37,6 @@ concept HasNearExponent = HasExponent<Spec> && requires {
 };
 template <class Spec> concept HasOffset = requires { typename Spec::OffsetLoads; };
 
-/// Whether values are multiplied by something else than the weights that are summed up.
-template <class Spec> concept HasWeight = requires { typename Spec::WeightLoads; };
-
 /// What weights are multiplied by.
 template <class Spec> struct WeightLoadsOf { using Type = List<>; };
 template <HasWeight Spec> struct WeightLoadsOf<Spec> { using Type = typename Spec::WeightLoads; };

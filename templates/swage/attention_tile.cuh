@@ -79,18 +79,21 @@ template <class Spec> constexpr __device__ bool beginsLater() {
   return Spec::kBeginsLater || partsOf<Spec>() > 1;
 }
 
+/// Whether values are multiplied by something else than the weights that are summed up.
+template <class Spec>
+concept HasWeight = requires {
+  typename Spec::WeightLoads;
+};
+
 /// What scores read from shared memory for each query and key: attention_score_tile.cuh.
 template <class Spec>
 concept HasScoreTiles = requires {
   typename Spec::ScoreTiles;
 };
-template <class... L> constexpr __device__ int scoreTileRows(List<L...>) {
-  return (0 + ... + int(L::kTileRow));
-}
-/// Bytes of that for one query.
-template <class Spec> constexpr __device__ int scoreTileRow() {
-  if constexpr (HasScoreTiles<Spec>)
-    return Spec::kScoreStages * scoreTileRows(typename Spec::ScoreTiles{});
+/// Its bytes, behind the barriers.
+template <class Spec> constexpr __device__ int scoreTileBytes() {
+  if constexpr (requires { Spec::kScoreTileBytes; })
+    return Spec::kScoreTileBytes;
   return 0;
 }
 
@@ -120,7 +123,7 @@ template <class Spec> struct AttentionLayout {
     kColumns = Spec::kValueDim + (kTransposers ? 8 : 0),
     kValueStep = kColumns * 32,
     kTransposedBytes = kTransposers ? Spec::kKeys / 32 * kValueStep : 0,
-    kQueryAt = 1024 + kRows * scoreTileRow<Spec>(),
+    kQueryAt = 1024 + scoreTileBytes<Spec>(),
     kKeyAt = kQueryAt + Spec::kQuerySlots * kQueryBytes,
     kValueAt = kKeyAt + Spec::kStages * kKeyBytes,
     /// Of each warp: sums, through which its results leave, and the maxima that they are for.

@@ -9,7 +9,6 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "swage/Dialect/Swage/Analysis/KernelAnalysis.h"
-#include "swage/Dialect/Swage/IR/AttentionProblem.h"
 #include "swage/Dialect/Swage/IR/FlatSpace.h"
 #include "swage/Dialect/Swage/IR/RowStaging.h"
 #include "swage/Dialect/Swage/IR/SizeExpr.h"
@@ -382,16 +381,13 @@ void Grid::reduce(ReduceScheduleAttr known) {
 /// Kernels of attention compile for a second each: those that differ in one field come first, then
 /// those in two, and no others. With other parts query slots and tickets are what these allow.
 void Grid::attention(AttentionScheduleAttr known) {
-  for (int64_t stages = 0; stages <= 2 && !AttentionProblem::of(kernel)->scoreTiles.empty();
-       ++stages)
+  for (int64_t stages = 0; stages <= 2; ++stages)
     for (int64_t slots : {1, 2})
-      for (int64_t keys : {48, 64, 80, 96, 112, 128})
-        if (stages != known.getScoreStages())
-          addChecked<AttentionScheduleAttr>(
-              known.getGroups(), keys, known.getStages(), slots, known.getPatience(),
-              known.getEager(), known.getHoldsQuery(), known.getDynamic(), known.getSection(),
-              known.getTail(), int64_t(32), known.getRun() * known.getKeys() / keys,
-              known.getParts(), stages);
+      if (stages != known.getScoreStages())
+        addChecked<AttentionScheduleAttr>(
+            known.getGroups(), known.getKeys(), known.getStages(), slots, known.getPatience(),
+            known.getEager(), known.getHoldsQuery(), known.getDynamic(), known.getSection(),
+            known.getTail(), int64_t(32), known.getRun(), known.getParts(), stages);
   for (int64_t parts = 1; parts <= 8; ++parts)
     for (int64_t slots = parts == 1 ? 2 : 1; slots > 0 && parts != known.getParts(); --slots)
       addChecked<AttentionScheduleAttr>(
@@ -407,8 +403,8 @@ void Grid::attention(AttentionScheduleAttr known) {
   for (int changes : {1, 2})
     for (int64_t keys : {48, 64, 80, 96, 112, 128, 144, 160, 176})
       for (int64_t groups : {2, 3})
-        for (int64_t stages : {1, 2, 3})
-          for (int64_t slots : {1, 2})
+        for (int64_t stages : {1, 2, 3, 4})
+          for (int64_t slots : {1, 2, 3})
             for (int64_t patience : {0, 8})
               for (bool eager : {false, true})
                 for (bool holds : {false, true})
