@@ -236,7 +236,6 @@ void SpecEmitter::emitScoreTile(const Operand &operand) {
   const ScoreTile *tile = problem.scoreTileOf(operand.position);
   constant("kTileAt", problem.scoreTileAt(schedule, operand.position));
   constant("kTileRow", tile->rowBytes(schedule.getKeys()));
-  constant("kWarpRows", 16 * schedule.getScoreStages());
   constant("kAlign", tile->align);
 }
 

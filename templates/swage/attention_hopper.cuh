@@ -403,7 +403,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
   /// function, which the last keys mostly want.  Without, only a block that is not whole does.
   __device__ __forceinline__ void firstSoftmax(float (&scores)[kScores], int block, bool gives) {
     rows.setOffset(firstColumn(block), tile);
-    rows.scoreStage = Queue::await(block);
+    rows.tileRow = Queue::await(block, lane / 4);
     if (IsBounded<Spec> || block >= endOpen)
       rows.template modify<SeenKeys::Some>(scores, firstColumn(block), tile);
     else
@@ -440,7 +440,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
     warpgroupWait<1>();
     pinRegisters(scores);
     shared.keys.release(key);
-    rows.scoreStage = Queue::await(block);
+    rows.tileRow = Queue::await(block, lane / 4);
     seen = modify<IsCut>(scores, block, seen);
     if constexpr (Spec::kEager) {
       // Short heads: the products are done before the exponentials, among which narrowing and

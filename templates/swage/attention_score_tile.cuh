@@ -10,11 +10,9 @@
 
 namespace swage {
 
-/// Where the calling warp has an operand in shared memory: for each stage 16 rows of keys,
-/// kWarpRows in all, kTileRow bytes apart.
-template <class Operand> __device__ __forceinline__ char *scoreTile() {
-  const int warp = static_cast<int>(warpIndex()) - 4; // of those that compute
-  return dynamicArena() + Operand::kTileAt + warp * (Operand::kWarpRows * Operand::kTileRow);
+/// Where a row of an operand's tiles is in shared memory.
+template <class Operand> __device__ __forceinline__ char *scoreTileRow(int row) {
+  return dynamicArena() + (Operand::kTileAt + row * Operand::kTileRow);
 }
 
 /// How its rows, which begin at multiples of kAlign bytes, are copied: by 16 bytes, from such a
@@ -27,41 +25,45 @@ template <class Operand> struct ScoreTileCopy {
   }
 };
 
-/// An element for a score, whose coordinates say where a thread has it: ValueDim in which of its
-/// rows, two of each stage, HeadDim how many keys from its first one on.  Of two neighbours the
-/// compiler makes one access, where they are in one aligned to it.
+/// An element for a score, whose coordinates say where a thread has it: ValueDim in which row of
+/// the tiles, HeadDim how many keys from its first one on.  Of two neighbours the compiler makes
+/// one access, where they are in one aligned to it.
 template <class Operand, int V> struct Fragment<Operand, V, Access::Tiled, Source::Memory> {
   static_assert(V == 1);
   using Element = typename Operand::Element;
-  enum : int { kTogether = int(Operand::kAlign) < 2 * int(sizeof(Element)) ? 1 : 2 };
-  Vector<Element, kTogether> elements;
-  int which;
+  enum : int { kSize = sizeof(Element), kTogether = int(Operand::kAlign) < 2 * int(kSize) ? 1 : 2 };
+  Vector<Element, 1> element;
 
-  __device__ __forceinline__ typename Operand::Value value(int) const {
-    return elements.value(which);
-  }
+  __device__ __forceinline__ typename Operand::Value value(int) const { return element.value(0); }
   template <int Dim, class Coord, class Sizes>
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
     const int lane = static_cast<int>(laneIndex()), step = coord[AttentionDim::HeadDim];
-    auto start = coord;
-    start[Dim] = 0; // like all blocks, at a multiple of what is copied at once
-    const char *const row = scoreTile<Operand>() +
-                            (lane / 4 + 8 * coord[AttentionDim::ValueDim]) * Operand::kTileRow +
-                            ScoreTileCopy<Operand>::shiftOf(from + Operand::offset(start, sizes));
-    which = step % kTogether;
-    elements.fetchShared(reinterpret_cast<const Element *>(row) + (lane % 4 * 2 + step - which));
+    const char *row = scoreTileRow<Operand>(coord[AttentionDim::ValueDim]);
+    if constexpr (ScoreTileCopy<Operand>::kShifted) {
+      auto start = coord;
+      start[Dim] = 0; // like all blocks, at a multiple of what is copied at once
+      row += ScoreTileCopy<Operand>::shiftOf(from + Operand::offset(start, sizes));
+    }
+    // Not by an index that is a constant behind loops alone: the compiler took a second more.
+    const int which = step % kTogether;
+    Vector<Element, kTogether> pair;
+    pair.fetchShared(reinterpret_cast<const Element *>(row) + (lane % 4 * 2 + step - which));
+    if constexpr (kTogether == 2 && kSize == 4)
+      element.words[0] = which != 0 ? pair.words[1] : pair.words[0];
+    else
+      element.words[0] = pair.words[0] >> (8 * kSize * which);
   }
 };
 
 namespace detail {
 
-/// Starts the copy of an operand to a stage, for 16 queries, from `query` on, and a block's keys.
-/// Behind the last query are the last one's; of a block that is not `Whole` what is behind the last
-/// key is anything.
+/// Starts the copy of an operand to rows of its tiles from `to` on, for 16 queries, from `query`
+/// on, and a block's keys.  Behind the last query are the last one's; of a block that is not
+/// `Whole` what is behind the last key is anything.
 template <class Spec, class Operand, bool Whole, class Arguments>
 __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
-                                              const typename Arguments::Tile &tile, int stage,
+                                              const typename Arguments::Tile &tile, int to,
                                               int query, int firstKey) {
   using Element = typename Operand::Element;
   using Copy = ScoreTileCopy<Operand>;
@@ -75,8 +77,7 @@ __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
   const int lane = static_cast<int>(laneIndex()), last = arguments.queries() - 1,
             first = lane % kLanes * kBytes, left = (arguments.keys() - firstKey) * Copy::kSize;
   const Element *const from = static_cast<const swage::Slot<Operand> &>(arguments.pointers).pointer;
-  char *const to =
-      scoreTile<Operand>() + ((16 * stage + lane / kLanes) * Operand::kTileRow + first);
+  char *const there = scoreTileRow<Operand>(to + lane / kLanes) + first;
 #pragma unroll
   for (int begin = 0; begin < 16; begin += kRows) {
     const int row = query + begin + lane / kLanes;
@@ -89,7 +90,7 @@ __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
     for (int i = 0; i < kPieces; i += kLanes) {
       if (kPieces % kLanes != 0 && i + lane % kLanes >= kPieces)
         break;
-      char *const target = to + (begin * Operand::kTileRow + i * kBytes);
+      char *const target = there + (begin * Operand::kTileRow + i * kBytes);
       const int before = first + i * kBytes;
       if (Whole || before < end)
         copyAsyncAround<kBytes>(target, at + i * kBytes, shift - before, end - before);
@@ -106,14 +107,16 @@ template <class Spec, class Arguments> struct ScoreTileQueue {
   template <bool Weighed>
   static __device__ __forceinline__ void next(const Arguments &, const AttentionTile &, int, int,
                                               int) {}
-  static __device__ __forceinline__ int await(int) { return 0; }
+  static __device__ __forceinline__ int await(int, int) { return 0; }
 };
 template <class Spec, class Arguments>
 requires HasScoreTiles<Spec>
 struct ScoreTileQueue<Spec, Arguments> {
-  /// Where a block has its own: by turns.
-  static __device__ __forceinline__ int stageOf(int block) {
-    return static_cast<int>(static_cast<unsigned>(block) % unsigned(Spec::kScoreStages));
+  /// The warp's first row for a block: these have its stages by turns.
+  static __device__ __forceinline__ int rowOf(int block) {
+    const int warp = static_cast<int>(warpIndex()) - 4, // of those that compute
+        stage = static_cast<int>(static_cast<unsigned>(block) % unsigned(Spec::kScoreStages));
+    return 16 * (warp * Spec::kScoreStages + stage);
   }
   /// Asks for those of a block, after the calling warp has read what was there before.
   template <bool Whole>
@@ -121,7 +124,7 @@ struct ScoreTileQueue<Spec, Arguments> {
                                                  const AttentionTile &tile, int query, int block) {
     syncWarp();
     [&]<class... L>(List<L...>) {
-      (copyScoreTile<Spec, L, Whole>(arguments, tile, stageOf(block), query, block * Spec::kKeys),
+      (copyScoreTile<Spec, L, Whole>(arguments, tile, rowOf(block), query, block * Spec::kKeys),
        ...);
     }(typename Spec::ScoreTiles{});
   }
@@ -147,11 +150,11 @@ struct ScoreTileQueue<Spec, Arguments> {
       copyAsyncCommit();
     }
   }
-  /// A block's stage, when they have come to the whole warp.
-  static __device__ __forceinline__ int await(int block) {
+  /// A block's row `row` of the warp's, when they have come to all of it.
+  static __device__ __forceinline__ int await(int block, int row) {
     copyAsyncWait<Spec::kScoreStages - 1>();
     syncWarp();
-    return stageOf(block);
+    return rowOf(block) + row;
   }
 };
 

@@ -92,7 +92,7 @@ template <class Spec, class Arguments> struct AttentionRows {
   static constexpr __device__ float mostApart() { return 48.0f; }
 
   const Arguments &arguments;
-  int first, scoreStage;
+  int first, tileRow; ///< of its first query, and in score tiles
   float highest[2], sum[2], roundedSum[2];
   float rescale[2]; ///< what earlier outputs are multiplied by
   float peak[2];    ///< which none of the thread's scores in this block exceeds that counts
@@ -231,13 +231,14 @@ template <class Spec, class Arguments> struct AttentionRows {
     }
   }
 
-  /// Of the thread's row r, which is what the value dim says of a score, by stages of what scores
-  /// read from shared memory; its head dim counts keys from the thread's first one.
+  /// Of the thread's row r.  Of a score the value dim says which row of score tiles that is, and
+  /// the head dim counts keys from the thread's first one.
   __device__ __forceinline__ auto coordOf(int r, int key, int step,
                                           const Tile &tile) const {
     const int row = first + Places::kSecondRow * r, last = arguments.queries() - 1;
     auto coord = tile.template at<typename Spec::Coord>(row < last ? row : last, key);
-    coord[AttentionDim::ValueDim] = HasScoreTiles<Spec> ? 2 * scoreStage + r : r;
+    if constexpr (HasScoreTiles<Spec>)
+      coord[AttentionDim::ValueDim] = tileRow + Places::kSecondRow * r;
     coord[AttentionDim::HeadDim] = step;
     return coord;
   }

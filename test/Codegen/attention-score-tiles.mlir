@@ -9,7 +9,6 @@
 // CHECK: struct [[BIAS:Input[0-9]+]] : swage::Input<swage::bf16, swage::Access::Tiled, swage::Traffic::Reused> {
 // CHECK-NEXT: enum : int { kTileAt = 1024 };
 // CHECK-NEXT: enum : int { kTileRow = 272 };
-// CHECK-NEXT: enum : int { kWarpRows = 32 };
 // CHECK-NEXT: enum : int { kAlign = 16 };
 // CHECK-NEXT: static __device__ Index offset
 // CHECK-NEXT: return d[1] * 153600 + d[2] * 153600 + d[3] * 512 + d[5];
