@@ -16,7 +16,8 @@
 //     and a tile is stored while those run: between tiles the tensor cores do not wait;
 //   - scores are scaled inside the exponent's one multiplication, and powers are of two.
 // Blocks of keys go from the last to the first: only the first ones want a mask.
-// Where there are few tiles, several blocks share one: attention_parts.cuh.
+// Where there are few tiles, several blocks share one: attention_parts.cuh.  What scores read for
+// each query and key comes through shared memory: attention_score_tile.cuh.
 #pragma once
 
 #include "swage/attention_kinds.cuh"
@@ -68,8 +69,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
     kOneSoftmax = IsBounded<Spec> && HasAgree<Spec> && !Spec::kBeginsLater && !Spec::kScattered &&
                   !Layout::kHasRuns && Spec::kQuerySlots > 1 && Spec::kGroups != 3,
     /// Whether blocks that bounds cut have a loop of their own, whose text takes time to compile:
-    /// with one place for queries, as heads longer than 128 have, which take 4 to 8 % longer where
-    /// each block is asked.
+    /// with one place for queries, as heads longer than 128 have for many keys, which take 4 to 8 %
+    /// longer where each block is asked.
     kCutsApart = IsBounded<Spec> && !Layout::kHasRuns && Spec::kQuerySlots == 1,
     /// Whether the last tile goes on to scores as well, which nobody reads, so that its products
     /// and its store are not in the text again.  Of short tiles that takes up to 4 %, but not where
@@ -361,9 +362,8 @@ template <class Spec, class Arguments> struct AttentionGroup {
   __device__ __forceinline__ bool take() {
     shared.waitQuery(query);
     const AttentionTile next = shared.tile(query.stage);
-    if (HasScoreTiles<Spec> && !next.ends())
-      Queue::begin(rows.arguments, next, firstQueryOf(next),
-                   beginsLater<Spec>() ? next.firstBlock : 0);
+    Queue::begin(rows.arguments, next, firstQueryOf(next),
+                 beginsLater<Spec>() ? next.firstBlock : 0);
     return !next.ends();
   }
 
@@ -646,7 +646,7 @@ template <class Spec, class Arguments> struct AttentionGroup {
       if (lane == 0) {
         bulkWaitRead<0>();
         shared.releaseQuery(Spec::kQuerySlots == 2
-                                ? query.stage ^ 1
+                                ? query.stage ^ 1 // one instruction
                                 : (query.stage + Spec::kQuerySlots - 1) % Spec::kQuerySlots);
       }
       syncWarp();

@@ -1,7 +1,7 @@
 // What scores and weights read for each query and key: a bias, a mask.  A warp has the elements of
 // its 16 queries and a block's keys copied to shared memory, while it computes with the block
 // before.  By elements, of which a thread has two neighbours in each of two rows, every instruction
-// would ask L1 for eight lines.  See attention_hopper.cuh.
+// would ask L1 for eight lines.  For attention_hopper.cuh.
 #pragma once
 
 #include "swage/attention_tile.cuh"
@@ -99,6 +99,7 @@ __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
     }
   }
 }
+
 /// The tiles of all operands that a warp waits for, block after block; none, where scores read
 /// none.
 template <class Spec, class Arguments> struct ScoreTileQueue {
@@ -128,10 +129,14 @@ struct ScoreTileQueue<Spec, Arguments> {
        ...);
     }(typename Spec::ScoreTiles{});
   }
-  /// Of a tile's first blocks, which are its last ones, down to `firstBlock`.
+  /// Of a tile's first blocks, which are its last ones, down to `firstBlock`.  Before, and behind
+  /// the last tile, what nobody has waited for comes: that of a tile without queries for the
+  /// warpgroup.
   static __device__ __forceinline__ void
   begin(const Arguments &arguments, const AttentionTile &tile, int query, int firstBlock) {
-    copyAsyncWait<0>(); // for a tile without queries for this warp nobody has waited
+    copyAsyncWait<0>();
+    if (tile.ends())
+      return;
 #pragma unroll 1
     for (int block = tile.endBlock - 1; block >= tile.endBlock - Spec::kScoreStages; --block) {
       if (block >= firstBlock)

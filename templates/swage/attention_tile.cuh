@@ -123,7 +123,8 @@ template <class Spec> struct AttentionLayout {
     kColumns = Spec::kValueDim + (kTransposers ? 8 : 0),
     kValueStep = kColumns * 32,
     kTransposedBytes = kTransposers ? Spec::kKeys / 32 * kValueStep : 0,
-    kQueryAt = 1024 + scoreTileBytes<Spec>(),
+    kBarrierBytes = 1024, ///< AttentionShared, in front of all
+    kQueryAt = kBarrierBytes + scoreTileBytes<Spec>(),
     kKeyAt = kQueryAt + Spec::kQuerySlots * kQueryBytes,
     kValueAt = kKeyAt + Spec::kStages * kKeyBytes,
     /// Of each warp: sums, through which its results leave, and the maxima that they are for.
@@ -332,7 +333,7 @@ template <class Spec> struct AttentionShared {
   /// Each stage of keys has two places for what these are of.
   static_assert(!hasKindsWarp<Spec>() ||
                 int(kKeyKindsAt) + 2 * Spec::kStages * int(sizeof(KindRange)) <=
-                    int(Layout::kQueryAt));
+                    int(Layout::kBarrierBytes));
 
   __device__ __forceinline__ explicit AttentionShared(SharedAddress base)
       : base(base), keys{base + Layout::kKeyAt, base + kRingBarriers},

@@ -49,3 +49,36 @@ func.func @chunk(%q: tensor<2x4x128x64xbf16>, %k: tensor<2x4x1000x64xbf16>, %len
   } : (tensor<2x4x128x64xbf16>, tensor<2x4x1000x64xbf16>, tensor<2x4x1000x64xbf16>) -> tensor<2x4x128x64xbf16>
   return %o : tensor<2x4x128x64xbf16>
 }
+
+// -----
+
+// Nor by keys, however few, or of whatever rows a bias has.
+// CHECK-LABEL: func.func @invariant_bias
+// CHECK: attention_schedule<groups = 2, keys = [[KEYS:[0-9]+]], {{.*}} score_stages = [[STAGES:[12]]]>
+// CHECK: attention_schedule<groups = 2, keys = [[KEYS]], {{.*}} score_stages = [[STAGES]]>
+// CHECK: attention_schedule<groups = 2, keys = [[KEYS]], {{.*}} score_stages = [[STAGES]]>
+func.func @invariant_bias(%q: tensor<1x4x200x256xbf16>, %k64: tensor<1x4x64x256xbf16>, %k512: tensor<1x4x512x256xbf16>, %k509: tensor<1x4x509x256xbf16>, %bias64: tensor<200x64xbf16>, %bias512: tensor<200x512xbf16>, %bias509: tensor<200x509xbf16>)
+    -> (tensor<1x4x200x256xbf16>, tensor<1x4x200x256xbf16>, tensor<1x4x200x256xbf16>) {
+  %o = swage.attention %q, %k64, %k64 scale 0.0625 batch_invariant score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %e = tensor.extract %bias64[%i, %j] : tensor<200x64xbf16>
+    %wide = arith.extf %e : bf16 to f32
+    %sum = arith.addf %s, %wide : f32
+    swage.yield %sum : f32
+  } : (tensor<1x4x200x256xbf16>, tensor<1x4x64x256xbf16>, tensor<1x4x64x256xbf16>) -> tensor<1x4x200x256xbf16>
+  %p = swage.attention %q, %k512, %k512 scale 0.0625 batch_invariant score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %e = tensor.extract %bias512[%i, %j] : tensor<200x512xbf16>
+    %wide = arith.extf %e : bf16 to f32
+    %sum = arith.addf %s, %wide : f32
+    swage.yield %sum : f32
+  } : (tensor<1x4x200x256xbf16>, tensor<1x4x512x256xbf16>, tensor<1x4x512x256xbf16>) -> tensor<1x4x200x256xbf16>
+  %r = swage.attention %q, %k509, %k509 scale 0.0625 batch_invariant score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %e = tensor.extract %bias509[%i, %j] : tensor<200x509xbf16>
+    %wide = arith.extf %e : bf16 to f32
+    %sum = arith.addf %s, %wide : f32
+    swage.yield %sum : f32
+  } : (tensor<1x4x200x256xbf16>, tensor<1x4x509x256xbf16>, tensor<1x4x509x256xbf16>) -> tensor<1x4x200x256xbf16>
+  return %o, %p, %r : tensor<1x4x200x256xbf16>, tensor<1x4x200x256xbf16>, tensor<1x4x200x256xbf16>
+}

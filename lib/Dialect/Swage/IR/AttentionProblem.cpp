@@ -435,17 +435,23 @@ int64_t ScoreTile::rowBytes(int64_t keys) const {
   return (llvm::divideCeil(bytes, unit) | 1) * unit;
 }
 
-int64_t AttentionProblem::scoreTileAt(AttentionScheduleAttr schedule, unsigned input) const {
-  int64_t bytes = kBarrierBytes;
-  for (const ScoreTile &tile : scoreTiles)
-    if (tile.input < input)
-      bytes +=
-          64 * schedule.getGroups() * schedule.getScoreStages() * tile.rowBytes(schedule.getKeys());
-  return bytes;
+static int64_t scoreTileBytes(AttentionScheduleAttr schedule, const ScoreTile &tile) {
+  return 64 * schedule.getGroups() * schedule.getScoreStages() * tile.rowBytes(schedule.getKeys());
 }
 
 int64_t AttentionProblem::scoreTileBytes(AttentionScheduleAttr schedule) const {
-  return scoreTileAt(schedule, UINT_MAX) - kBarrierBytes;
+  int64_t bytes = 0;
+  for (const ScoreTile &tile : scoreTiles)
+    bytes += ::scoreTileBytes(schedule, tile);
+  return bytes;
+}
+
+int64_t AttentionProblem::scoreTileAt(AttentionScheduleAttr schedule, unsigned input) const {
+  int64_t at = kBarrierBytes;
+  for (const ScoreTile &tile : scoreTiles)
+    if (tile.input < input)
+      at += ::scoreTileBytes(schedule, tile);
+  return at;
 }
 
 int64_t AttentionProblem::sharedBytes(AttentionScheduleAttr schedule) const {

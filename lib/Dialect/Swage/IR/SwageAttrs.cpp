@@ -275,7 +275,7 @@ LogicalResult AttentionScheduleAttr::verify(EmitError emitError, int64_t groups,
   // A cluster has one tile.
   if (parts > 1 && (querySlots != 1 || dynamic))
     return emitError() << "parts is " << parts
-                       << ", but must be 1 with dynamic or with two query_slots";
+                       << ", but must be 1 with dynamic or with several query_slots";
   return success(succeeded(verifyRange(emitError, "stages", stages, 8)) &&
                  succeeded(verifyRange(emitError, "parts", parts, 8)) &&
                  succeeded(verifyRange(emitError, "query_slots", querySlots, 4)) &&

@@ -382,7 +382,7 @@ void Grid::reduce(ReduceScheduleAttr known) {
 /// those in two, and no others. With other parts query slots and tickets are what these allow.
 void Grid::attention(AttentionScheduleAttr known) {
   for (int64_t stages = 0; stages <= 2; ++stages)
-    for (int64_t slots : {1, 2})
+    for (int64_t slots : {1, 2, 3})
       if (stages != known.getScoreStages())
         addChecked<AttentionScheduleAttr>(
             known.getGroups(), known.getKeys(), known.getStages(), slots, known.getPatience(),

@@ -427,9 +427,9 @@ AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &p
   // A tile of few blocks takes less time than what comes for the next one, which is asked for
   // when a place is free: more of these, as far as they fit.
   auto withPlaces = [&](AttentionScheduleAttr least) {
-    double blocks = blocksOfTile(kernel, 64 * least.getGroups(), least.getKeys()).value_or(1e9);
-    int64_t mostSlots = blocks <= 3 ? 3 : least.getQuerySlots(),
-            mostStages = blocks <= 4 ? 4 : least.getStages();
+    std::optional<double> blocks = blocksOfTile(kernel, 64 * least.getGroups(), least.getKeys());
+    int64_t mostSlots = blocks && *blocks <= 3 ? 3 : least.getQuerySlots(),
+            mostStages = blocks && *blocks <= 4 ? 4 : least.getStages();
     for (int64_t slots = mostSlots; slots >= least.getQuerySlots(); --slots)
       for (int64_t stages = mostStages; stages >= least.getStages(); --stages)
         if (AttentionScheduleAttr more =
@@ -468,18 +468,23 @@ AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &p
 static bool areScoresStaged(KernelOp kernel, const AttentionProblem &problem) {
   int64_t few = std::max(problem.headDim, problem.valueDim) <= 32 ? 160 : 96;
   std::optional<int64_t> keys = constantSize(kernel.getExtents().getResult(AttentionDim::Key));
-  return !problem.scoreTiles.empty() && (!keys || *keys > few);
+  return !problem.scoreTiles.empty() && (!keys || *keys > few || isInvariant(kernel));
 }
 
 SelectedSchedule ScheduleSelector::hopperAttention() const {
   AttentionProblem problem = *AttentionProblem::of(kernel);
+  // Rows of other lengths begin at other multiples.
+  if (isInvariant(kernel))
+    for (ScoreTile &tile : problem.scoreTiles)
+      tile.align = tile.elementBytes;
   AttentionScheduleAttr schedule;
   if (areScoresStaged(kernel, problem))
     schedule = hopperSchedule(problem, /*scoreStages=*/1);
-  // A second place saves up to 8 %, if tiles stay as they are.
+  // A second place saves up to 8 %, if everything else stays as it is.
   if (schedule)
     if (AttentionScheduleAttr more = hopperSchedule(problem, /*scoreStages=*/2);
         more && more.getGroups() == schedule.getGroups() && more.getKeys() == schedule.getKeys() &&
+        more.getStages() == schedule.getStages() &&
         more.getQuerySlots() == schedule.getQuerySlots())
       schedule = more;
   if (!schedule)

@@ -250,7 +250,7 @@ func.func private @attention_parts() attributes {schedule = #swage.attention_sch
 
 // -----
 
-// expected-error @+1 {{parts is 2, but must be 1 with dynamic or with two query_slots}}
+// expected-error @+1 {{parts is 2, but must be 1 with dynamic or with several query_slots}}
 func.func private @attention_parts_of_tiles() attributes {schedule = #swage.attention_schedule<groups = 2, keys = 64, stages = 2, query_slots = 1, patience = 0, eager = false, holds_query = false, dynamic = true, section = 1, tail = 1, index = 32, parts = 2>}
 
 // -----

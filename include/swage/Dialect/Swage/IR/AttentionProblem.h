@@ -151,8 +151,8 @@ struct AttentionProblem {
   int64_t mostChunks(DecodeScheduleAttr schedule) const;
   /// Memory of a launch for what blocks that decode leave to be merged (Parts).
   int64_t scratchBytes(DecodeScheduleAttr schedule) const;
-  /// Of that, what scores read for each query and key: behind the barriers, for each stage 16 rows
-  /// of each warp that computes. All of it, or what is in front of one input's.
+  /// Of its shared memory, what scores read for each query and key: behind the barriers, for each
+  /// stage 16 rows of each warp that computes. All of it; and where one input's is.
   int64_t scoreTileBytes(AttentionScheduleAttr schedule) const;
   int64_t scoreTileAt(AttentionScheduleAttr schedule, unsigned input) const;
   const ScoreTile *scoreTileOf(unsigned input) const {
