@@ -425,10 +425,12 @@ AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &p
            problem.registers(schedule) <= problem.mostRegisters(schedule);
   };
   // A tile of few blocks takes less time than what comes for the next one, which is asked for
-  // when a place is free: more of these, as far as they fit.
+  // when a place is free: more of these, as far as they fit. Blocks that a mask cuts have a loop of
+  // their own with one place (attention_hopper.cuh), which is left as it is.
   auto withPlaces = [&](AttentionScheduleAttr least) {
     std::optional<double> blocks = blocksOfTile(kernel, 64 * least.getGroups(), least.getKeys());
-    int64_t mostSlots = blocks && *blocks <= 3 ? 3 : least.getQuerySlots(),
+    bool isCut = least.getQuerySlots() == 1 && isMasked(kernel);
+    int64_t mostSlots = blocks && *blocks <= 3 && !isCut ? 3 : least.getQuerySlots(),
             mostStages = blocks && *blocks <= 4 ? 4 : least.getStages();
     for (int64_t slots = mostSlots; slots >= least.getQuerySlots(); --slots)
       for (int64_t stages = mostStages; stages >= least.getStages(); --stages)
