@@ -82,3 +82,22 @@ func.func @invariant_bias(%q: tensor<1x4x200x256xbf16>, %k64: tensor<1x4x64x256x
   } : (tensor<1x4x200x256xbf16>, tensor<1x4x509x256xbf16>, tensor<1x4x509x256xbf16>) -> tensor<1x4x200x256xbf16>
   return %o, %p, %r : tensor<1x4x200x256xbf16>, tensor<1x4x200x256xbf16>, tensor<1x4x200x256xbf16>
 }
+
+// -----
+
+// What parts leave for each other, which may be more than the rings, fits beside what scores read: of two inputs with fewer keys.
+// CHECK-LABEL: func.func @parts_bias
+// CHECK: attention_schedule<groups = 2, keys = 32, {{.*}} parts = 8, score_stages = 1>
+func.func @parts_bias(%q: tensor<1x2x128x256xbf16>, %k: tensor<1x2x4096x256xbf16>, %bias: tensor<2x128x4096xf32>, %mask: tensor<128x4096xi1>) -> tensor<1x2x128x256xbf16> {
+  %o = swage.attention %q, %k, %k scale 0.0625 score {
+  ^bb0(%s: f32, %b: index, %h: index, %i: index, %j: index):
+    %e = tensor.extract %bias[%h, %i, %j] : tensor<2x128x4096xf32>
+    %sum = arith.addf %s, %e : f32
+    swage.yield %sum : f32
+  } mask {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    %seen = tensor.extract %mask[%i, %j] : tensor<128x4096xi1>
+    swage.yield %seen : i1
+  } : (tensor<1x2x128x256xbf16>, tensor<1x2x4096x256xbf16>, tensor<1x2x4096x256xbf16>) -> tensor<1x2x128x256xbf16>
+  return %o : tensor<1x2x128x256xbf16>
+}

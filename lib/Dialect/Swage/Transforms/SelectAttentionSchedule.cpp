@@ -451,8 +451,11 @@ AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &p
         if (fits(make(groups, keys, slots))) {
           int64_t rows = 64 * groups, fitting = fitKeys(kernel, rows, keys, step),
                   parts = partsOf(problem, rows, fitting);
-          return parts > 1 ? make(groups, fitting, 1, parts)
-                           : withPlaces(make(groups, fitting, slots));
+          if (parts == 1)
+            return withPlaces(make(groups, fitting, slots));
+          // What parts leave for each other may take more than their keys.
+          if (AttentionScheduleAttr shared = make(groups, fitting, 1, parts); fits(shared))
+            return shared;
         }
     return {};
   };
@@ -489,8 +492,10 @@ SelectedSchedule ScheduleSelector::hopperAttention() const {
         more.getStages() == schedule.getStages() &&
         more.getQuerySlots() == schedule.getQuerySlots())
       schedule = more;
-  if (!schedule)
-    schedule = hopperSchedule(problem, /*scoreStages=*/0);
+  // Blocks of half the keys, or none, are no gain.
+  if (AttentionScheduleAttr elements = hopperSchedule(problem, /*scoreStages=*/0);
+      elements && (!schedule || 2 * schedule.getKeys() <= elements.getKeys()))
+    schedule = elements;
   if (!schedule)
     return refused(problem);
   return selected(schedule, 64 * schedule.getGroups(), schedule.getKeys());
