@@ -15,13 +15,17 @@ template <class Operand> __device__ __forceinline__ char *scoreTileRow(int row) 
   return dynamicArena() + (Operand::kTileAt + row * Operand::kTileRow);
 }
 
-/// How its rows, which begin at multiples of kAlign bytes, are copied: by 16 bytes, from such a
-/// multiple on.  What is wanted then begins so many bytes behind that.
+/// How its rows, which begin at multiples of kAlign bytes, are copied: by pieces of 16 bytes, from
+/// such a multiple on.  What is wanted then begins so many elements behind that.
 template <class Operand> struct ScoreTileCopy {
-  enum : int { kBytes = 16, kSize = sizeof(typename Operand::Element) };
+  enum : int {
+    kBytes = 16,
+    kSize = sizeof(typename Operand::Element),
+    kPiece = kBytes / kSize ///< elements
+  };
   enum : bool { kShifted = int(Operand::kAlign) < int(kBytes) };
-  static __device__ __forceinline__ int shiftOf(const typename Operand::Element *row) {
-    return kShifted ? static_cast<int>(reinterpret_cast<unsigned long long>(row) % kBytes) : 0;
+  static __device__ __forceinline__ int skew(const typename Operand::Element *row) {
+    return kShifted ? skewOf<kPiece>(row) : 0;
   }
 };
 
@@ -39,16 +43,17 @@ template <class Operand, int V> struct Fragment<Operand, V, Access::Tiled, Sourc
   __device__ __forceinline__ void load(typename Operand::Pointer from, const Coord &coord,
                                        const Sizes &sizes) {
     const int lane = static_cast<int>(laneIndex()), step = coord[AttentionDim::HeadDim];
-    const char *row = scoreTileRow<Operand>(coord[AttentionDim::ValueDim]);
+    const auto *row =
+        reinterpret_cast<const Element *>(scoreTileRow<Operand>(coord[AttentionDim::ValueDim]));
     if constexpr (ScoreTileCopy<Operand>::kShifted) {
       auto start = coord;
       start[Dim] = 0; // like all blocks, at a multiple of what is copied at once
-      row += ScoreTileCopy<Operand>::shiftOf(from + Operand::offset(start, sizes));
+      row += ScoreTileCopy<Operand>::skew(from + Operand::offset(start, sizes));
     }
     // Not by an index that is a constant behind loops alone: the compiler took a second more.
     const int which = step % kTogether;
     Vector<Element, kTogether> pair;
-    pair.fetchShared(reinterpret_cast<const Element *>(row) + (lane % 4 * 2 + step - which));
+    pair.fetchShared(row + (lane % 4 * 2 + step - which));
     if constexpr (kTogether == 2 && kSize == 4)
       element.words[0] = which != 0 ? pair.words[1] : pair.words[0];
     else
@@ -83,7 +88,7 @@ __device__ __forceinline__ void copyScoreTile(const Arguments &arguments,
     const int row = query + begin + lane / kLanes;
     const auto coord = tile.template at<typename Spec::Coord>(row < last ? row : last, 0);
     const Element *const source = from + (Operand::offset(coord, arguments.sizes) + firstKey);
-    const int shift = Copy::shiftOf(source),
+    const int shift = Copy::skew(source) * Copy::kSize,
               end = shift + (Whole || left > kRow ? int(kRow) : left); // of what is wanted
     const char *const at = reinterpret_cast<const char *>(source) + (first - shift);
 #pragma unroll

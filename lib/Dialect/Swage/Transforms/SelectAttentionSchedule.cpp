@@ -88,7 +88,7 @@ static bool areScoresBound(KernelOp kernel) {
                       [&](math::TanhOp tanh) { return dependsOn(score, tanh.getResult()); });
 }
 
-/// Whether they read something beside that.
+/// Whether scores take a tanh, and read something beside that.
 static bool doScoresTakeMuch(KernelOp kernel) {
   return doScoresRead(kernel) && areScoresBound(kernel);
 }
@@ -228,8 +228,10 @@ static double costOfQuery(int64_t seen, int64_t keys) {
 /// keys, for tiles of `rows` queries.
 static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step) {
   constexpr int64_t few = 4096;
-  SmallVector<int64_t> tiles = seenByTiles(kernel, rows);
-  if (constantSize(kernel.getExtents().getResult(AttentionDim::Key)).value_or(0) > few)
+  SmallVector<int64_t> tiles;
+  if (constantSize(kernel.getExtents().getResult(AttentionDim::Key)).value_or(0) <= few)
+    tiles = seenByTiles(kernel, rows);
+  if (tiles.empty())
     return most;
   auto cost = [&](int64_t keys) {
     double sum = 0;
@@ -238,7 +240,7 @@ static int64_t fitKeys(KernelOp kernel, int64_t rows, int64_t most, int64_t step
     return sum;
   };
   int64_t best = most;
-  for (int64_t fewer = best - step; fewer >= 48 && !tiles.empty(); fewer -= step)
+  for (int64_t fewer = best - step; fewer >= 48; fewer -= step)
     if (cost(fewer) * 1.03 < cost(best))
       best = fewer;
   return best;
@@ -407,14 +409,12 @@ AttentionScheduleAttr ScheduleSelector::hopperSchedule(const AttentionProblem &p
   int64_t beside = isNarrow ? 96 : isWide ? 80 : mostKeys; // a second place for queries
   int64_t step = isNarrow ? 32 : 16, least = std::min(beside, mostKeys);
   auto make = [&](int64_t groups, int64_t keys, int64_t slots, int64_t parts = 1,
-                  int64_t stages = 0) {
+                  int64_t stages = 2) {
     // What waits for the next values before its products has more of them on the way, where they
     // are short.
-    return AttentionScheduleAttr::get(context(), groups, keys,
-                                      stages                 ? stages
-                                      : keys <= 64 && !eager ? 3
-                                                             : 2,
-                                      slots, patience, eager,
+    if (keys <= 64 && !eager)
+      stages = std::max<int64_t>(stages, 3);
+    return AttentionScheduleAttr::get(context(), groups, keys, stages, slots, patience, eager,
                                       /*holdsQuery=*/!isWide && !isLong && isPlain,
                                       /*dynamic=*/parts == 1, sectionBytes(device),
                                       tailHeads(device.smCount), index,
