@@ -30,6 +30,11 @@
 // scores are uncertain where a query or key is finite beyond it; sums of such values are anyway.
 // Of a number below 2^-112 the second one is denormal, without what is below 2^-136.
 //
+// Where scores are large, a row is one key's unless two of them are nearly the same, and then their
+// rounding errors are all that the row's error comes from. So few rows hold the largest error of an
+// evaluation, which is small by luck now and then. Of such rows of f32 more evaluations are made,
+// whose scores begin with other products; for each element the one that is farthest off counts.
+//
 // With `tf32` there is the first number alone: the nearest one of queries and weights, and of keys
 // and values the one that is left if the other bits are cut. E_j is then larger by
 // scale (2^-11 + 2^-10) sum |q_d k_d|, w is 2^-11, and E by 2^-10 sum p_j |v_j| / l.
@@ -83,6 +88,9 @@ void takeFarther(Number &one, const Number &other) {
   if (std::fabs(other.honest - other.reference) > std::fabs(one.honest - one.reference))
     one.honest = other.honest;
 }
+/// Honest evaluations of a row of f32: of one whose log-sum-exp is large, and of any other.
+constexpr int64_t kDraws = 8, kOrdinaryDraws = 2;
+constexpr double kLargeScore = 256;
 /// The least magnitude of which the nearest tf32 is infinite.
 constexpr double kBeyondParts = 0x1p128 - 0x1p116;
 /// What they leave out of a number that is as small as can be.
@@ -506,49 +514,63 @@ void attentionOf(const Value &q, const Value &k, const Value &v, const Attention
   int64_t heads = elementCount(k.shape().take_front(leading + 1)), rows = group * queries;
   bool hasStatistic = !results.logSumExp.shape().empty(),
        hasProbabilities = !results.probabilities.shape().empty();
+  int64_t draws = q.type() == ElementType::F32 && !precision.wide ? kDraws : 1;
   std::atomic<int64_t> sharedRows{0};
   for (int64_t head = 0; head < heads; ++head) {
-    auto evaluationOf = [&](Factors ofLeft, Factors ofRight) {
+    auto drawOf = [&](int64_t draw) {
+      Factors ofLeft = Factors::Whole, ofRight = Factors::Whole;
+      if (draw % 2) {
+        ofLeft = options.tf32 ? Factors::Nearest : Factors::TwoParts;
+        ofRight = options.tf32 ? Factors::Cut : Factors::TwoParts;
+      }
+      auto product = [=](int64_t d) { return (d + draw * depth / kDraws) % depth; };
       return Head<Real>(
-          Matrix<Real>(q, rows, depth, ofLeft,
-                       [&](int64_t i, int64_t d) { return (head * rows + i) * depth + d; }),
-          Matrix<Real>(k, depth, keys, ofRight,
-                       [&](int64_t d, int64_t j) { return (head * keys + j) * depth + d; }),
+          Matrix<Real>(
+              q, rows, depth, ofLeft,
+              [&](int64_t i, int64_t d) { return (head * rows + i) * depth + product(d); }),
+          Matrix<Real>(
+              k, depth, keys, ofRight,
+              [&](int64_t d, int64_t j) { return (head * keys + j) * depth + product(d); }),
           Matrix<Real>(v, keys, width, ofRight,
                        [&](int64_t j, int64_t d) { return (head * keys + j) * width + d; }),
           options, q.type(), precision, ofLeft);
     };
-    const Head<Real> one = evaluationOf(Factors::Whole, Factors::Whole);
-    std::optional<Head<Real>> other;
-    if (q.type() == ElementType::F32 && !precision.wide)
-      other.emplace(options.tf32 ? evaluationOf(Factors::Nearest, Factors::Cut)
-                                 : evaluationOf(Factors::TwoParts, Factors::TwoParts));
-    parallelFor(rows, rowChunk(keys * (depth + width)), [&](int64_t begin, int64_t end) {
-      std::vector<Number> result(width), ofOther(width), weights, weightsOfOther;
-      auto *probabilities = hasProbabilities ? &weights : nullptr,
-           *probabilitiesOfOther = hasProbabilities ? &weightsOfOther : nullptr;
-      Shape at(leading + 2);
-      for (int64_t i = begin; i < end; ++i) {
-        int64_t row = head * rows + i, rest = row;
-        for (size_t dim = leading + 2; dim-- > 0; rest /= shape[dim])
-          at[dim] = rest % shape[dim];
-        Number statistic = one.evaluate(i, at, result, probabilities);
-        if (other) {
-          takeFarther(statistic, other->evaluate(i, at, ofOther, probabilitiesOfOther));
-          for (auto [weight, other] : llvm::zip_equal(weights, weightsOfOther))
-            takeFarther(weight, other);
-          for (int64_t d = 0; d < width; ++d)
-            takeFarther(result[d], ofOther[d]);
+    std::vector<char> isLarge(rows);
+    for (int64_t draw = 0; draw < draws; ++draw) {
+      bool ofAll = draw < kOrdinaryDraws;
+      if (!ofAll && !llvm::is_contained(isLarge, true))
+        break;
+      const Head<Real> one = drawOf(draw);
+      auto keep = [&](Value &value, int64_t i, Number number) {
+        if (draw > 0) {
+          Number known = value.load(i);
+          takeFarther(known, number);
+          number = known;
         }
-        for (int64_t d = 0; d < width; ++d)
-          results.result.store(row * width + d, result[d]);
-        if (hasStatistic)
-          results.logSumExp.store(row, statistic);
-        sharedRows += hasProbabilities && isShared(weights);
-        for (auto [j, weight] : llvm::enumerate(weights))
-          results.probabilities.store(row * keys + static_cast<int64_t>(j), weight);
-      }
-    });
+        value.store(i, number);
+      };
+      parallelFor(rows, rowChunk(keys * (depth + width)), [&](int64_t begin, int64_t end) {
+        std::vector<Number> result(width), weights;
+        Shape at(leading + 2);
+        for (int64_t i = begin; i < end; ++i) {
+          if (!ofAll && !isLarge[i])
+            continue;
+          int64_t row = head * rows + i, rest = row;
+          for (size_t dim = leading + 2; dim-- > 0; rest /= shape[dim])
+            at[dim] = rest % shape[dim];
+          Number statistic = one.evaluate(i, at, result, hasProbabilities ? &weights : nullptr);
+          isLarge[i] =
+              std::isfinite(statistic.reference) && std::fabs(statistic.reference) >= kLargeScore;
+          for (int64_t d = 0; d < width; ++d)
+            keep(results.result, row * width + d, result[d]);
+          if (hasStatistic)
+            keep(results.logSumExp, row, statistic);
+          sharedRows += draw == 0 && hasProbabilities && isShared(weights);
+          for (auto [j, weight] : llvm::enumerate(weights))
+            keep(results.probabilities, row * keys + static_cast<int64_t>(j), weight);
+        }
+      });
+    }
   }
   results.probabilities.samples = sharedRows;
 }

@@ -468,6 +468,48 @@ TEST(AttentionBound, scoresAndValuesOfAnySize) {
     }
 }
 
+/// f32 with scores of 10^4: hardly a row is shared by keys.
+Problem largeScores(int64_t depth) {
+  Problem p;
+  p.type = ElementType::F32;
+  p.heads = p.keyHeads = 1;
+  p.queries = p.keys = 150;
+  p.depth = depth;
+  p.width = 8;
+  p.scale = 3000 / std::sqrt(static_cast<float>(depth));
+  return p;
+}
+
+// A row or two have the largest error of both a kernel and an honest evaluation, which add up in
+// different orders. Of two evaluations in one order 35 of these 600 kernels are rejected.
+TEST(AttentionBound, otherOrdersOfLargeScores) {
+  AcceptanceOptions options;
+  options.plantErrors = false;
+  int rejected = 0;
+  for (int64_t depth : {8, 48, 152})
+    for (uint64_t seed = 1; seed <= 200; ++seed) {
+      Problem p = largeScores(depth), tf32 = p;
+      tf32.tf32 = true;
+      Operands x = makeOperands(p, seed);
+      std::vector<Value> expected = evaluate(p, x);
+      auto isRejected = [&](const Problem &kernel, Fault fault) {
+        return !judge(Kernel(kernel, x, 64, 0, fault).result, expected[0], options).accepted();
+      };
+      rejected += isRejected(p, Fault::None);
+      if (seed % 10 != 0)
+        continue;
+      std::string what = "depth " + std::to_string(depth) + " seed " + std::to_string(seed);
+      EXPECT_TRUE(isRejected(p, Fault::Factors8Bits)) << what;
+      EXPECT_TRUE(isRejected(tf32, Fault::None)) << what;
+      // Nothing of scores shows in rows that are one key's.
+      double least = 1;
+      for (int64_t i = 0; i < expected[2].size(); ++i)
+        least = std::min(least, std::fabs(expected[2].reference(i) - 0.5));
+      EXPECT_TRUE(isRejected(p, Fault::Float16Scores) || least > 0.49) << what;
+    }
+  EXPECT_LE(rejected, 6);
+}
+
 TEST(AttentionBound, faultsAreRejected) {
   for (ElementType type : {ElementType::BF16, ElementType::F16})
     for (int64_t keys : {100, 1000}) {
